@@ -1,0 +1,50 @@
+# Every target sets up what it needs; only Python 3.11+ must be there already.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := retewave rete epsilon windows compiler viz bench tests examples
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long lint format bench soak clean
+
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.run: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing retewave into $(VENV) (once)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@echo "installing what tests, lint and benches need into $(VENV) (once)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch $@
+
+demo: $(VENV)/.run  ## run the social-media example of the Sparkwave paper and show its matches
+	@sh examples/demo.sh $(BIN)/retewave
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest -n 2
+
+test-long: $(VENV)/.dev  ## the property tests with ten times the cases
+	RETEWAVE_CASES=10 $(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.dev  ## style and types
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	@sh tests/typecheck.sh $(BIN)/mypy
+
+format: $(VENV)/.dev  ## format the code
+	$(BIN)/ruff check --fix-only -q $(SOURCES)
+	$(BIN)/ruff format -q $(SOURCES)
+
+bench: $(VENV)/.dev  ## the benchmark tables (a few minutes)
+	$(BIN)/python -m retewave.bench
+
+soak: $(VENV)/.dev  ## 50 million triples with ever-new subjects: memory must stay flat
+	$(BIN)/python -m retewave.bench.soak
+
+clean:  ## remove what was built
+	rm -rf $(VENV) build dist *.egg-info .cache .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

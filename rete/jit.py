@@ -1,0 +1,42 @@
+"""Compile kernels: one decorator for every jitted function.
+
+A kernel is compiled once for all patterns (the network is data, not code), cached on disk, and runs
+without the GIL.  Numba's cache looks at the file of the function alone; a kernel that calls one of
+another file would keep the other's old code.  So the cache is stamped with the text of all kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import config, njit
+
+__all__ = ["JIT", "kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JIT: bool = not config.DISABLE_JIT  # False under NUMBA_DISABLE_JIT=1: kernels run as plain Python
+
+
+@cache
+def _stamp() -> tuple[str, int]:
+    """Return a digest of every source file that may hold kernels, in the shape of numba's own stamp."""
+    here = Path(__file__).parent
+    folders = [here, here.parent / "windows", here.parent / "io", here.parent / "retewave" / "io"]
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest(), 0
+
+
+def kernel(function: F) -> F:
+    """Compile a function on its first call, cache the code on disk, run it without the GIL."""
+    compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+    if JIT:
+        compiled._cache._cache_file._source_stamp = _stamp()
+    return compiled
+

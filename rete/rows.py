@@ -1,0 +1,23 @@
+"""The layout of an input row: what a reader hands to the network.
+
+Data's way: bytes -> reader -> **rows** -> dispatch -> memories and joins -> match rows -> sink.
+A row is one triple of one arrival, as seven int64: [subject, predicate, object, start, end, stream, event].
+"""
+
+from __future__ import annotations
+
+from typing import NewType
+
+__all__ = ["END", "EVENT", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT", "TermId", "Time"]
+
+TermId = NewType("TermId", int)  # > 0; 0 says "unbound"
+Time = NewType("Time", int)  # event time in microseconds since 1970-01-01T00:00:00Z
+
+SUBJECT = 0  # TermId
+PREDICATE = 1  # TermId
+OBJECT = 2  # TermId
+START = 3  # Time: when the item's interval starts; equal to END for an instant
+END = 4  # Time: when it ends; never decreases inside the engine
+STREAM = 5  # the engine's small number of the stream's IRI; 0 is a stream without a name
+EVENT = 6  # <= 0: minus the number of the graph (event) that the triple came in; 0 when it came alone
+ROW_WIDTH = 7
