@@ -1,0 +1,206 @@
+"""Write the benchmark's files: the schema, the offer stream, the static data, as the official generator does.
+
+Where it stands: `dataset` draws the numbers, this module is their N-Triples, byte for byte the official
+terms, literals and order.  `python -m retewave.bench.generate --out DIR` writes hierarchy.nt, offers.nt,
+static-vendors.nt and static-producers.nt.
+An offer is eleven triples: its own ten, then the type of its product, asserted anew with each offer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from retewave.bench.dataset import COUNTRIES, Dataset, draw
+from retewave.bench.template import Template, chunks
+
+__all__ = [
+    "OFFER_TRIPLES",
+    "country_iri",
+    "generate",
+    "hierarchy_nt",
+    "offers_nt",
+    "producers_nt",
+    "static_nt",
+    "type_iri",
+    "vendors_nt",
+    "write",
+]
+
+OFFER_TRIPLES = 10  # of its own; the types of its product come behind them
+
+_BSBM = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_SUBCLASS = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+_COUNTRY = "http://downlode.org/rdf/iso-3166/countries#"
+_TYPE = f"<{_BSBM}instances/ProductType{{kind}}>"
+_PARENT = f"<{_BSBM}instances/ProductType{{parent}}>"
+_PRODUCT = f"<{_BSBM}instances/dataFromProducer{{producer}}/Product{{product}}>"
+_PRODUCER = f"<{_BSBM}instances/dataFromProducer{{producer}}/Producer{{producer}}>"
+_VENDOR = f"<{_BSBM}instances/dataFromVendor{{vendor}}/Vendor{{vendor}}>"
+_OFFER = f"{_BSBM}instances/dataFromVendor{{vendor}}/Offer{{offer}}"
+
+
+def type_iri(kind: int) -> str:
+    """Return the IRI of a product type, without brackets."""
+    return f"{_BSBM}instances/ProductType{kind}"
+
+
+def country_iri(code: str) -> str:
+    """Return the IRI of a country, without brackets."""
+    return _COUNTRY + code
+
+
+def _word(name: str) -> str:
+    return f"<{_BSBM}vocabulary/{name}>"
+
+
+def _offer_template(levels: int) -> Template:
+    """Return an offer's ten triples and the types of its product on that many levels."""
+    dated = "T00:00:00"
+    facts = [
+        (_RDF_TYPE, _word("Offer")),
+        (_word("product"), _PRODUCT),
+        (_word("vendor"), _VENDOR),
+        (_word("price"), f'"{{price:cents}}"^^{_word("USD")}'),
+        (_word("validFrom"), f'"{{valid_from:date}}{dated}"^^<{_XSD}dateTime>'),
+        (_word("validTo"), f'"{{valid_to:date}}{dated}"^^<{_XSD}dateTime>'),
+        (_word("deliveryDays"), f'"{{delivery}}"^^<{_XSD}integer>'),
+        (_word("offerWebpage"), f"<{_OFFER}/>"),
+        ("<http://purl.org/dc/elements/1.1/publisher>", _VENDOR),
+        ("<http://purl.org/dc/elements/1.1/date>", f'"{{published:date}}"^^<{_XSD}date>'),
+    ]
+    lines = [f"<{_OFFER}> {predicate} {value} .\n" for predicate, value in facts]
+    lines += [f"{_PRODUCT} {_RDF_TYPE} {_TYPE.replace('kind', f'kind{n}')} .\n" for n in range(levels)]
+    return Template.parse("".join(lines))
+
+
+def _calendar(days: np.ndarray) -> np.ndarray:
+    """Return days since 1970 as numbers that read as the date: 20080620."""
+    dates = days.astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    year = months.astype("datetime64[Y]").astype(np.int64) + 1970
+    month = months.astype(np.int64) % 12 + 1
+    return year * 10_000 + month * 100 + (dates - months).astype(np.int64) + 1
+
+
+def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None) -> Iterator[bytes]:
+    """Yield the offer stream; `levels` are the levels of types asserted of each product, the leaf by default."""
+    levels = levels or (dataset.types.depth,)
+    product = dataset.offer_product
+    leaf = dataset.product_type[product - 1]
+    columns = {
+        "offer": np.arange(1, dataset.offers + 1),
+        "vendor": dataset.offer_vendor,
+        "product": product,
+        "producer": dataset.product_producer[product - 1],
+        "price": dataset.price,
+        "valid_from": _calendar(dataset.valid_from),
+        "valid_to": _calendar(dataset.valid_to),
+        "delivery": dataset.delivery,
+        "published": _calendar(dataset.published),
+    }
+    columns |= {f"kind{n}": dataset.types.ancestors(leaf, level) for n, level in enumerate(levels)}
+    yield from chunks(_offer_template(len(levels)), columns)
+
+
+def hierarchy_nt(dataset: Dataset) -> bytes:
+    """Return the schema: each type's parent."""
+    kinds = np.arange(2, dataset.types.size + 1)
+    template = Template.parse(f"{_TYPE} {_SUBCLASS} {_PARENT} .\n")
+    return template.fill({"kind": kinds, "parent": dataset.types.parent[kinds]})
+
+
+def _countries_nt(subject: str, slot: str, countries: np.ndarray) -> bytes:
+    """Return the country of each subject, in order: one template a country, its lines dealt back in order."""
+    lines = np.empty(len(countries), dtype=object)
+    for code, name in enumerate(COUNTRIES):
+        numbers = np.flatnonzero(countries == code) + 1
+        if len(numbers):
+            template = Template.parse(f"{subject} {_word('country')} <{_COUNTRY}{name}> .\n")
+            lines[numbers - 1] = template.fill({slot: numbers}).splitlines(keepends=True)
+    return b"".join(lines)
+
+
+def vendors_nt(dataset: Dataset) -> bytes:
+    """Return each vendor's country."""
+    return _countries_nt(_VENDOR, "vendor", dataset.vendor_country)
+
+
+def _product_producers_nt(dataset: Dataset) -> bytes:
+    template = Template.parse(f"{_PRODUCT} {_word('producer')} {_PRODUCER} .\n")
+    numbers = np.arange(1, dataset.products + 1)
+    return template.fill({"product": numbers, "producer": dataset.product_producer})
+
+
+def producers_nt(dataset: Dataset) -> bytes:
+    """Return each product's producer, then each producer's country."""
+    return _product_producers_nt(dataset) + _countries_nt(_PRODUCER, "producer", dataset.producer_country)
+
+
+def _padding_nt(dataset: Dataset, triples: int) -> bytes:
+    """Return triples of the static vocabulary about products that no offer names."""
+    template = Template.parse(f"{_PRODUCT} {_word('producer')} {_PRODUCER} .\n")
+    extra = np.arange(triples)
+    first = len(dataset.producer_country) + 1
+    return template.fill({"product": dataset.products + 1 + extra, "producer": first + extra // 50})
+
+
+def static_nt(dataset: Dataset, triples: int) -> bytes:
+    """Return exactly that many static triples: all countries, then products' producers, then such of no use.
+
+    `expected.Static` counts what a cut of it still lets match.
+    """
+    countries = vendors_nt(dataset) + _countries_nt(_PRODUCER, "producer", dataset.producer_country)
+    known = (countries + _product_producers_nt(dataset)).splitlines(keepends=True)[:triples]
+    rest = triples - len(known)
+    return b"".join(known) + (_padding_nt(dataset, rest) if rest else b"")
+
+
+def generate(
+    products: int = 10_000, offers: int = 200_000, seed: int = 1, type_scale: int | None = None
+) -> Dataset:
+    """Draw a dataset in memory; the defaults are the paper's: 329 types, 2.2 million triples."""
+    return draw(products, offers, seed, type_scale)
+
+
+def write(dataset: Dataset, out: Path) -> None:
+    """Write the four files of a dataset, with a progress bar when a person watches."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "hierarchy.nt").write_bytes(hierarchy_nt(dataset))
+    (out / "static-vendors.nt").write_bytes(vendors_nt(dataset))
+    (out / "static-producers.nt").write_bytes(producers_nt(dataset))
+    console = Console(stderr=True)
+    with (
+        Progress(console=console, disable=not sys.stderr.isatty()) as bar,
+        (out / "offers.nt").open("wb") as file,
+    ):
+        task = bar.add_task("offers.nt", total=dataset.offers)
+        for chunk in offers_nt(dataset):
+            file.write(chunk)
+            bar.advance(task, 16_384)
+
+
+def main(
+    out: Annotated[Path, typer.Option(help="the folder to write into")],
+    offers: Annotated[int, typer.Option(help="offers in the stream, 11 triples each")] = 200_000,
+    products: Annotated[int, typer.Option(help="products; the hierarchy's size follows")] = 10_000,
+    seed: Annotated[int, typer.Option(help="the same seed gives the same files")] = 1,
+    type_scale: Annotated[int, typer.Option(help="make the hierarchy for so many products; 0: as given")] = 0,
+) -> None:
+    """Write BSBM's product types, offers and static data as N-Triples."""
+    dataset = generate(products, offers, seed, type_scale or None)
+    write(dataset, out)
+    print(f"{out}: {dataset.types.size} types, {dataset.offers:,} offers, {dataset.offers * 11:,} triples")
+
+
+if __name__ == "__main__":
+    typer.run(main)
