@@ -1,0 +1,255 @@
+"""Put what arrives late back in time order, in front of the engine.
+
+Data's way: bytes -> reader -> rows -> **order** -> dispatch -> memories and joins -> match rows -> sink.
+A row's place is its end, the column END of the layout in `retewave.rete.rows`.
+
+Invariants:
+* What comes out never decreases in END; rows of equal END keep the order of their arrival.
+* Every row that goes in comes out, or is handed over as late, or as of the future: exactly one of the three.
+* Where one block ends and the next starts makes no difference to any of that.
+
+An arrival is judged by the greatest END accepted before it, `newest`:
+* its END > newest + max_future (open: the bound itself is accepted): quarantined, for one item dated far in
+  the future would expire all state.  The first arrival of all sets the base, whatever its time;
+* its END < the watermark (closed: the watermark itself is accepted): late.  The watermark is
+  newest - lateness, or what a flush has raised it to;
+* else accepted, and given out once END <= watermark.
+
+Not here: what a late row means (the handlers decide), and the wall clock (there is none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Handler", "Order", "Rows"]
+
+Rows = NDArray[np.int64]  # [n, 7]: see retewave.rete.rows
+Handler = Callable[[Rows], None]
+
+END = 4  # the column by which rows are ordered, as in retewave.rete.rows (a test compares the two)
+LONGEST = 2**60  # no lateness or bound may be longer: sums of times stay in int64
+BEGINNING = -(2**62)  # the watermark before any arrival: earlier than every time
+
+
+@dataclass(frozen=True)
+class Run:
+    """Accepted rows that wait, in time order."""
+
+    rows: Rows  # [n, 7]
+    ends: Rows  # [n]: their END, contiguous for the search
+
+
+class Order:
+    """A reorder buffer: rows go in as they arrive, and come out in time order.
+
+    >>> rows = np.zeros((3, 7), np.int64)
+    >>> rows[:, 4] = [10, 30, 20]
+    >>> order = Order(lateness=10)
+    >>> order.push(rows)[:, 4].tolist(), order.flush()[:, 4].tolist(), order.late
+    ([10, 20], [30], 0)
+
+    A handler that raises refuses the whole block: nothing of it is accepted or counted.
+    """
+
+    def __init__(
+        self,
+        lateness: int = 0,
+        max_future: int | None = None,
+        on_late: Handler | None = None,
+        on_future: Handler | None = None,
+    ) -> None:
+        self.lateness = _checked(
+            "lateness", lateness
+        )  # microseconds that an arrival may lag behind the newest
+        self.max_future = None if max_future is None else _checked("max_future", max_future)
+        self.on_late = on_late  # is given the late rows of a block, in order of arrival
+        self.on_future = on_future  # is given the quarantined rows of a block, in order of arrival
+        self.late = 0  # rows counted as late so far
+        self.future = 0  # rows quarantined so far
+        self.newest: int | None = None  # the greatest END accepted; None before any arrival
+        self._floor = BEGINNING  # what a flush has raised the watermark to
+        self._runs: list[Run] = []  # waiting rows: older arrivals first, each run longer than the next
+
+    @property
+    def watermark(self) -> int | None:
+        """The time below which nothing more comes out; None before any arrival."""
+        if self.newest is None:
+            return None
+        return max(self._floor, self.newest - self.lateness)
+
+    @property
+    def waiting(self) -> int:
+        """How many rows are accepted and not given out yet."""
+        return sum(len(run.ends) for run in self._runs)
+
+    def push(self, rows: Rows) -> Rows:
+        """Take a block of arrivals; return the rows that are ready, in time order.
+
+        A block that is in order already, with no lateness to wait for, comes back itself, not a copy.
+        """
+        if len(rows) == 0:
+            return rows
+        ends = np.ascontiguousarray(rows[:, END])
+        if self.lateness == 0 and not self._runs and self._passes(ends):
+            self.newest = int(ends[-1])
+            return rows
+        before = self._newest_before(ends)
+        future = self._is_future(ends, before)
+        late = ends < np.maximum(before - self.lateness, self._floor)
+        kept = ~(future | late)
+        self._hand_over(rows, late, future)
+        if kept.any():
+            self._keep(rows[kept], ends[kept])
+        return self._ready()
+
+    def flush(self) -> Rows:
+        """Return all that waits, in time order; whatever is earlier is late from now on."""
+        if self.newest is not None:
+            self._floor = max(self._floor, self.newest)
+        return self._ready()
+
+    def state(self) -> dict[str, Rows]:
+        """Return what a snapshot needs, as plain arrays.
+
+        >>> order = Order.from_state(Order(lateness=5).state(), lateness=5)
+        >>> order.waiting, order.newest
+        (0, None)
+        """
+        run = _merged(self._runs)
+        begun = self.newest is not None
+        clock = [int(begun), self.newest or 0, self._floor, self.late, self.future]
+        return {"waiting": run.rows, "clock": np.array(clock, np.int64)}
+
+    @classmethod
+    def from_state(
+        cls,
+        state: Mapping[str, Rows],
+        lateness: int = 0,
+        max_future: int | None = None,
+        on_late: Handler | None = None,
+        on_future: Handler | None = None,
+    ) -> Order:
+        """Return an order that goes on where `state()` was taken; the bounds and handlers are given anew."""
+        order = cls(lateness, max_future, on_late, on_future)
+        begun, newest, order._floor, order.late, order.future = (int(number) for number in state["clock"])
+        order.newest = newest if begun else None
+        rows = np.array(state["waiting"], np.int64)
+        if len(rows):
+            order._runs = [Run(rows, np.ascontiguousarray(rows[:, END]))]
+        return order
+
+    def _passes(self, ends: Rows) -> bool:
+        """Say whether a block is in order and in bounds as it is."""
+        watermark = self.watermark
+        if watermark is not None and ends[0] < watermark:
+            return False
+        if (ends[1:] < ends[:-1]).any():
+            return False
+        if self.max_future is None:
+            return True
+        first = int(ends[0]) if self.newest is None else self.newest
+        return int(ends[0]) - first <= self.max_future and not (np.diff(ends) > self.max_future).any()
+
+    def _newest_before(self, ends: Rows) -> Rows:
+        """Return, for each arrival, the greatest END accepted before it (for the first of all: its own)."""
+        base = int(ends[0]) if self.newest is None else self.newest
+        before = np.empty_like(ends)
+        before[0] = base
+        np.maximum(np.maximum.accumulate(ends[:-1]), base, out=before[1:])
+        if self.max_future is None or not (ends - before > self.max_future).any():
+            return before
+        return self._newest_before_without_future(ends, base, self.max_future)
+
+    def _newest_before_without_future(self, ends: Rows, base: int, max_future: int) -> Rows:
+        """Return the same where quarantined rows occur: they do not raise the newest, so it goes one by one."""
+
+        def raised(newest: int, end: int) -> int:
+            return end if newest < end <= newest + max_future else newest
+
+        steps = accumulate(ends[:-1].tolist(), raised, initial=base)
+        return np.fromiter(steps, np.int64, len(ends))
+
+    def _is_future(self, ends: Rows, before: Rows) -> NDArray[np.bool_]:
+        """Say of each arrival whether it is dated beyond the bound."""
+        if self.max_future is None:
+            return np.zeros(len(ends), np.bool_)
+        return ends - before > self.max_future
+
+    def _hand_over(self, rows: Rows, late: NDArray[np.bool_], future: NDArray[np.bool_]) -> None:
+        """Give the late and the quarantined rows to their handlers, then count them."""
+        late_count, future_count = int(late.sum()), int(future.sum())
+        if late_count and self.on_late is not None:
+            self.on_late(rows[late])
+        if future_count and self.on_future is not None:
+            self.on_future(rows[future])
+        self.late += late_count
+        self.future += future_count
+
+    def _keep(self, rows: Rows, ends: Rows) -> None:
+        """Add accepted rows to those that wait.
+
+        Runs are merged as the digits of a counter carry: each row is moved a logarithmic number of times.
+        """
+        self.newest = int(ends.max()) if self.newest is None else max(self.newest, int(ends.max()))
+        self._runs.append(_sorted(rows, ends))
+        while len(self._runs) > 1 and len(self._runs[-2].ends) <= 2 * len(self._runs[-1].ends):
+            last = self._runs.pop()
+            self._runs[-1] = _merged([self._runs[-1], last])
+
+    def _ready(self) -> Rows:
+        """Take the rows up to the watermark out of those that wait."""
+        watermark = self.watermark
+        if watermark is None:
+            return _NOTHING.rows
+        taken, left = [], []
+        for run in self._runs:
+            count = int(np.searchsorted(run.ends, watermark, side="right"))
+            taken.append(Run(run.rows[:count], run.ends[:count]))
+            if count < len(run.ends):
+                left.append(_without_first(run, count))
+        self._runs = left
+        return _merged([run for run in taken if len(run.ends)]).rows
+
+
+_NOTHING = Run(np.zeros((0, 7), np.int64), np.zeros(0, np.int64))
+
+
+def _checked(name: str, duration: int) -> int:
+    """Return a duration in microseconds, or raise when it is out of range."""
+    if not 0 <= duration <= LONGEST:
+        raise ValueError(f"{name} must be from 0 to {LONGEST} microseconds, not {duration}")
+    return int(duration)
+
+
+def _sorted(rows: Rows, ends: Rows) -> Run:
+    """Return a run of rows in time order; rows of equal END keep theirs."""
+    if (ends[1:] >= ends[:-1]).all():
+        return Run(rows, ends)
+    places = np.argsort(ends, kind="stable")
+    return Run(rows[places], ends[places])
+
+
+def _merged(runs: list[Run]) -> Run:
+    """Return one run of several; of rows of equal END, those of the earlier run go first."""
+    if not runs:
+        return _NOTHING
+    if len(runs) == 1:
+        return runs[0]
+    return _sorted(np.concatenate([run.rows for run in runs]), np.concatenate([run.ends for run in runs]))
+
+
+def _without_first(run: Run, count: int) -> Run:
+    """Return a run without its first rows, copied once it would hold on to more than twice its size."""
+    if count == 0:
+        return run
+    rest = Run(run.rows[count:], run.ends[count:])
+    whole = rest.rows.base
+    if whole is not None and len(whole) > 2 * len(rest.ends):
+        return Run(rest.rows.copy(), rest.ends.copy())
+    return rest
