@@ -6,7 +6,8 @@ Left out: reviews, features, labels: the patterns do not read them.
 
 The rules (BSBM dataset specification): products a producer ~ N(50, 50/3), offers a vendor ~ N(2000, 2000/3),
 a product's leaf type is half-normal over the leaves, an offer's product normal over the products, its
-delivery normal over 21 days, its price uniform in 5..10,000, its dates uniform around the 97 days before 2008-06-20.
+delivery normal over 21 days, its price uniform in 5..10,000, its dates uniform around the 97 days before
+2008-06-20.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _calendar(days: np.ndarray) -> np.ndarray:
 
 
 def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None) -> Iterator[bytes]:
-    """Yield the offer stream; `levels` are the levels of types asserted of each product, the leaf by default."""
+    """Yield the offer stream; `levels` are the levels of types asserted of each product (the leaf's)."""
     levels = levels or (dataset.types.depth,)
     product = dataset.offer_product
     leaf = dataset.product_type[product - 1]

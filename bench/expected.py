@@ -1,0 +1,144 @@
+"""Count the matches that a pattern must have, from the drawn numbers alone: no engine, no RDF.
+
+Where it stands: every measured run compares its matches with this.  The semantics are DESIGN's:
+triple i of the stream has the time floor(i * 1e6 / rate) µs, every arrival is its own fact, and a match
+is one offer's ten triples with one arrival of its product's type, the last at most a window after the first.
+The product's type arrives again with each later offer of the product: so an offer matches about
+as often as its product is offered within the window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from retewave.bench.dataset import COUNTRIES, Dataset
+from retewave.bench.generate import OFFER_TRIPLES
+
+__all__ = ["FOREVER", "Question", "Static", "expected_matches"]
+
+FOREVER = 2**62  # a window that nothing leaves
+_VENDOR_COUNTRY, _PRODUCER_COUNTRY = COUNTRIES.index("GB"), COUNTRIES.index("DE")
+
+
+@dataclass(frozen=True)
+class Static:
+    """How many of the vendors, producers and products a cut of `generate.static_nt` tells of."""
+
+    vendors: int  # the first so many vendors have a country
+    producers: int  # the first so many producers have a country
+    products: int  # the first so many products have a producer
+
+    @staticmethod
+    def cut(dataset: Dataset, triples: int | None) -> Static:
+        """Return what the first so many static triples tell; None is all of them."""
+        sizes = (len(dataset.vendor_country), len(dataset.producer_country), dataset.products)
+        left = sum(sizes) if triples is None else triples
+        known = []
+        for size in sizes:
+            known.append(min(size, left))
+            left -= known[-1]
+        return Static(*known)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of the paper's patterns, over a stream of a rate."""
+
+    pattern: int  # 1, 2 or 3, as in the paper's Listing 2
+    target: int  # the product type asked for
+    window: int = FOREVER  # µs
+    rate: int = 100_000  # triples a second, nominal
+    distinct: bool = False  # count an offer once while any of its matches is live
+    levels: tuple[int, ...] | None = None  # levels of types asserted in the stream; None is the leaf alone
+    reasoning: bool = True  # a subclass of the target counts
+    static: int | None = None  # triples of static data; None is all
+
+
+def _static_mask(dataset: Dataset, question: Question) -> np.ndarray:
+    """Return which offers satisfy the pattern's static part."""
+    known = Static.cut(dataset, question.static)
+    keep = np.ones(dataset.offers, dtype=bool)
+    if question.pattern >= 2:
+        vendor = dataset.offer_vendor
+        keep &= (vendor <= known.vendors) & (dataset.vendor_country[vendor - 1] == _VENDOR_COUNTRY)
+    if question.pattern >= 3:
+        product = dataset.offer_product
+        producer = dataset.product_producer[product - 1]
+        keep &= (product <= known.products) & (producer <= known.producers)
+        keep &= dataset.producer_country[producer - 1] == _PRODUCER_COUNTRY
+    return keep
+
+
+def _type_mask(dataset: Dataset, question: Question, level: int) -> np.ndarray:
+    """Return which offers assert a type on a level that makes the product one of the target."""
+    leaf = dataset.product_type[dataset.offer_product - 1]
+    asserted = dataset.types.ancestors(leaf, level)
+    return (
+        dataset.types.below(question.target)[asserted] if question.reasoning else asserted == question.target
+    )
+
+
+def _ranges(question: Question, offers: int, width: int, place: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each offer which offers' types, at `place` of their triples, are near enough.
+
+    The first half-open range is of earlier offers, up to the offer itself; the second starts with it.
+    """
+    first = np.arange(offers, dtype=np.int64) * width
+    start = first * 1_000_000 // question.rate
+    end = (first + OFFER_TRIPLES - 1) * 1_000_000 // question.rate
+    kind = (first + place) * 1_000_000 // question.rate
+    earliest = np.searchsorted(kind, end - question.window, "left")
+    behind_latest = np.searchsorted(kind, start + question.window, "right")
+    return earliest, behind_latest
+
+
+def _arrivals(dataset: Dataset, question: Question, width: int, place: int) -> tuple[np.ndarray, np.ndarray]:
+    """Count for each offer the near arrivals of its product's type: before the offer, and behind it."""
+    me = np.arange(dataset.offers, dtype=np.int64)
+    earliest, behind_latest = _ranges(question, dataset.offers, width, place)
+    group = dataset.offer_product.astype(np.int64) * (dataset.offers + 1)
+    keys = np.sort(group + me)
+    mine = np.searchsorted(keys, group + me)
+    before = mine - np.searchsorted(keys, group + np.minimum(earliest, me))
+    behind = np.searchsorted(keys, group + np.maximum(behind_latest, me)) - mine
+    return before, behind
+
+
+def _transitions(dataset: Dataset, question: Question, width: int, place: int) -> np.ndarray:
+    """Count for each offer how often it goes from no live match to one.
+
+    An offer that matched an earlier arrival of its type may have lost that match when the type arrives anew.
+    """
+    before, behind = _arrivals(dataset, question, width, place)
+    me = np.arange(dataset.offers, dtype=np.int64)
+    previous = np.full(dataset.offers, -1, dtype=np.int64)
+    order = np.lexsort((me, dataset.offer_product))
+    same = dataset.offer_product[order][1:] == dataset.offer_product[order][:-1]
+    previous[order[1:][same]] = order[:-1][same]
+    lost = (previous * width + place) * 1_000_000 // question.rate + question.window
+    now = (me * width + place) * 1_000_000 // question.rate
+    return (before > 0).astype(np.int64) + ((behind > 0) & ~((before > 0) & (lost >= now)))
+
+
+def expected_matches(dataset: Dataset, question: Question) -> int:
+    """Return how many matches the question has over the whole stream.
+
+    >>> from retewave.bench.dataset import draw
+    >>> expected_matches(draw(products=100, offers=50, seed=1), Question(pattern=1, target=1, distinct=True))
+    50
+    """
+    levels = question.levels or (dataset.types.depth,)
+    if question.distinct and len(levels) > 1:
+        raise ValueError("distinct matches are counted for one asserted level only")
+    static = _static_mask(dataset, question)
+    total = 0
+    for place, level in enumerate(levels, OFFER_TRIPLES):
+        keep = static & _type_mask(dataset, question, level)
+        width = OFFER_TRIPLES + len(levels)
+        if question.distinct:
+            total += int(_transitions(dataset, question, width, place)[keep].sum())
+        else:
+            total += int(sum(_arrivals(dataset, question, width, place))[keep].sum())
+    return total
