@@ -95,10 +95,10 @@ class Order:
         """
         if len(rows) == 0:
             return rows
-        ends = np.ascontiguousarray(rows[:, END])
-        if self.lateness == 0 and not self._runs and self._passes(ends):
-            self.newest = int(ends[-1])
+        if self.lateness == 0 and not self._runs and self._passes(rows[:, END]):
+            self.newest = int(rows[-1, END])
             return rows
+        ends = np.ascontiguousarray(rows[:, END])
         before = self._newest_before(ends)
         future = self._is_future(ends, before)
         late = ends < np.maximum(before - self.lateness, self._floor)
@@ -146,15 +146,13 @@ class Order:
 
     def _passes(self, ends: Rows) -> bool:
         """Say whether a block is in order and in bounds as it is."""
-        watermark = self.watermark
-        if watermark is not None and ends[0] < watermark:
+        first = int(ends[0])
+        newest = first if self.newest is None else self.newest
+        if first < max(newest, self._floor) or (ends[1:] < ends[:-1]).any():
             return False
-        if (ends[1:] < ends[:-1]).any():
-            return False
-        if self.max_future is None:
+        if self.max_future is None or ends[-1] - newest <= self.max_future:
             return True
-        first = int(ends[0]) if self.newest is None else self.newest
-        return int(ends[0]) - first <= self.max_future and not (np.diff(ends) > self.max_future).any()
+        return bool(first - newest <= self.max_future and np.diff(ends).max(initial=0) <= self.max_future)
 
     def _newest_before(self, ends: Rows) -> Rows:
         """Return, for each arrival, the greatest END accepted before it (for the first of all: its own)."""
@@ -167,7 +165,7 @@ class Order:
         return self._newest_before_without_future(ends, base, self.max_future)
 
     def _newest_before_without_future(self, ends: Rows, base: int, max_future: int) -> Rows:
-        """Return the same where quarantined rows occur: they do not raise the newest, so it goes one by one."""
+        """Return the same where quarantined rows occur: they do not raise it, so go one by one."""
 
         def raised(newest: int, end: int) -> int:
             return end if newest < end <= newest + max_future else newest
