@@ -1,0 +1,185 @@
+"""The value of a term: its kind, its number, and whether the number decides comparisons.
+
+Data's way: bytes -> reader -> **dictionary**, which asks this once for every new term.
+Invariant: the text is canonical (docs/architecture.md), so a literal ends in `"`, in its tag or in `>`.
+Left out: datatypes other than XML Schema's that SPARQL compares; they are NONE.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retewave.rete import values as kinds
+from retewave.rete.jit import kernel
+from retewave.rete.term_bytes import same
+from retewave.rete.term_dates import date_of, duration_of
+from retewave.rete.term_numbers import double_of, integer_of, numeral_at
+
+__all__ = ["value_of"]
+
+_PREFIX = np.frombuffer(b'"^^<http://www.w3.org/2001/XMLSchema#', np.uint8).copy()
+_LONGEST_NAME = 18  # nonPositiveInteger
+_BOOLEAN, _DECIMAL, _FLOAT, _DOUBLE, _DATETIME, _DATE = range(6)
+_DURATION, _DAYTIME, _YEARMONTH, _STRING, _INTEGER = range(6, 11)  # the integer types follow from _INTEGER on
+_NAMED = [
+    "boolean",
+    "decimal",
+    "float",
+    "double",
+    "dateTime",
+    "date",
+    "duration",
+    "dayTimeDuration",
+    "yearMonthDuration",
+    "string",
+]
+# An integer type: its greatest magnitude below and above zero ("" for none), and whether zero is in it.
+_INTEGERS = {
+    "integer": ("", "", True),
+    "nonPositiveInteger": ("", "0", True),
+    "negativeInteger": ("", "0", False),
+    "long": ("9223372036854775808", "9223372036854775807", True),
+    "int": ("2147483648", "2147483647", True),
+    "short": ("32768", "32767", True),
+    "byte": ("128", "127", True),
+    "nonNegativeInteger": ("0", "", True),
+    "unsignedLong": ("0", "18446744073709551615", True),
+    "unsignedInt": ("0", "4294967295", True),
+    "unsignedShort": ("0", "65535", True),
+    "unsignedByte": ("0", "255", True),
+    "positiveInteger": ("0", "", False),
+}
+
+
+def _table(texts: list[str], width: int) -> np.ndarray:
+    """Return one row a text: its length, then its bytes."""
+    table = np.zeros((len(texts), width + 1), np.uint8)
+    for row, text in zip(table, texts, strict=True):
+        row[0] = len(text)
+        row[1 : len(text) + 1] = np.frombuffer(text.encode(), np.uint8)
+    return table
+
+
+_NAMES = _table([*_NAMED, *_INTEGERS], _LONGEST_NAME)
+_LIMITS = _table([side for below, above, _ in _INTEGERS.values() for side in (below, above)], 20)
+_ZEROS = np.array([zero for _, _, zero in _INTEGERS.values()])
+_TRUE = np.frombuffer(b"true", np.uint8).copy()
+_FALSE = np.frombuffer(b"false", np.uint8).copy()
+_INF = np.frombuffer(b"INF", np.uint8).copy()
+_NAN = np.frombuffer(b"NaN", np.uint8).copy()
+
+
+@kernel
+def _datatype(text: np.ndarray, at: int, size: int) -> tuple[int, int]:
+    """Return (code, index of the lexical form's end) of a literal that ends in ">"; code -1 for a foreign one."""
+    last = at + size - 1
+    name = last - 1
+    while name > at and text[name] != 35 and last - name <= _LONGEST_NAME + 1:
+        name -= 1
+    quote = name - len(_PREFIX) + 1
+    if quote <= at or not same(text, quote, _PREFIX, 0, len(_PREFIX)):
+        return -1, 0
+    length = last - name - 1
+    for code in range(len(_NAMES)):
+        row = _NAMES[code]
+        if row[0] == length and same(text, name + 1, row, 1, length):
+            return code, quote
+    return -1, 0
+
+
+@kernel
+def _boolean(text: np.ndarray, at: int, end: int) -> tuple[int, float, int]:
+    size = end - at
+    if (size == 1 and text[at] == 49) or (size == 4 and same(text, at, _TRUE, 0, 4)):
+        return kinds.BOOLEAN, 1.0, 1
+    if (size == 1 and text[at] == 48) or (size == 5 and same(text, at, _FALSE, 0, 5)):
+        return kinds.BOOLEAN, 0.0, 1
+    return kinds.NONE, 0.0, 0
+
+
+@kernel
+def _decimal(text: np.ndarray, at: int, end: int) -> tuple[int, float, int]:
+    numeral = numeral_at(text, at, end)
+    if numeral.end != end or numeral.power:
+        return kinds.NONE, 0.0, 0
+    number, sure = double_of(numeral)
+    # Up to 15 digits, different decimals are different doubles; integers up to 2**53 are doubles themselves.
+    distinct = abs(numeral.mantissa) < 10**15 or (numeral.exponent == 0 and abs(numeral.mantissa) <= 1 << 53)
+    return kinds.DECIMAL, number, 1 if sure and distinct else 0
+
+
+@kernel
+def _double(text: np.ndarray, at: int, end: int, kind: int) -> tuple[int, float, int]:
+    numeral = numeral_at(text, at, end)
+    if numeral.end == end:
+        number, sure = double_of(numeral)
+        return kind, number, 1 if sure else 0
+    if end - at == 3 and same(text, at, _NAN, 0, 3):
+        return kind, np.nan, 1
+    signed = at < end and (text[at] == 43 or text[at] == 45)
+    first = at + 1 if signed else at
+    if end - first != 3 or not same(text, first, _INF, 0, 3):
+        return kinds.NONE, 0.0, 0
+    return kind, -np.inf if text[at] == 45 else np.inf, 1
+
+
+@kernel
+def _date(text: np.ndarray, at: int, end: int, timed: bool) -> tuple[int, float, int]:
+    good, zoned, micros, exact = date_of(text, at, end, timed)
+    if not good:
+        return kinds.NONE, 0.0, 0
+    if timed:
+        return kinds.DATETIME if zoned else kinds.DATETIME_LOCAL, micros, 1 if exact else 0
+    return kinds.DATE if zoned else kinds.DATE_LOCAL, micros, 1 if exact else 0
+
+
+@kernel
+def _duration(text: np.ndarray, at: int, end: int, datatype: int) -> tuple[int, float, int]:
+    least, greatest, months, micros, exact = duration_of(text, at, end)
+    if greatest == 0:
+        return kinds.NONE, 0.0, 0
+    if datatype == _DURATION:
+        return kinds.DURATION, 0.0, 0
+    if datatype == _YEARMONTH:
+        return (
+            (kinds.YEARMONTH_DURATION, months, 1 if exact else 0) if greatest <= 2 else (kinds.NONE, 0.0, 0)
+        )
+    return (kinds.DAYTIME_DURATION, micros, 1 if exact else 0) if least >= 3 else (kinds.NONE, 0.0, 0)
+
+
+@kernel
+def _typed(text: np.ndarray, at: int, end: int, datatype: int) -> tuple[int, float, int]:
+    """Return the value of the lexical form in [at, end)."""
+    if datatype >= _INTEGER:
+        which = datatype - _INTEGER
+        good, number, exact = integer_of(text, at, end, _LIMITS[2 * which : 2 * which + 2], _ZEROS[which])
+        return (kinds.INTEGER, number, 1 if exact else 0) if good else (kinds.NONE, 0.0, 0)
+    if datatype == _DATETIME or datatype == _DATE:
+        return _date(text, at, end, datatype == _DATETIME)
+    if datatype == _DECIMAL:
+        return _decimal(text, at, end)
+    if datatype == _DOUBLE:
+        return _double(text, at, end, kinds.DOUBLE)
+    if datatype == _FLOAT:
+        return _double(text, at, end, kinds.FLOAT)
+    if datatype == _BOOLEAN:
+        return _boolean(text, at, end)
+    if datatype == _STRING:
+        return kinds.STRING, 0.0, 0
+    return _duration(text, at, end, datatype)
+
+
+@kernel
+def value_of(text: np.ndarray, at: int, size: int) -> tuple[int, float, int]:
+    """Return (kind, number, exact) of a term's text."""
+    first, last = text[at], text[at + size - 1]
+    if first == 60:  # <
+        return kinds.IRI, 0.0, 0
+    if first == 95:  # _
+        return kinds.BLANK, 0.0, 0
+    if last == 34:  # "
+        return kinds.STRING, 0.0, 0
+    if last != 62:  # >
+        return kinds.LANG, 0.0, 0
+    datatype, end = _datatype(text, at, size)
+    return _typed(text, at + 1, end, datatype) if datatype >= 0 else (kinds.NONE, 0.0, 0)
