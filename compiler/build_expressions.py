@@ -1,0 +1,113 @@
+"""Build expressions from parse trees.
+
+Data's way: parse tree -> **expression**.
+Invariant: a function that nobody can compute is an error here, never an expression that is silently an error.
+Aggregates and EXISTS are refused by name.
+"""
+
+from __future__ import annotations
+
+from lark import Token, Tree
+
+from retewave.compiler.context import Context
+from retewave.compiler.expressions import Call, Constant, Expression, Membership, Operation, Variable
+from retewave.compiler.grammars import Node, rule
+from retewave.compiler.prologue import XSD
+
+__all__ = ["expression", "variable"]
+
+_SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
+_BINARY = {"or_": "||", "and_": "&&"}
+_CASTS = frozenset(
+    f"<{XSD}{kind}>" for kind in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
+)
+
+
+def variable(tree: Tree) -> Variable:
+    """Return the variable that a `var` tree names."""
+    return Variable(str(tree.children[0])[1:])
+
+
+def expression(tree: Tree, context: Context) -> Expression:
+    """Build the expression of a tree, whatever its rule."""
+    kind = rule(tree)
+    if kind == "var":
+        return variable(tree)
+    builder = _BUILDERS.get(kind)
+    if builder:
+        return builder(tree, context)
+    return Constant(context.prologue.term(tree))
+
+
+def _all(nodes: list[Node], context: Context) -> tuple[Expression, ...]:
+    return tuple(expression(node, context) for node in nodes if isinstance(node, Tree))
+
+
+def _logical(tree: Tree, context: Context) -> Expression:
+    return Operation(_BINARY[rule(tree)], _all(tree.children, context))
+
+
+def _infix(tree: Tree, context: Context) -> Expression:
+    left, operator, right = tree.children
+    return Operation(str(operator), (expression(left, context), expression(right, context)))
+
+
+def _prefix(tree: Tree, context: Context) -> Expression:
+    operator = str(tree.children[0]) if len(tree.children) == 2 else "!"
+    return Operation(operator, (expression(tree.children[-1], context),))
+
+
+def _signed_addition(tree: Tree, context: Context) -> Expression:
+    # `?a -1` is read as one token after ?a; the specification makes it an addition of -1.
+    left, right = _all(tree.children, context)
+    return Operation("+", (left, right))
+
+
+def _membership(tree: Tree, context: Context) -> Expression:
+    needle, members = tree.children
+    return Membership(expression(needle, context), _all(members.children, context), rule(tree) == "not_in")
+
+
+def _builtin(tree: Tree, context: Context) -> Expression:
+    head, *rest = tree.children
+    if isinstance(head, Tree):
+        what = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(head), "aggregation")
+        raise context.unsupported(what, head)
+    name = _SYNONYMS.get(head.upper(), head.upper())
+    arguments = rest[0].children if rest and _is_list(rest[0]) else rest
+    return Call(name, _all(arguments, context))
+
+
+def _is_list(node: Node) -> bool:
+    return isinstance(node, Tree) and rule(node) == "expression_list"
+
+
+def _function(tree: Tree, context: Context) -> Expression:
+    name, arguments = tree.children
+    iri = f"<{context.prologue.iri(name)}>"
+    if iri not in _CASTS and not _is_registered(iri):
+        raise context.error(f"the function {iri} is not known", name, "the casts xsd:integer and such are")
+    distinct = any(isinstance(each, Token) and each.type.endswith("DISTINCT") for each in arguments.children)
+    return Call(iri, _all(arguments.children, context), distinct)
+
+
+def _is_registered(iri: str) -> bool:
+    from rdflib import URIRef
+    from rdflib.plugins.sparql.operators import get_function  # type: ignore[attr-defined]
+
+    return get_function(URIRef(iri[1:-1])) is not None
+
+
+_BUILDERS = {
+    "or_": _logical,
+    "and_": _logical,
+    "comparison": _infix,
+    "arithmetic": _infix,
+    "sign": _prefix,
+    "not_": _prefix,
+    "signed_addition": _signed_addition,
+    "in_": _membership,
+    "not_in": _membership,
+    "builtin_call": _builtin,
+    "function_call": _function,
+}

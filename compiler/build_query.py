@@ -1,0 +1,230 @@
+"""Build a query from the parse tree of SPARQL or of C-SPARQL.
+
+Data's way: parse tree -> **query** -> normal form -> plan.
+Invariant: what this returns can run; every clause that cannot run yet is refused here, by name and place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from lark import Token, Tree
+
+from retewave.compiler.algebra import Algebra, BlankNode, Query, Stream, TemplateTriple, visible
+from retewave.compiler.build_expressions import variable
+from retewave.compiler.build_paths import join
+from retewave.compiler.build_patterns import bind, group, values
+from retewave.compiler.build_triples import template
+from retewave.compiler.context import Context
+from retewave.compiler.expressions import Variable
+from retewave.compiler.grammars import Source, rule
+from retewave.compiler.prologue import Prologue
+
+__all__ = ["build", "declare", "selection", "templated"]
+
+_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+_DURATION = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([a-z]+)", re.IGNORECASE)
+_MODIFIERS = {
+    "group_clause": "GROUP BY",
+    "having_clause": "HAVING",
+    "order_clause": "ORDER BY",
+    "limit_clause": "LIMIT",
+    "offset_clause": "OFFSET",
+}
+_FORMS = {"describe_query": "DESCRIBE", "ask_query": "ASK"}
+
+
+def build(tree: Tree, source: Source, language: str) -> Query:
+    """Build the query of a whole tree."""
+    context = Context(source, Prologue(source))
+    (query,) = tree.children
+    clauses = {rule(part): part for part in query.children}
+    for part in query.children:
+        if rule(part) == "prologue":
+            declare(part, context)
+    form = next(part for part in query.children if rule(part) not in _AROUND)
+    parts = _query_parts(form, clauses.get("values_clause"), context)
+    return Query(
+        **parts,
+        name=_name(clauses.get("registration"), context),
+        base=context.prologue.base,
+        prefixes=tuple(context.prologue.prefixes.items()),
+        language=language,
+        text=source.text,
+        source=source.name,
+        notices=tuple(context.notices),
+    )
+
+
+_AROUND = ("prologue", "registration", "values_clause")
+
+
+def declare(prologue: Tree, context: Context) -> None:
+    """Take the BASE and PREFIX lines of a prologue."""
+    for line in prologue.children:
+        match rule(line):
+            case "base_decl":
+                context.prologue.declare_base(line.children[0])
+            case "prefix_decl":
+                label, iri = line.children
+                context.prologue.declare_prefix(label[:-1], iri[1:-1], iri)
+
+
+def _query_parts(form: Tree, trailing: Tree | None, context: Context) -> dict[str, Any]:
+    if rule(form) in _FORMS:
+        raise context.unsupported(_FORMS[rule(form)], form, "SELECT and CONSTRUCT are")
+    clauses = {rule(part): part for part in form.children}
+    if "solution_modifier" in clauses:
+        _refuse_modifiers(clauses["solution_modifier"], context)
+    dataset = _dataset(form, context)
+    short = rule(form) == "construct_where"
+    where = _short_where(clauses["construct_template"], context) if short else _where(clauses, context)
+    if trailing is not None:
+        where = join(where, values(trailing.children[0], context))
+    if "select_clause" in clauses:
+        return dataset | selection(clauses["select_clause"], where, context)
+    return dataset | templated(clauses["construct_template"], where, context)
+
+
+def _where(clauses: dict[str, Tree], context: Context) -> Algebra:
+    return group(clauses["where_clause"].children[-1], context)
+
+
+def _short_where(tree: Tree, context: Context) -> Algebra:
+    # CONSTRUCT WHERE { ... }: the template is the pattern; a blank node would mean two things at once.
+    for token in tree.scan_values(lambda value: isinstance(value, Token)):
+        if token.type.endswith(("BLANK_NODE_LABEL", "ANON")):
+            raise context.unsupported("a blank node in CONSTRUCT WHERE", token, "write the template out")
+    return group(tree, context)
+
+
+def _refuse_modifiers(tree: Tree, context: Context) -> None:
+    for clause in tree.children:
+        raise context.unsupported(_MODIFIERS[rule(clause)], clause)
+
+
+def _name(registration: Tree | None, context: Context) -> str | None:
+    if registration is None:
+        return None
+    for part in registration.children:
+        if isinstance(part, Tree):
+            hint = "retewave reports a match as soon as it is complete"
+            raise context.unsupported("COMPUTED EVERY", part, hint)
+    return str(registration.children[1])
+
+
+def _dataset(form: Tree, context: Context) -> dict[str, Any]:
+    streams: list[Stream] = []
+    dataset: list[str] = []
+    for clause in form.children:
+        match rule(clause):
+            case "stream":
+                streams.append(_stream(clause, streams, context))
+            case "default_graph":
+                dataset.append(_file_or_iri(clause.children[0], context))
+            case "named_graph":
+                raise context.unsupported("FROM NAMED", clause)
+    return {"streams": tuple(streams), "dataset": tuple(dict.fromkeys(dataset))}
+
+
+def _file_or_iri(tree: Tree, context: Context) -> str:
+    # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
+    token = tree.children[0]
+    if token.startswith("<") and not context.prologue.base:
+        return str(token[1:-1])
+    return context.prologue.iri(tree)
+
+
+def _stream(clause: Tree, before: list[Stream], context: Context) -> Stream:
+    name, *window = clause.children
+    iri = context.prologue.term(name)
+    if any(iri == stream.iri for stream in before):
+        raise context.error(f"the stream {iri.decode()} is named twice", name)
+    width = _width(window[0], context) if window else None
+    return Stream(iri, width, context.source.place(name))
+
+
+def _width(window: Tree, context: Context) -> int:
+    match rule(window):
+        case "range_with_step":
+            raise context.unsupported(
+                "a window with STEP or TUMBLING", window.children[1], "write [RANGE 5m]"
+            )
+        case "range_in_triples":
+            raise context.unsupported("a window that counts triples", window, "write [RANGE 5m]")
+    return _microseconds(window.children[0], context)
+
+
+def _microseconds(token: Token, context: Context) -> int:
+    match = _DURATION.fullmatch(token)
+    assert match is not None  # the terminal DURATION has this shape
+    whole, fraction, unit = match[1], match[2] or "", _UNITS[match[3].lower()]
+    scaled = int(whole + fraction) * unit
+    width, rest = divmod(scaled, 10 ** len(fraction))
+    if rest:
+        raise context.error("a window is a whole number of microseconds", token)
+    return width
+
+
+def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
+    """Return the fields of a SELECT query: what it projects and the pattern with the SELECT's expressions."""
+    names: list[str] = []
+    tokens = [part for part in clause.children if isinstance(part, Token)]
+    kinds = {token.type.rpartition("__")[2] for token in tokens}
+    if "STAR" in kinds:
+        names = [each.name for each in visible(where) if not each.hidden]
+        if not names:
+            raise context.error("SELECT * finds no variable in the pattern", tokens[-1])
+    for projection in (part for part in clause.children if isinstance(part, Tree)):
+        where = _project(projection, names, where, context)
+    return {
+        "form": "SELECT",
+        "where": where,
+        "projection": tuple(names),
+        "distinct": "DISTINCT" in kinds,
+        "reduced": "REDUCED" in kinds,
+    }
+
+
+def _project(projection: Tree, names: list[str], where: Algebra, context: Context) -> Algebra:
+    *value, target = projection.children
+    new = variable(target)
+    if new.name in names:
+        raise context.error(f"{new} is projected twice", target)
+    if value:
+        where = bind(where, target, value[0], context)
+    elif new not in visible(where):
+        raise _unknown_variable(new, target, visible(where), context)
+    names.append(new.name)
+    return where
+
+
+def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
+    """Return the fields of a CONSTRUCT query."""
+    triples = template(tree, context)
+    known = visible(where)
+    tokens = {
+        str(t)[1:]: t for t in tree.scan_values(lambda v: isinstance(v, Token) and v.type.endswith("VAR"))
+    }
+    for each in _template_variables(triples):
+        if each not in known:
+            raise _unknown_variable(each, tokens[each.name], known, context)
+    return {"form": "CONSTRUCT", "where": where, "projection": (), "template": triples}
+
+
+def _template_variables(triples: Iterable[TemplateTriple]) -> Iterable[Variable]:
+    for triple in triples:
+        for term in (triple.subject, triple.predicate, triple.object):
+            if isinstance(term, Variable) and not isinstance(term, BlankNode):
+                yield term
+
+
+def _unknown_variable(
+    missing: Variable, node: Tree | Token, known: tuple[Variable, ...], context: Context
+) -> Exception:
+    near = difflib.get_close_matches(missing.name, [each.name for each in known if not each.hidden], 1, 0.6)
+    hint = f"did you mean ?{near[0]}?" if near else ""
+    return context.error(f"{missing} does not occur in the pattern", node, hint)

@@ -1,0 +1,64 @@
+"""What is known while one query's tree becomes algebra: its prologue, fresh names, and notices.
+
+Data's way: parse tree -> (**context** + the builders) -> algebra.
+Invariant: a fresh variable's name cannot be written by a user, and a blank node's label names one variable
+in one basic graph pattern only, as SPARQL demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lark import Tree
+
+from retewave.compiler.algebra import Algebra
+from retewave.compiler.expressions import Variable
+from retewave.compiler.grammars import Node, Source
+from retewave.compiler.prologue import Prologue
+from retewave.errors import QueryError
+
+__all__ = ["Context"]
+
+
+@dataclass
+class Context:
+    """The state of building one query."""
+
+    source: Source  # for the places of errors
+    prologue: Prologue  # prefixes and base
+    extensions: dict[str, Callable[[Tree, Context], Algebra]] = field(
+        default_factory=dict
+    )  # a dialect's patterns
+    notices: list[str] = field(default_factory=list)  # what was read and has no effect
+    window: int | None = None  # a window that the pattern itself states, in microseconds
+    basic_pattern: int = 0  # the number of the basic graph pattern that is being read
+    labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
+    fresh_count: int = 0  # how many fresh variables there are
+
+    def fresh(self) -> Variable:
+        """Return a hidden variable that occurs nowhere else: no label starts with a dot."""
+        self.fresh_count += 1
+        return Variable(f"_:.{self.fresh_count}")
+
+    def labelled(self, label: str, tree: Tree) -> Variable:
+        """Return the variable of a blank node's label."""
+        if self.labels.setdefault(label, self.basic_pattern) != self.basic_pattern:
+            raise self.error(
+                f"the blank node {label} is used in two basic graph patterns",
+                tree,
+                hint="use a variable: a blank node's label holds inside one group only",
+            )
+        return Variable(label)
+
+    def error(self, what: str, node: Node, hint: str = "") -> QueryError:
+        """Return an error that points at a node."""
+        return QueryError(what, place=self.source.place(node), hint=hint)
+
+    def unsupported(self, what: str, node: Node, hint: str = "") -> QueryError:
+        """Return the error for what parses and does not run yet."""
+        return self.error(f"{what} is not supported yet", node, hint)
+
+    def notice(self, what: str, node: Node) -> None:
+        """Tell the user that something has no effect."""
+        self.notices.append(f"{self.source.place(node)}: {what}")

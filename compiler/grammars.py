@@ -1,0 +1,180 @@
+"""Turn a text into a parse tree, with errors in human words.
+
+Data's way: **text -> parse tree** -> algebra.  One lark parser (LALR) a language, built when it is first
+needed.
+Invariant: a syntax error is a `QueryError` with its place and what could stand there instead. It leaves out
+every question of meaning: prefixes, scopes, what is supported.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from lark import Lark, Token, Tree, UnexpectedInput
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from retewave.errors import Place, QueryError
+
+__all__ = ["Node", "Source", "first_token", "read", "rule"]
+
+Node = Tree | Token
+
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+
+# What a terminal is called in a message; keywords and punctuation call themselves.
+_WORDS = {
+    "ANON": "a blank node",
+    "BARE_IRI": "an IRI",
+    "BLANK_NODE_LABEL": "a blank node",
+    "COMPARISON": "a comparison",
+    "DECIMAL": "a number",
+    "DECIMAL_SIGNED": "a number",
+    "DOUBLE": "a number",
+    "DOUBLE_SIGNED": "a number",
+    "DURATION": "a duration such as 5m (ms, s, m, h, d)",
+    "FALSE": "true or false",
+    "INTEGER": "a number",
+    "INTEGER_SIGNED": "a number",
+    "IRIREF": "an IRI",
+    "LANGTAG": "a language tag",
+    "MINUS_SIGN": "'-'",
+    "NIL": "'()'",
+    "PLUS": "'+'",
+    "PNAME_LN": "an IRI",
+    "PNAME_NS": "an IRI",
+    "PREFIX_LABEL": "a prefix",
+    "QUERY_NAME": "a name",
+    "REGISTERED_QUERY": "QUERY",
+    "REGISTERED_STREAM": "STREAM",
+    "SLASH": "'/'",
+    "STAR": "'*'",
+    "QUESTION": "'?'",
+    "STRING_LITERAL": "a string",
+    "STRING_LITERAL_LONG": "a string",
+    "TRUE": "true or false",
+    "VAR": "a variable",
+    "$END": "the end",
+}
+_FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$|NOT$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a query and where it came from."""
+
+    text: str  # with \\uXXXX escapes resolved, which SPARQL does before anything else (section 19.2)
+    name: str  # a file's path, or "<query>"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the lines, for excerpts."""
+        return self.text.split("\n")
+
+    def place(self, node: Node) -> Place:
+        """Return where a node starts."""
+        token = node if isinstance(node, Token) else first_token(node)
+        if token is None:
+            return self.at(1, 1)
+        return self.at(token.line or 1, token.column or 1)
+
+    def at(self, line: int, column: int) -> Place:
+        """Return a place by its line and column."""
+        excerpt = self.lines[line - 1].rstrip("\r") if line <= len(self.lines) else ""
+        return Place(self.name, line, column, excerpt)
+
+
+def rule(tree: Tree) -> str:
+    """Return the name of a tree's rule, without the prefix that lark gives to an imported one."""
+    return str(tree.data).rpartition("__")[2]
+
+
+def first_token(tree: Tree) -> Token | None:
+    """Return the first token below a tree."""
+    for child in tree.children:
+        token = child if isinstance(child, Token) else first_token(child)
+        if token is not None:
+            return token
+    return None
+
+
+def read(text: str, name: str, language: str) -> tuple[Tree, Source]:
+    """Parse a text in a language, "sparql", "csparql" or "tpg".
+
+    >>> tree, source = read("ASK {}", "<query>", "sparql")
+    >>> rule(tree.children[0])
+    'query'
+    """
+    source = Source(_resolve_escapes(text), name)
+    try:
+        return _parser(language).parse(source.text), source
+    except UnexpectedInput as error:
+        raise _syntax_error(error, source, language) from None
+
+
+def _resolve_escapes(text: str) -> str:
+    if "\\u" not in text and "\\U" not in text:
+        return text
+    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
+
+
+@cache
+def _parser(language: str) -> Lark:
+    path = Path(__file__).parent / "grammar" / f"{language}.lark"
+    return Lark.open(str(path), parser="lalr", propagate_positions=False, maybe_placeholders=False)
+
+
+def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> QueryError:
+    expected = _expected(error, language)
+    said = f"expected {_listed(expected)}" if expected else ""
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+        last = len(source.lines)
+        what = "the query ends too early"
+        return QueryError(what, place=source.at(last, len(source.lines[-1]) + 1), hint=said)
+    found = _found(error, source)
+    place = source.at(error.line, error.column)
+    return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, expected) or said)
+
+
+def _found(error: UnexpectedInput, source: Source) -> str:
+    if isinstance(error, UnexpectedToken):
+        return repr(str(error.token))
+    word = re.compile(r"\w+|.", re.DOTALL).match(source.text, error.pos_in_stream or 0)
+    return repr(word[0]) if word else "this"
+
+
+def _expected(error: UnexpectedInput, language: str) -> list[str]:
+    names = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
+    words = {_word(name, language) for name in names or () if not name.endswith(("WHITESPACE", "COMMENT"))}
+    return sorted(words, key=lambda word: (word[0] in "'(", word.lower()))
+
+
+def _word(name: str, language: str) -> str:
+    short = name.rpartition("__")[2]
+    if short in _WORDS:
+        return _WORDS[short]
+    if _FUNCTIONS.match(short):
+        return "a function"
+    terminal = _terminals(language).get(name, short)
+    return terminal if terminal[0].isalpha() else f"'{terminal}'"
+
+
+@cache
+def _terminals(language: str) -> dict[str, str]:
+    terminals = _parser(language).terminals
+    return {each.name: each.pattern.value for each in terminals if each.pattern.type == "str"}
+
+
+def _listed(words: list[str], limit: int = 8) -> str:
+    if len(words) > limit:
+        return ", ".join(words[:limit]) + " ..."
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _guess(found: str, expected: list[str]) -> str:
+    keywords = [word for word in expected if word.isupper()]
+    near = difflib.get_close_matches(found.strip("'").upper(), keywords, 1, 0.75)
+    return f"did you mean {near[0]}?" if near else ""
