@@ -1,0 +1,340 @@
+"""The naive matcher says what DESIGN §3 and the Sparkwave paper say."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from naive import Branch, Item, Match, Pattern, Query, Relation, Term, Triple, Window, naive_matches
+
+from retewave.windows import relations
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+
+def triple(text: str) -> Triple:
+    """`"t11 a b"` as three terms; any bytes will do, for the matcher only compares."""
+    subject, predicate, object_ = text.encode().split()
+    return subject, predicate, object_
+
+
+def pattern(text: str, event: str | None = None) -> Pattern:
+    """`"?x a b"` as a pattern: what starts with a question mark is a variable."""
+    terms: list[Term] = [word if word.startswith("?") else word.encode() for word in text.split()]
+    return Pattern((terms[0], terms[1], terms[2]), event)
+
+
+def at(time: int, text: str, stream: str | None = None, event: int | None = None) -> Item:
+    return Item(triple(text), time, time, stream, event)
+
+
+def query(*patterns: str, window: Window = None, distinct: bool = False, **of_branch: object) -> Query:
+    branch = Branch(tuple(pattern(text) for text in patterns), **of_branch)  # type: ignore[arg-type]
+    return Query((branch,), window, distinct=distinct)
+
+
+def bindings(match: Match) -> dict[str, str]:
+    return {variable: text.decode() for variable, text in match.bindings}
+
+
+def times_of(matches: list[Match]) -> list[tuple[int, int]]:
+    return [(match.start, match.end) for match in matches]
+
+
+# The paper
+
+LISTING_1 = [
+    at(10, "t11 a b"),
+    at(20, "t21 m n"),
+    at(40, "t12 a b"),
+    at(60, "t11 c t21"),
+    at(60, "t22 m n"),
+    at(70, "t21 l o"),
+    at(80, "t12 c t22"),
+    at(90, "t22 l o"),
+    at(120, "t31 p q"),
+    at(170, "t32 p q"),
+]
+
+
+def test_listing_1_has_both_matches_with_their_intervals() -> None:
+    matches = naive_matches(query("?x a b", "?x c ?y", "?y m n"), LISTING_1)
+    assert [(bindings(match), match.start, match.end, match.arrival) for match in matches] == [
+        ({"?x": "t11", "?y": "t21"}, 10, 60, 3),
+        ({"?x": "t12", "?y": "t22"}, 40, 80, 6),
+    ]
+
+
+def test_figure_3_interval_grows_from_20_to_60_when_the_third_triple_arrives() -> None:
+    stream = LISTING_1[:4]
+    partial = naive_matches(query("?x a b", "?y m n"), stream[:2])
+    assert times_of(partial) == [(10, 20)]
+    assert times_of(naive_matches(query("?x a b", "?y m n", "?x c ?y"), stream)) == [(10, 60)]
+
+
+# The window
+
+
+@pytest.mark.parametrize("window, count", [(50, 2), (49, 1), (40, 1), (39, 0), (None, 2)])
+def test_window_is_closed_at_its_width(window: int | None, count: int) -> None:
+    assert len(naive_matches(query("?x a b", "?x c ?y", "?y m n", window=window), LISTING_1)) == count
+
+
+def test_window_counts_from_the_start_of_an_item_to_the_end_of_the_match() -> None:
+    long_item = Item(triple("x a b"), 0, 100)
+    assert len(naive_matches(query("?x a b", window=100), [long_item])) == 1
+    assert naive_matches(query("?x a b", window=99), [long_item]) == []
+
+
+def test_items_of_equal_times_match_within_a_window_of_no_width() -> None:
+    stream = [at(5, "x a b"), at(5, "x c d")]
+    assert len(naive_matches(query("?x a b", "?x c d", window=0), stream)) == 1
+
+
+def test_each_arrival_of_a_triple_is_its_own_fact() -> None:
+    stream = [at(1, "x a b"), at(2, "x a b"), at(3, "x c d"), at(4, "x c d")]
+    assert times_of(naive_matches(query("?x a b", "?x c d"), stream)) == [(2, 3), (1, 3), (2, 4), (1, 4)]
+
+
+def test_stream_out_of_order_is_refused() -> None:
+    with pytest.raises(ValueError, match="in the order of their ends"):
+        naive_matches(query("?x a b"), [at(2, "x a b"), at(1, "x a b")])
+
+
+# Patterns
+
+
+def test_one_fact_serves_two_patterns_of_a_query() -> None:
+    matches = naive_matches(query("?x knows ?y", "?y knows ?z"), [at(1, "ann knows ann")])
+    assert [bindings(match) for match in matches] == [{"?x": "ann", "?y": "ann", "?z": "ann"}]
+
+
+def test_variable_that_occurs_twice_in_a_pattern_has_one_value() -> None:
+    stream = [at(1, "ann knows bob"), at(2, "bob knows bob")]
+    assert [bindings(match) for match in naive_matches(query("?x knows ?x"), stream)] == [{"?x": "bob"}]
+
+
+def test_variable_may_stand_for_the_predicate() -> None:
+    matches = naive_matches(query("?x ?p b"), [at(1, "x a b"), at(2, "x c b"), at(3, "x c d")])
+    assert [bindings(match)["?p"] for match in matches] == ["a", "c"]
+
+
+def test_patterns_without_a_shared_variable_match_in_every_combination() -> None:
+    stream = [at(1, "x a b"), at(2, "y a b"), at(3, "z c d")]
+    assert len(naive_matches(query("?x a b", "?z c d"), stream)) == 2
+
+
+def test_projection_keeps_a_match_for_each_combination() -> None:
+    branch = Branch((pattern("?x a ?y"),))
+    matches = naive_matches(Query((branch,), project=("?x",)), [at(1, "x a b"), at(1, "x a c")])
+    assert [bindings(match) for match in matches] == [{"?x": "x"}] * 2
+
+
+def test_union_reports_a_match_for_each_branch() -> None:
+    union = Query((Branch((pattern("?x a ?y"),)), Branch((pattern("?x a b"),))))
+    matches = naive_matches(union, [at(1, "x a b")])
+    assert Counter(tuple(bindings(match)) for match in matches) == {("?x", "?y"): 1, ("?x",): 1}
+
+
+def test_filter_sees_the_binding() -> None:
+    stream = [at(1, "x a b"), at(1, "y a b")]
+    matches = naive_matches(query("?x a b", filters=(lambda binding: binding["?x"] != b"x",)), stream)
+    assert [bindings(match)["?x"] for match in matches] == ["y"]
+
+
+def test_table_of_values_restricts_and_repeats() -> None:
+    table = ({"?x": b"x", "?n": b"1"}, {"?x": b"x", "?n": b"2"}, {"?x": b"z", "?n": b"3"})
+    matches = naive_matches(query("?x a b", tables=(table,)), [at(1, "x a b"), at(1, "y a b")])
+    assert [bindings(match) for match in matches] == [{"?n": "1", "?x": "x"}, {"?n": "2", "?x": "x"}]
+
+
+# Entailment
+
+SUBCLASSES = {b"Cat": {b"Animal", b"Pet"}, b"Animal": set(), b"Pet": {b"Animal"}}
+
+
+def subclasses(given: Triple) -> list[Triple]:
+    """Give the classes of a thing along every path, so that some come twice."""
+    subject, predicate, class_ = given
+    found = [given]
+    for wider in SUBCLASSES.get(class_, set()):
+        found += subclasses((subject, predicate, wider))
+    return found
+
+
+def test_entailed_triple_matches() -> None:
+    matches = naive_matches(query("?x type Pet"), [at(1, "tom type Cat")], entail=subclasses)
+    assert [bindings(match) for match in matches] == [{"?x": "tom"}]
+
+
+def test_triple_entailed_along_two_paths_is_one_fact_of_an_arrival() -> None:
+    stream = [at(1, "tom type Cat"), at(2, "tom type Pet")]
+    assert len(naive_matches(query("?x type Animal"), stream, entail=subclasses)) == 2
+
+
+def test_given_and_entailed_facts_of_one_arrival_both_match_a_variable() -> None:
+    matches = naive_matches(query("?x type ?c"), [at(1, "tom type Pet")], entail=subclasses)
+    assert sorted(bindings(match)["?c"] for match in matches) == ["Animal", "Pet"]
+
+
+# Static data
+
+
+def test_static_facts_leave_the_interval_alone_and_never_expire() -> None:
+    matches = naive_matches(query("?x a ?v", "?v in gb", window=0), [at(70, "x a v")], {triple("v in gb")})
+    assert times_of(matches) == [(70, 70)]
+
+
+def test_match_of_static_facts_alone_is_found_before_the_stream() -> None:
+    matches = naive_matches(query("?v in gb"), [at(1, "w in gb")], {triple("v in gb")})
+    assert [(match.arrival, match.start, match.end) for match in matches] == [
+        (-1, STATIC_START, STATIC_END),
+        (0, 1, 1),
+    ]
+
+
+def test_static_triple_that_two_others_entail_is_one_fact() -> None:
+    static = {triple("tom type Cat"), triple("tom type Pet")}
+    assert len(naive_matches(query("?x type Animal"), [], static, entail=subclasses)) == 1
+
+
+# DISTINCT
+
+
+def test_distinct_match_is_reported_once_while_its_support_lives() -> None:
+    stream = [at(0, "x a b"), at(5, "x a b"), at(10, "x a b")]
+    assert times_of(naive_matches(query("?x a b", window=5, distinct=True), stream)) == [(0, 0)]
+
+
+def test_distinct_match_is_reported_again_when_its_support_has_expired() -> None:
+    stream = [at(0, "x a b"), at(6, "x a b")]
+    assert times_of(naive_matches(query("?x a b", window=5, distinct=True), stream)) == [(0, 0), (6, 6)]
+
+
+def test_combination_that_is_not_reported_supports_all_the_same() -> None:
+    stream = [at(0, "x a b"), at(4, "x a b"), at(8, "x a b")]
+    assert times_of(naive_matches(query("?x a b", window=5, distinct=True), stream)) == [(0, 0)]
+
+
+def test_distinct_match_with_an_old_part_expires_with_that_part() -> None:
+    stream = [at(0, "x a b"), at(5, "x c d"), at(6, "x a b")]
+    matches = naive_matches(query("?x a b", "?x c d", window=5, distinct=True), stream)
+    assert times_of(matches) == [(0, 5), (5, 6)]
+
+
+def test_distinct_of_several_at_one_arrival_reports_the_latest_start() -> None:
+    stream = [at(0, "x a b"), at(3, "x a b"), at(5, "x c d")]
+    matches = naive_matches(query("?x a b", "?x c d", window=5, distinct=True), stream)
+    assert times_of(matches) == [(3, 5)]
+
+
+def test_distinct_counts_the_projected_bindings_over_all_branches() -> None:
+    branches = (Branch((pattern("?x a ?y"),)), Branch((pattern("?x c ?y"),)))
+    either = Query(branches, window=5, project=("?x",), distinct=True)
+    assert len(naive_matches(either, [at(1, "x a b"), at(2, "x c d"), at(3, "y c d")])) == 2
+
+
+def test_distinct_static_match_lives_for_ever() -> None:
+    matches = naive_matches(
+        query("?x a b", window=5, distinct=True), [at(0, "x a b"), at(99, "x a b")], {triple("x a b")}
+    )
+    assert [match.arrival for match in matches] == [-1]
+
+
+def test_distinct_with_streams_of_two_ranges_expires_each_part_by_its_own() -> None:
+    window = {"slow": 20, "fast": 5}
+    both = query("?x a b", "?x c d", window=window, distinct=True)
+    stream = [
+        at(0, "x a b", "slow"),
+        at(10, "x c d", "fast"),
+        at(15, "x c d", "fast"),
+        at(21, "x a b", "slow"),
+        at(22, "x c d", "fast"),
+    ]
+    assert times_of(naive_matches(both, stream)) == [(0, 10), (21, 22)]
+
+
+# Events
+
+
+def in_event(*patterns: str, window: Window = None) -> Query:
+    return Query((Branch(tuple(pattern(text, "e") for text in patterns)),), window)
+
+
+def test_event_pattern_matches_within_one_event_only() -> None:
+    stream = [
+        at(1, "x a b", event=1),
+        at(1, "x c d", event=1),
+        at(1, "y a b", event=2),
+        at(1, "y c d", event=3),
+    ]
+    assert [bindings(match) for match in naive_matches(in_event("?x a b", "?x c d"), stream)] == [{"?x": "x"}]
+
+
+def test_triple_that_came_alone_is_an_event_by_itself() -> None:
+    stream = [at(1, "x a b"), at(1, "x c d")]
+    assert naive_matches(in_event("?x a b", "?x c d"), stream) == []
+    assert len(naive_matches(in_event("?x a b"), stream)) == 1
+
+
+def test_static_fact_is_in_no_event() -> None:
+    assert naive_matches(in_event("?x a b"), [], {triple("x a b")}) == []
+
+
+def test_two_event_patterns_match_in_two_events() -> None:
+    two = Query((Branch((pattern("?x a b", "first"), pattern("?x c d", "second"))),))
+    assert len(naive_matches(two, [at(1, "x a b", event=1), at(2, "x c d", event=2)])) == 1
+
+
+# Streams
+
+
+@pytest.mark.parametrize("end, count", [(105, 1), (106, 0)])
+def test_item_of_the_narrow_stream_leaves_at_its_own_range(end: int, count: int) -> None:
+    stream = [at(100, "x a b", "narrow"), at(end, "x c d", "wide")]
+    two = query("?x a b", "?x c d", window={"narrow": 5, "wide": 20})
+    assert len(naive_matches(two, stream)) == count
+
+
+@pytest.mark.parametrize("end, count", [(120, 1), (121, 0)])
+@pytest.mark.parametrize("stream_name", ["wide", None])
+def test_item_of_the_wide_stream_or_of_none_leaves_at_the_widest(
+    end: int, count: int, stream_name: str | None
+) -> None:
+    stream = [at(100, "x a b", stream_name), at(end, "x c d", "narrow")]
+    two = query("?x a b", "?x c d", window={"narrow": 5, "wide": 20})
+    assert len(naive_matches(two, stream)) == count
+
+
+def test_stream_that_the_query_does_not_name_is_not_seen() -> None:
+    stream = [at(1, "x a b", "other"), at(1, "y a b", "named"), at(1, "z a b")]
+    matches = naive_matches(query("?x a b", window={"named": 5}), stream)
+    assert [bindings(match)["?x"] for match in matches] == ["y", "z"]
+
+
+def test_query_that_names_no_stream_sees_all() -> None:
+    stream = [at(1, "x a b", "one"), at(1, "y a b", "other"), at(1, "z a b")]
+    assert len(naive_matches(query("?x a b", window=5), stream)) == 3
+
+
+def test_stream_without_a_range_is_the_widest() -> None:
+    stream = [at(0, "x a b", "long"), at(10**9, "x c d", "short")]
+    two = query("?x a b", "?x c d", window={"long": None, "short": 5})
+    assert len(naive_matches(two, stream)) == 1
+
+
+# Temporal relations
+
+
+@pytest.mark.parametrize("order, count", [([1, 2], 1), ([2, 2], 0)])
+def test_seq_wants_the_left_side_to_end_before_the_right_one_starts(order: list[int], count: int) -> None:
+    stream = [at(order[0], "x a b"), at(order[1], "x c d")]
+    sequence = query("?x a b", "?x c d", relations=(Relation((0,), relations.SEQ, (1,)),))
+    assert len(naive_matches(sequence, stream)) == count
+
+
+def test_relation_of_a_group_is_that_of_its_joined_interval() -> None:
+    stream = [at(1, "x a b"), at(2, "x c d"), at(3, "x a b"), at(4, "x e f")]
+    late_group = query("?x a b", "?x c d", "?x e f", relations=(Relation((0, 1), relations.SEQ, (2,)),))
+    assert times_of(naive_matches(late_group, stream)) == [(2, 4), (1, 4)]
+    inside = query("?x a b", "?x c d", "?x e f", relations=(Relation((0, 2), relations.CONTAINS, (1,)),))
+    assert times_of(naive_matches(inside, stream)) == [(1, 4)]
