@@ -50,9 +50,7 @@ class TriplePattern:
     subject: Term  # what the triple's subject must be
     predicate: Term  # its predicate
     object: Term  # its object
-    source: bytes | None = (
-        None  # the IRI of the one stream that may deliver it; None: any stream, or static data
-    )
+    source: bytes | None = None  # the IRI of the stream that must deliver it; None: any, or static data
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
     @property
@@ -151,9 +149,7 @@ class Query:
 
     form: Literal["SELECT", "CONSTRUCT"]  # what comes out of a match
     where: Algebra  # the pattern; expressions of the SELECT clause are `Extend`s around it
-    projection: tuple[
-        str, ...
-    ]  # the names of the variables that a match shows, in order; empty for CONSTRUCT
+    projection: tuple[str, ...]  # the names of the variables that a match shows; empty for CONSTRUCT
     template: tuple[TemplateTriple, ...] = ()  # what CONSTRUCT builds; empty for SELECT
     name: str | None = None  # REGISTER QUERY name
     distinct: bool = False  # SELECT DISTINCT
@@ -174,8 +170,8 @@ class Query:
 def visible(pattern: Algebra) -> tuple[Variable, ...]:
     """Return the in-scope variables in the order of their first appearance, hidden ones included.
 
-    >>> join = Join(Triples((TriplePattern(Variable("x"), b"<urn:p>", Variable("y")),)), Values((Variable("x"),), ()))
-    >>> [str(variable) for variable in visible(join)]
+    >>> triples = Triples((TriplePattern(Variable("x"), b"<urn:p>", Variable("y")),))
+    >>> [str(variable) for variable in visible(Join(triples, Values((Variable("x"),), ())))]
     ['?x', '?y']
     """
     return tuple(dict.fromkeys(_appearances(pattern)))

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from lark import Token, Tree
 
-from retewave.compiler.algebra import Algebra, BlankNode, Query, Stream, TemplateTriple, visible
+from retewave.compiler.algebra import Algebra, Query, Stream, visible
 from retewave.compiler.build_expressions import variable
 from retewave.compiler.build_paths import join
 from retewave.compiler.build_patterns import bind, group, values
 from retewave.compiler.build_triples import template
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Variable
-from retewave.compiler.grammars import Source, rule
+from retewave.compiler.grammars import Source, rule, token
 from retewave.compiler.prologue import Prologue
 
 __all__ = ["build", "declare", "selection", "templated"]
@@ -34,6 +33,8 @@ _MODIFIERS = {
     "limit_clause": "LIMIT",
     "offset_clause": "OFFSET",
 }
+_BLANK = ("blank_node", "blank_node_property_list", "collection")
+_WINDOW_HINT = "write [RANGE 5m]"
 _FORMS = {"describe_query": "DESCRIBE", "ask_query": "ASK"}
 
 
@@ -67,9 +68,9 @@ def declare(prologue: Tree, context: Context) -> None:
     for line in prologue.children:
         match rule(line):
             case "base_decl":
-                context.prologue.declare_base(line.children[0])
+                context.prologue.declare_base(token(line))
             case "prefix_decl":
-                label, iri = line.children
+                label, iri = token(line), token(line, 1)
                 context.prologue.declare_prefix(label[:-1], iri[1:-1], iri)
 
 
@@ -95,9 +96,8 @@ def _where(clauses: dict[str, Tree], context: Context) -> Algebra:
 
 def _short_where(tree: Tree, context: Context) -> Algebra:
     # CONSTRUCT WHERE { ... }: the template is the pattern; a blank node would mean two things at once.
-    for token in tree.scan_values(lambda value: isinstance(value, Token)):
-        if token.type.endswith(("BLANK_NODE_LABEL", "ANON")):
-            raise context.unsupported("a blank node in CONSTRUCT WHERE", token, "write the template out")
+    for blank in tree.find_pred(lambda part: rule(part) in _BLANK):
+        raise context.unsupported("a blank node in CONSTRUCT WHERE", blank, "write the template out")
     return group(tree, context)
 
 
@@ -132,9 +132,9 @@ def _dataset(form: Tree, context: Context) -> dict[str, Any]:
 
 def _file_or_iri(tree: Tree, context: Context) -> str:
     # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
-    token = tree.children[0]
-    if token.startswith("<") and not context.prologue.base:
-        return str(token[1:-1])
+    written = token(tree)
+    if written.startswith("<") and not context.prologue.base:
+        return str(written[1:-1])
     return context.prologue.iri(tree)
 
 
@@ -150,22 +150,20 @@ def _stream(clause: Tree, before: list[Stream], context: Context) -> Stream:
 def _width(window: Tree, context: Context) -> int:
     match rule(window):
         case "range_with_step":
-            raise context.unsupported(
-                "a window with STEP or TUMBLING", window.children[1], "write [RANGE 5m]"
-            )
+            raise context.unsupported("a window with STEP or TUMBLING", token(window, 1), _WINDOW_HINT)
         case "range_in_triples":
-            raise context.unsupported("a window that counts triples", window, "write [RANGE 5m]")
-    return _microseconds(window.children[0], context)
+            raise context.unsupported("a window that counts triples", window, _WINDOW_HINT)
+    return _microseconds(token(window), context)
 
 
-def _microseconds(token: Token, context: Context) -> int:
-    match = _DURATION.fullmatch(token)
+def _microseconds(duration: Token, context: Context) -> int:
+    match = _DURATION.fullmatch(duration)
     assert match is not None  # the terminal DURATION has this shape
     whole, fraction, unit = match[1], match[2] or "", _UNITS[match[3].lower()]
     scaled = int(whole + fraction) * unit
     width, rest = divmod(scaled, 10 ** len(fraction))
     if rest:
-        raise context.error("a window is a whole number of microseconds", token)
+        raise context.error("a window is a whole number of microseconds", duration)
     return width
 
 
@@ -173,7 +171,7 @@ def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     """Return the fields of a SELECT query: what it projects and the pattern with the SELECT's expressions."""
     names: list[str] = []
     tokens = [part for part in clause.children if isinstance(part, Token)]
-    kinds = {token.type.rpartition("__")[2] for token in tokens}
+    kinds = {each.type.rpartition("__")[2] for each in tokens}
     if "STAR" in kinds:
         names = [each.name for each in visible(where) if not each.hidden]
         if not names:
@@ -206,20 +204,10 @@ def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     """Return the fields of a CONSTRUCT query."""
     triples = template(tree, context)
     known = visible(where)
-    tokens = {
-        str(t)[1:]: t for t in tree.scan_values(lambda v: isinstance(v, Token) and v.type.endswith("VAR"))
-    }
-    for each in _template_variables(triples):
-        if each not in known:
-            raise _unknown_variable(each, tokens[each.name], known, context)
+    for var in tree.find_pred(lambda part: rule(part) == "var"):
+        if variable(var) not in known:
+            raise _unknown_variable(variable(var), var, known, context)
     return {"form": "CONSTRUCT", "where": where, "projection": (), "template": triples}
-
-
-def _template_variables(triples: Iterable[TemplateTriple]) -> Iterable[Variable]:
-    for triple in triples:
-        for term in (triple.subject, triple.predicate, triple.object):
-            if isinstance(term, Variable) and not isinstance(term, BlankNode):
-                yield term
 
 
 def _unknown_variable(

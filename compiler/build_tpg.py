@@ -16,7 +16,7 @@ from retewave.compiler.build_expressions import variable
 from retewave.compiler.build_patterns import group
 from retewave.compiler.build_query import declare, selection, templated
 from retewave.compiler.context import Context
-from retewave.compiler.grammars import Source, rule
+from retewave.compiler.grammars import Source, rule, token
 from retewave.compiler.prologue import Prologue, unquote
 
 __all__ = ["build_tpg"]
@@ -44,20 +44,20 @@ def build_tpg(tree: Tree, source: Source, language: str) -> Query:
     )
 
 
-def _prologue(prologue: Tree, context: Context) -> dict[str, tuple[str, ...]]:
+def _prologue(prologue: Tree, context: Context) -> dict[str, Any]:
     declare(prologue, context)
     schema: list[str] = []
     static: list[str] = []
     for line in prologue.children:
         match rule(line):
             case "prefix_assignment":
-                *label, iri = line.children
-                name = str(label[0]) if label else ""
-                context.prologue.declare_prefix(name, unquote(iri), iri)
+                iri = token(line, -1)
+                label = str(token(line)) if len(line.children) == 2 else ""
+                context.prologue.declare_prefix(label, unquote(iri), iri)
             case "epsilon_ontology":
-                schema.append(unquote(line.children[0]))
+                schema.append(unquote(token(line)))
             case "static_instances":
-                static.append(unquote(line.children[0]))
+                static.append(unquote(token(line)))
             case "handlers":
                 context.notice("HANDLERS has no effect: give a callback or a sink instead", line)
     return {"schema": _files(schema), "static": _files(static)}
@@ -98,11 +98,13 @@ def _triple(line: Tree, context: Context) -> TriplePattern:
 def _take_window(tree: Tree, context: Context) -> Algebra:
     if context.window is not None:
         raise context.error("a pattern has one TIMEWINDOW", tree)
-    context.window = int(tree.children[1]) * 1_000
+    context.window = int(token(tree, 1)) * 1_000
     return Triples(())
 
 
 def _notice_magic(tree: Tree, context: Context) -> None:
-    for token in tree.scan_values(lambda value: isinstance(value, Token)):
-        if token.strip("\"'") in _MAGIC:
-            context.notice(f"{token} stays as it is: only the original's handlers replaced it", token)
+    for literal in tree.find_pred(lambda part: rule(part) == "rdf_literal"):
+        if unquote(token(literal)) in _MAGIC:
+            context.notice(
+                f"{token(literal)} stays as it is: only the original's handlers replaced it", literal
+            )

@@ -20,6 +20,8 @@ from retewave.errors import QueryError
 
 __all__ = ["Context"]
 
+PatternBuilder = Callable[[Tree, "Context"], Algebra]
+
 
 @dataclass
 class Context:
@@ -27,9 +29,9 @@ class Context:
 
     source: Source  # for the places of errors
     prologue: Prologue  # prefixes and base
-    extensions: dict[str, Callable[[Tree, Context], Algebra]] = field(
+    extensions: dict[str, PatternBuilder] = field(
         default_factory=dict
-    )  # a dialect's patterns
+    )  # rule name -> a dialect's own pattern
     notices: list[str] = field(default_factory=list)  # what was read and has no effect
     window: int | None = None  # a window that the pattern itself states, in microseconds
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from retewave.errors import Place, QueryError
 
-__all__ = ["Node", "Source", "first_token", "read", "rule"]
+__all__ = ["Node", "Source", "first_token", "read", "rule", "token"]
 
 Node = Tree | Token
 
@@ -76,10 +77,8 @@ class Source:
 
     def place(self, node: Node) -> Place:
         """Return where a node starts."""
-        token = node if isinstance(node, Token) else first_token(node)
-        if token is None:
-            return self.at(1, 1)
-        return self.at(token.line or 1, token.column or 1)
+        first = node if isinstance(node, Token) else first_token(node)
+        return self.at(first.line or 1, first.column or 1) if first else self.at(1, 1)
 
     def at(self, line: int, column: int) -> Place:
         """Return a place by its line and column."""
@@ -92,12 +91,19 @@ def rule(tree: Tree) -> str:
     return str(tree.data).rpartition("__")[2]
 
 
+def token(tree: Tree, index: int = 0) -> Token:
+    """Return the token that is a child of a tree."""
+    found = tree.children[index]
+    assert isinstance(found, Token)
+    return found
+
+
 def first_token(tree: Tree) -> Token | None:
     """Return the first token below a tree."""
     for child in tree.children:
-        token = child if isinstance(child, Token) else first_token(child)
-        if token is not None:
-            return token
+        found = child if isinstance(child, Token) else first_token(child)
+        if found is not None:
+            return found
     return None
 
 
@@ -147,8 +153,12 @@ def _found(error: UnexpectedInput, source: Source) -> str:
 
 
 def _expected(error: UnexpectedInput, language: str) -> list[str]:
-    names = error.allowed if isinstance(error, UnexpectedCharacters) else error.accepts or error.expected
-    words = {_word(name, language) for name in names or () if not name.endswith(("WHITESPACE", "COMMENT"))}
+    names: Iterable[str] = ()
+    if isinstance(error, UnexpectedCharacters):
+        names = error.allowed or ()
+    elif isinstance(error, UnexpectedToken):
+        names = error.accepts or error.expected
+    words = {_word(name, language) for name in names if not name.endswith(("WHITESPACE", "COMMENT"))}
     return sorted(words, key=lambda word: (word[0] in "'(", word.lower()))
 
 

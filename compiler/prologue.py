@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lark import Token, Tree
 
-from retewave.compiler.grammars import Source, rule
+from retewave.compiler.grammars import Source, rule, token
 from retewave.errors import QueryError
 
 __all__ = ["RDF", "XSD", "Prologue", "literal", "unquote"]
@@ -48,36 +48,36 @@ class Prologue:
     base: str = ""  # absolute, or empty when there is none
     prefixes: dict[str, str] = field(default_factory=dict)  # label without the colon -> IRI
 
-    def declare_base(self, token: Token) -> None:
+    def declare_base(self, iri: Token) -> None:
         """Take a BASE line."""
-        self.base = self.absolute(str(token)[1:-1], token)
+        self.base = self.absolute(iri[1:-1], iri)
 
-    def declare_prefix(self, label: str, iri: str, token: Token) -> None:
+    def declare_prefix(self, label: str, iri: str, at: Token) -> None:
         """Take a PREFIX line; a later one of the same label wins."""
-        self.prefixes[label] = self.absolute(iri, token)
+        self.prefixes[label] = self.absolute(iri, at)
 
-    def absolute(self, iri: str, token: Token) -> str:
+    def absolute(self, iri: str, at: Token) -> str:
         """Resolve an IRI against the base."""
         if _ABSOLUTE.match(iri):
             return iri
         if not self.base:
             raise QueryError(
                 f"<{iri}> is relative and the query has no BASE",
-                place=self.source.place(token),
+                place=self.source.place(at),
                 hint="write the whole IRI, or a line BASE <...> at the top",
             )
         return resolve(self.base, iri)
 
     def iri(self, tree: Tree) -> str:
         """Return the absolute IRI that an `iri` tree names."""
-        token = tree.children[0]
-        if token[0] == "<":
-            return self.absolute(token[1:-1], token)
+        written = token(tree)
+        if written[0] == "<":
+            return self.absolute(written[1:-1], written)
         if rule(tree) == "bare_iri":
-            return str(token)
-        label, _, local = token.partition(":")
+            return str(written)
+        label, _, local = written.partition(":")
         if label not in self.prefixes:
-            raise self._unknown_prefix(label, token)
+            raise self._unknown_prefix(label, written)
         return self.prefixes[label] + (_ECHAR.sub(r"\1", local) if "\\" in local else local)
 
     def term(self, tree: Tree) -> bytes:
@@ -86,9 +86,9 @@ class Prologue:
             case "iri" | "bare_iri":
                 return f"<{self.iri(tree)}>".encode()
             case "numeric_literal" | "signed_literal":
-                (token,) = tree.children
-                kind = token.type.rpartition("__")[2].removesuffix("_SIGNED")
-                return literal(str(token), XSD + _NUMBERS[kind])
+                number = token(tree)
+                kind = number.type.rpartition("__")[2].removesuffix("_SIGNED")
+                return literal(str(number), XSD + _NUMBERS[kind])
             case "boolean_literal":
                 return literal(str(tree.children[0]).lower(), XSD + "boolean")
             case "rdf_literal":
@@ -106,7 +106,7 @@ class Prologue:
                 return literal(lexical, self.iri(datatype))
         return literal(lexical)
 
-    def _unknown_prefix(self, label: str, token: Token) -> QueryError:
+    def _unknown_prefix(self, label: str, at: Token) -> QueryError:
         near = difflib.get_close_matches(label, self.prefixes, 1, 0.6)
         known = ", ".join(f"{each}:" for each in sorted(self.prefixes))
         if near:
@@ -115,7 +115,7 @@ class Prologue:
             hint = f"add PREFIX {label}: <{_WELL_KNOWN[label]}>"
         else:
             hint = f"the query declares {known}" if known else f"add PREFIX {label}: <...>"
-        return QueryError(f"the prefix {label}: is not declared", place=self.source.place(token), hint=hint)
+        return QueryError(f"the prefix {label}: is not declared", place=self.source.place(at), hint=hint)
 
 
 def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> bytes:
@@ -132,14 +132,14 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     return f"{quoted}^^<{datatype}>".encode()
 
 
-def unquote(token: str) -> str:
+def unquote(written: str) -> str:
     r"""Return the string that a string token stands for.
 
     >>> unquote(r"'a\tb'")
     'a\tb'
     """
-    width = 3 if token[:3] in ('"""', "'''") and len(token) >= 6 else 1
-    inner = token[width:-width]
+    width = 3 if written[:3] in ('"""', "'''") and len(written) >= 6 else 1
+    inner = written[width:-width]
     return _ECHAR.sub(lambda match: _CONTROL.get(match[1], match[1]), inner) if "\\" in inner else inner
 
 
