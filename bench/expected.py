@@ -140,5 +140,6 @@ def expected_matches(dataset: Dataset, question: Question) -> int:
         if question.distinct:
             total += int(_transitions(dataset, question, width, place)[keep].sum())
         else:
-            total += int(sum(_arrivals(dataset, question, width, place))[keep].sum())
+            before, behind = _arrivals(dataset, question, width, place)
+            total += int((before + behind)[keep].sum())
     return total

@@ -23,11 +23,12 @@ from retewave.bench.template import Template, chunks
 
 __all__ = [
     "OFFER_TRIPLES",
-    "country_iri",
+    "PREDICATES",
     "generate",
     "hierarchy_nt",
     "offers_nt",
     "producers_nt",
+    "product_iri",
     "static_nt",
     "type_iri",
     "vendors_nt",
@@ -54,19 +55,19 @@ def type_iri(kind: int) -> str:
     return f"{_BSBM}instances/ProductType{kind}"
 
 
-def country_iri(code: str) -> str:
-    """Return the IRI of a country, without brackets."""
-    return _COUNTRY + code
+def product_iri(product: int, producer: int) -> str:
+    """Return the IRI of a product, without brackets."""
+    return f"{_BSBM}instances/dataFromProducer{producer}/Product{product}"
 
 
 def _word(name: str) -> str:
     return f"<{_BSBM}vocabulary/{name}>"
 
 
-def _offer_template(levels: int) -> Template:
-    """Return an offer's ten triples and the types of its product on that many levels."""
+def _facts() -> list[tuple[str, str]]:
+    """Return an offer's ten predicates and the templates of their objects, in the official order."""
     dated = "T00:00:00"
-    facts = [
+    return [
         (_RDF_TYPE, _word("Offer")),
         (_word("product"), _PRODUCT),
         (_word("vendor"), _VENDOR),
@@ -78,7 +79,14 @@ def _offer_template(levels: int) -> Template:
         ("<http://purl.org/dc/elements/1.1/publisher>", _VENDOR),
         ("<http://purl.org/dc/elements/1.1/date>", f'"{{published:date}}"^^<{_XSD}date>'),
     ]
-    lines = [f"<{_OFFER}> {predicate} {value} .\n" for predicate, value in facts]
+
+
+PREDICATES = tuple(predicate for predicate, _ in _facts())  # of an offer, in order; the first is rdf:type
+
+
+def _offer_template(levels: int) -> Template:
+    """Return an offer's ten triples and the types of its product on that many levels."""
+    lines = [f"<{_OFFER}> {predicate} {value} .\n" for predicate, value in _facts()]
     lines += [f"{_PRODUCT} {_RDF_TYPE} {_TYPE.replace('kind', f'kind{n}')} .\n" for n in range(levels)]
     return Template.parse("".join(lines))
 

@@ -1,0 +1,52 @@
+"""The physical limit as a peer: `limit/limit.c`, compiled on the spot with the system's C compiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from retewave.bench.task import Adapter, Result, Task
+
+__all__ = ["ADAPTER"]
+
+_SOURCE = Path(__file__).parents[1] / "limit" / "limit.c"
+
+
+def _compiler() -> list[str]:
+    return shlex.split(os.environ.get("CC", "cc"))
+
+
+def _missing() -> str:
+    return "" if shutil.which(_compiler()[0]) else f"there is no C compiler ({_compiler()[0]})"
+
+
+def _run(task: Task) -> Result:
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "limit")
+        subprocess.run([*_compiler(), "-O3", "-march=native", "-o", program, str(_SOURCE)], check=True)
+        words = [task.offers, task.classes, task.question.window, task.question.rate, 1]
+        done = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True)
+    told = json.loads(done.stdout)
+    if told["matches"] != told["matches_one"]:
+        raise RuntimeError(f"the two joins disagree: {told}")
+    return Result(
+        matches=told["matches"],
+        seconds=told["scan"] + told["join_eleven"],
+        read_seconds=told["scan"],
+        match_seconds=told["join_eleven"],
+        peak_rss=told["peak_rss"],
+        extra={"join_one": told["join_one"], "terms": told["terms"]},
+    )
+
+
+ADAPTER = Adapter(
+    name="C, by hand",
+    cannot="no engine: this one pattern, no query, no inference, no errors, counts but builds no match",
+    run=_run,
+    missing=_missing,
+)
