@@ -8,12 +8,14 @@ from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import INPUT, OBJECT, SUBJECT, Dispatch, Fact, Key, Part, Route, routes, why
 from retewave.epsilon.network import Link, LinkKind, Network, Node
 from retewave.epsilon.reduce import Reduction, reduce
+from retewave.epsilon.schema import Budget, Schema, SchemaWarning, Unsupported
 
 __all__ = [
     "INPUT",
     "OBJECT",
     "SUBJECT",
     "Atom",
+    "Budget",
     "Dispatch",
     "Fact",
     "Key",
@@ -24,6 +26,9 @@ __all__ = [
     "Part",
     "Reduction",
     "Route",
+    "Schema",
+    "SchemaWarning",
+    "Unsupported",
     "reduce",
     "routes",
     "why",

@@ -22,6 +22,7 @@ from retewave.epsilon.network import Link, LinkKind, Network, Node, property_nod
 from retewave.epsilon.vocabulary import (
     TOP_CLASSES,
     TYPE,
+    Triple,
     is_blank,
     is_iri,
     is_literal,
@@ -39,7 +40,6 @@ __all__ = [
     "From",
     "Goal",
     "Part",
-    "Triple",
     "answers",
     "derivations",
     "generalisations",
@@ -47,8 +47,6 @@ __all__ = [
 ]
 
 CONTAINER_MEMBERS = 1000  # rdf:_1 to rdf:_1000 are sub-properties of rdfs:member without being declared
-
-Triple: TypeAlias = tuple[bytes, bytes, bytes]
 
 
 class From(Enum):
@@ -123,6 +121,7 @@ _Steps: TypeAlias = "dict[_State, tuple[_State, Axiom | str] | None]"
 def answers(network: Network, goal: Goal) -> Answers:
     """Return every derivation and fact that the goal can see, the identity included.
 
+    >>> from retewave.epsilon.axioms import Kind
     >>> network = Network.of([Axiom(Kind.SUB_PROPERTY, b"<http://e/p>", b"<http://e/q>")])
     >>> [d.given_predicate for d in answers(network, Goal(None, b"<http://e/q>", None)).derivations]
     [b'<http://e/q>', b'<http://e/p>']

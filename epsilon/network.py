@@ -96,9 +96,9 @@ class Network:
     facts: Mapping[bytes, tuple[Axiom, ...]] = field(default_factory=dict)  # class -> who is in it for ever
 
     @classmethod
-    def of(cls, axioms: Iterable[Axiom]) -> Network:
+    def of(cls, axioms: Iterable[Axiom], declared: Iterable[Node] = ()) -> Network:
         """Build the full network of some axioms; the same link stated twice is one link."""
-        into: dict[Node, dict[tuple[Node, LinkKind], Link]] = {}
+        into: dict[Node, dict[tuple[Node, LinkKind], Link]] = {node: {} for node in declared}
         facts: dict[bytes, list[Axiom]] = {}
         for axiom in axioms:
             if axiom.kind is Kind.FACT:

@@ -7,6 +7,7 @@ network -> dispatch; every stage names terms by these constants.
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 __all__ = [
     "OWL",
@@ -14,6 +15,7 @@ __all__ = [
     "RDFS",
     "TOP_CLASSES",
     "TYPE",
+    "Triple",
     "compact",
     "is_blank",
     "is_iri",
@@ -23,6 +25,8 @@ __all__ = [
     "rdf",
     "rdfs",
 ]
+
+Triple: TypeAlias = tuple[bytes, bytes, bytes]  # three texts
 
 RDF = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = b"http://www.w3.org/2000/01/rdf-schema#"

@@ -1,0 +1,58 @@
+"""Make a term's text of an rdflib or pyoxigraph term.
+
+Data's way: schema file or graph -> **texts** -> axioms.  A text is canonical N-Triples
+(docs/architecture.md): escapes resolved, in literals only the quote, the
+backslash, LF and CR escaped, language tags in lower case, no ^^xsd:string.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import pyoxigraph
+from rdflib.term import BNode, Literal, URIRef
+
+from retewave.errors import SchemaError
+
+__all__ = ["Term", "text_of"]
+
+Term: TypeAlias = (
+    URIRef | BNode | Literal | pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal | bytes
+)
+
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_LANGUAGE_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
+
+
+def text_of(term: Term) -> bytes:
+    r"""Return the text of a term; a text stays what it is.
+
+    >>> text_of(Literal('say "hi"\t', lang="EN"))
+    b'"say \\"hi\\"\t"@en'
+    """
+    if isinstance(term, bytes):
+        return term
+    if isinstance(term, URIRef):
+        return f"<{term}>".encode()
+    if isinstance(term, BNode):
+        return f"_:{term}".encode()
+    if isinstance(term, Literal):
+        return _literal(str(term), term.language, str(term.datatype) if term.datatype else None)
+    if isinstance(term, pyoxigraph.NamedNode | pyoxigraph.BlankNode):
+        return str(term).encode()
+    if isinstance(term, pyoxigraph.Literal):
+        return _literal(term.value, term.language, term.datatype.value)
+    raise SchemaError(
+        f"a schema cannot hold the term {term!r} of type {type(term).__name__}",
+        hint="terms are IRIs, blank nodes or literals, of rdflib or pyoxigraph, or texts in bytes",
+    )
+
+
+def _literal(lexical: str, language: str | None, datatype: str | None) -> bytes:
+    quoted = '"' + lexical.translate(_ESCAPES) + '"'
+    if language:
+        return f"{quoted}@{language.lower()}".encode()
+    if datatype and datatype not in (_STRING, _LANGUAGE_STRING):
+        return f"{quoted}^^<{datatype}>".encode()
+    return quoted.encode()
