@@ -121,9 +121,8 @@ class Clock:
             return times / SECOND
         if self.kind == "int":
             return times // SECOND
-        decoded = np.empty(times.shape, object)
-        decoded.flat = [self.decode(time) for time in times.ravel().tolist()]
-        return decoded
+        decoded = (self.decode(time) for time in times.ravel().tolist())
+        return np.fromiter(decoded, object, times.size).reshape(times.shape)
 
 
 SECONDS: Final = Clock("int")  # the clock of a stream whose times nobody has given yet
