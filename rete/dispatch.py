@@ -1,0 +1,197 @@
+"""Dispatch: from an input triple to the α-memories it feeds, in one look-up per shape of key that its predicate has.
+
+ε and α are the same tables (DESIGN §4): a route says which triple the input entails, as parts of the input and
+constants, and which α asked for it.  No entailed triple is built but as the tuple that is stored.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.arena import mix
+from retewave.rete.jit import kernel
+from retewave.rete.layout import (
+    ALPHA_COLUMNS,
+    ALPHA_EDGE_COUNT,
+    ALPHA_EDGES,
+    ALPHA_EQUAL,
+    ALPHA_STREAMS,
+    ALPHA_WIDTH,
+    EQUAL_PO,
+    EQUAL_SO,
+    EQUAL_SP,
+    FLAG_GUARD,
+    FLAG_TWIN,
+    FROM_OBJECT,
+    FROM_SUBJECT,
+    KEY_BEGIN,
+    KEY_COUNT,
+    KEY_O,
+    KEY_P,
+    KEY_S,
+    KEY_WIDTH,
+    N_ALPHAS,
+    N_KEY_MASK,
+    N_KEYS,
+    N_PREDICATE_MASK,
+    N_PREDICATES,
+    N_ROUTES,
+    N_SEED,
+    N_STREAM_WIDTH,
+    N_STREAMS,
+    N_STRIDE,
+    N_UNKNOWN_SHAPES,
+    PREDICATE_ID,
+    PREDICATE_SHAPES,
+    PREDICATE_WIDTH,
+    REFUSED,
+    ROUTE_ALPHA,
+    ROUTE_FLAGS,
+    ROUTE_OBJECT,
+    ROUTE_PREDICATE,
+    ROUTE_SUBJECT,
+    ROUTE_WIDTH,
+    SHAPE_P,
+    SHAPE_PO,
+    SHAPE_SP,
+    SHAPE_SPO,
+    T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+)
+from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
+from retewave.rete.values import BLANK, IRI
+
+__all__ = ["dispatch", "key_home", "predicate_home"]
+
+
+@kernel
+def predicate_home(seed, predicate, mask):  # type: ignore[no-untyped-def]
+    """Return where a predicate's probe sequence starts."""
+    return mix(seed, predicate) & mask
+
+
+@kernel
+def key_home(seed, s, p, o, mask):  # type: ignore[no-untyped-def]
+    """Return where a key's probe sequence starts."""
+    return mix(mix(mix(seed, s), p), o) & mask
+
+
+@kernel
+def _shapes(net, predicate):  # type: ignore[no-untyped-def]
+    """Return the shapes of key that `predicate` has, or -1 when it is not known."""
+    mask = net[N_PREDICATE_MASK]
+    slot = predicate_home(net[N_SEED], predicate, mask)
+    while True:
+        record = net[N_PREDICATES] + slot * PREDICATE_WIDTH
+        if net[record + PREDICATE_ID] == predicate:
+            return net[record + PREDICATE_SHAPES]
+        if net[record + PREDICATE_ID] == 0:
+            return -1
+        slot = (slot + 1) & mask
+
+
+@kernel
+def _find_key(net, s, p, o):  # type: ignore[no-untyped-def]
+    """Return the record of a key, or -1."""
+    mask = net[N_KEY_MASK]
+    slot = key_home(net[N_SEED], s, p, o, mask)
+    while True:
+        record = net[N_KEYS] + slot * KEY_WIDTH
+        if net[record + KEY_COUNT] == 0:
+            return -1
+        if net[record + KEY_S] == s and net[record + KEY_P] == p and net[record + KEY_O] == o:
+            return record
+        slot = (slot + 1) & mask
+
+
+@kernel
+def _part(source, s, o):  # type: ignore[no-untyped-def]
+    return s if source == FROM_SUBJECT else (o if source == FROM_OBJECT else source)
+
+
+@kernel
+def _equalities_hold(equal, x, q, y):  # type: ignore[no-untyped-def]
+    return (
+        (equal & EQUAL_SO == 0 or x == y) and (equal & EQUAL_SP == 0 or x == q) and (equal & EQUAL_PO == 0 or q == y)
+    )
+
+
+@kernel
+def _has_twin(stack, top, stride, edges, x, q, y):  # type: ignore[no-untyped-def]
+    """Say whether this arrival has already given this triple to the α that has these edges."""
+    for at in range(0, top, stride):
+        if (
+            stack[at + T_EDGES] == edges
+            and stack[at + T_COLUMNS] == x
+            and stack[at + T_COLUMNS + 1] == q
+            and stack[at + T_COLUMNS + 2] == y
+        ):
+            return True
+    return False
+
+
+@kernel
+def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+    """Put the triple that a route derives on the stack, if the route fires; return the new top."""
+    s, o = rows[row + SUBJECT], rows[row + OBJECT]
+    flags = net[route + ROUTE_FLAGS]
+    if flags & FLAG_GUARD != 0 and kinds[o] != IRI and kinds[o] != BLANK:
+        return top
+    alpha = net[N_ALPHAS] + net[route + ROUTE_ALPHA] * ALPHA_WIDTH
+    shift, streams = 0, net[alpha + ALPHA_STREAMS]
+    stream = rows[row + STREAM]
+    if streams >= 0 and stream != 0:
+        known = stream < net[N_STREAM_WIDTH]
+        shift = net[net[N_STREAMS] + streams * net[N_STREAM_WIDTH] + stream] if known else REFUSED
+        if shift == REFUSED:
+            return top
+    x, y = _part(net[route + ROUTE_SUBJECT], s, o), _part(net[route + ROUTE_OBJECT], s, o)
+    q = net[route + ROUTE_PREDICATE] if net[route + ROUTE_PREDICATE] > 0 else rows[row + PREDICATE]
+    equal, edges = net[alpha + ALPHA_EQUAL], net[alpha + ALPHA_EDGES]
+    if equal != 0 and not _equalities_hold(equal, x, q, y):
+        return top
+    if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], edges, x, q, y):
+        return top
+    stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = edges, net[alpha + ALPHA_EDGE_COUNT]
+    start, end = rows[row + START], rows[row + END]
+    stack[top + T_END], stack[top + T_START] = end, start
+    stack[top + T_WINDOW_START] = start if end < start else start - shift  # a static triple has no place in time
+    stack[top + T_COLUMNS], stack[top + T_COLUMNS + 1], stack[top + T_COLUMNS + 2] = x, q, y
+    stack[top + T_COLUMNS + ALPHA_COLUMNS - 1] = rows[row + EVENT]
+    return top + net[N_STRIDE]
+
+
+@kernel
+def _take_all(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+    """Follow every route of the key (s, p, o); return the new top."""
+    record = _find_key(net, s, p, o)
+    if record < 0:
+        return top
+    begin, count = net[record + KEY_BEGIN], net[record + KEY_COUNT]
+    for route in range(begin, begin + count):
+        top = _take(net, net[N_ROUTES] + route * ROUTE_WIDTH, rows, row, kinds, stack, top)
+    return top
+
+
+@kernel
+def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
+    """Put on the stack one tuple for each α and each triple it asked for that `row` entails; return the top.
+
+    The stack has room for N_MOST_ROUTES tuples.
+    """
+    s, p, o = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
+    shapes = _shapes(net, p)
+    if shapes < 0:
+        shapes, p = net[N_UNKNOWN_SHAPES], 0
+    top = 0
+    if shapes & SHAPE_P != 0:
+        top = _take_all(net, 0, p, 0, rows, row, kinds, stack, top)
+    if shapes & SHAPE_PO != 0:
+        top = _take_all(net, 0, p, o, rows, row, kinds, stack, top)
+    if shapes & SHAPE_SP != 0:
+        top = _take_all(net, s, p, 0, rows, row, kinds, stack, top)
+    if shapes & SHAPE_SPO != 0:
+        top = _take_all(net, s, p, o, rows, row, kinds, stack, top)
+    return top

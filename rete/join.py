@@ -1,0 +1,154 @@
+"""Joins: combine a row that has just been stored with the rows of every other slot of its group.
+
+There is no left and no right: whichever row comes last finds the others.  Each combination is made exactly once, at
+the arrival of its last row.  The interval of a combination is updated row by row (min of starts; the end is the new
+row's, which no stored row exceeds), and a combination that has outgrown the node's window, or breaks a temporal
+relation, is given up at once.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.jit import kernel
+from retewave.rete.layout import (
+    A_COUNTING,
+    A_SLOT_STATES,
+    G_KEY,
+    N_COLUMNS,
+    N_NODES,
+    N_STRIDE,
+    N_TIMES,
+    NODE_EDGE_COUNT,
+    NODE_EDGES,
+    NODE_FIRST_SLOT,
+    NODE_KEY_COUNT,
+    NODE_OUT,
+    NODE_OUT_COUNT,
+    NODE_RELATION_COUNT,
+    NODE_RELATIONS,
+    NODE_SLOTS,
+    NODE_WIDTH,
+    NODE_WINDOW,
+    R_END,
+    R_LINK,
+    R_WINDOW_START,
+    RELATION_CODE,
+    RELATION_LEFT,
+    RELATION_RIGHT,
+    RELATION_WIDTH,
+    S_HITS,
+    S_NO_KEY,
+    S_NO_RELATION,
+    S_NO_WINDOW,
+    S_PROBES,
+    S_WIDTH,
+    T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+)
+from retewave.windows import relations
+
+__all__ = ["MOST_SLOTS", "WORK", "combine"]
+
+MOST_SLOTS = 60  # a node's mask of filled slots is one word
+WORK = MOST_SLOTS + 4  # words of each of the three lists that a combination works with
+
+_holds = kernel(relations.holds)
+
+
+@kernel
+def _put(arena, net, record, rows, end, window_start, start, stack, top):  # type: ignore[no-untyped-def]
+    """Write the combination of `rows` (one a slot, the group behind them) on the stack."""
+    stack[top + T_EDGES] = net[record + NODE_EDGES]
+    stack[top + T_EDGE_COUNT] = net[record + NODE_EDGE_COUNT]
+    stack[top + T_END] = end
+    stack[top + T_WINDOW_START] = window_start
+    stack[top + T_START] = start
+    out = net[N_COLUMNS] + net[record + NODE_OUT]
+    for i in range(net[record + NODE_OUT_COUNT]):
+        stack[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
+
+
+@kernel
+def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untyped-def]
+    """Check the temporal relations of the node between rows that are chosen (a bit a slot) already."""
+    start = net[N_TIMES]
+    at = net[N_COLUMNS] + net[record + NODE_RELATIONS]
+    for i in range(net[record + NODE_RELATION_COUNT]):
+        relation = at + i * RELATION_WIDTH
+        left, right = net[relation + RELATION_LEFT], net[relation + RELATION_RIGHT]
+        if chosen >> left & 1 == 0 or chosen >> right & 1 == 0:
+            continue
+        a, b = rows[left], rows[right]
+        code = net[relation + RELATION_CODE]
+        if not _holds(code, arena[a + start], arena[a + R_END], arena[b + start], arena[b + R_END]):
+            return False
+    return True
+
+
+@kernel
+def combine(arena, net, node, group, slot, row, work, stack, top, room):  # type: ignore[no-untyped-def]
+    """Put every combination of `row` with one row of each other slot of `group` on the stack; return the new top.
+
+    Return -1 when the stack has no room for them all: the caller makes room and asks again.
+    `work` is three lists: the row chosen in each slot, and with each choice the starts of the combination so far.
+    """
+    record = net[N_NODES] + node * NODE_WIDTH
+    slots = net[record + NODE_SLOTS]
+    lists = group + G_KEY + net[record + NODE_KEY_COUNT]
+    window, related = net[record + NODE_WINDOW], net[record + NODE_RELATION_COUNT] > 0
+    start_word, stride = net[N_TIMES], net[N_STRIDE]
+    end = arena[row + R_END]
+    hits, no_window, no_relation = 0, 0, 0
+    work[slot] = row
+    work[slots] = group
+    first = 1 if slot == 0 else 0
+    last = slots - 2 if slot == slots - 1 else slots - 1
+    work[WORK + first] = arena[row + R_WINDOW_START]
+    work[2 * WORK + first] = arena[row + start_word]
+    depth = first
+    work[depth] = arena[lists + depth] >> 32
+    while True:
+        other = work[depth]
+        if other == 0:
+            depth -= 2 if depth - 1 == slot else 1
+            if depth < first:
+                break
+            work[depth] = arena[work[depth] + R_LINK] >> 32
+            continue
+        window_start = min(work[WORK + depth], arena[other + R_WINDOW_START])
+        if end - window_start > window:
+            no_window += 1
+        elif related and not _relations_hold(arena, net, record, work, (1 << (depth + 1)) - 1 | 1 << slot):
+            no_relation += 1
+        elif depth == last:
+            if top + stride > room:
+                return -1
+            start = min(work[2 * WORK + depth], arena[other + start_word])
+            _put(arena, net, record, work, end, window_start, start, stack, top)
+            top += stride
+            hits += 1
+        else:
+            deeper = depth + 2 if depth + 1 == slot else depth + 1
+            work[WORK + deeper] = window_start
+            work[2 * WORK + deeper] = min(work[2 * WORK + depth], arena[other + start_word])
+            work[deeper] = arena[lists + deeper] >> 32
+            depth = deeper
+            continue
+        work[depth] = arena[other + R_LINK] >> 32
+    if arena[A_COUNTING] != 0:
+        _count(arena, net[record + NODE_FIRST_SLOT] + slot, hits, no_window, no_relation)
+    return top
+
+
+@kernel
+def _count(arena, slot, hits, no_window, no_relation):  # type: ignore[no-untyped-def]
+    state = arena[A_SLOT_STATES] + slot * S_WIDTH
+    arena[state + S_HITS] += hits
+    arena[state + S_NO_WINDOW] += no_window
+    arena[state + S_NO_RELATION] += no_relation
+    if hits + no_window + no_relation == 0:
+        arena[state + S_NO_KEY] += 1
+    arena[state + S_PROBES] += 1

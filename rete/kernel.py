@@ -1,0 +1,334 @@
+"""The kernel: pour input rows through the network, write out what matches.
+
+Data's way: rows -> dispatch -> **memories and joins** -> output rows.  One loop, one explicit stack, no recursion:
+a tuple (an α's triple or a join's result) is taken off the stack and sent along its producer's edges; an edge that
+ends in a slot stores it as a row and puts what that row completes on the stack; an edge that ends in a terminal
+writes output rows.  The kernel is compiled once for all patterns: the network is data.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from retewave.rete.arena import crowded, double_buckets, mix, shortage
+from retewave.rete.collect import collect_all, collect_slot, shed
+from retewave.rete.dispatch import dispatch
+from retewave.rete.filter_codes import T, U
+from retewave.rete.filters import decide
+from retewave.rete.jit import kernel
+from retewave.rete.join import WORK, combine
+from retewave.rete.layout import (
+    A_COUNTING,
+    A_EDGE_COUNTERS,
+    A_LIMIT,
+    A_LIVE,
+    A_NOW,
+    A_SHEDDING,
+    A_SINCE,
+    AT_LIMIT,
+    DONE,
+    EDGE_CODE,
+    EDGE_CODE_END,
+    EDGE_KIND,
+    EDGE_TARGET,
+    EDGE_WIDTH,
+    G_MASK,
+    INSTANCE_BRANCH,
+    INSTANCE_CODE,
+    INSTANCE_CODE_END,
+    INSTANCE_KEY_BEGIN,
+    INSTANCE_KEY_COUNT,
+    INSTANCE_KEY_HASH,
+    INSTANCE_KEY_WIDTH,
+    INSTANCE_OUT,
+    INSTANCE_OUT_COUNT,
+    INSTANCE_PARAMETERS,
+    INSTANCE_QUERY,
+    INSTANCE_WIDTH,
+    INSTANCE_WINDOW,
+    MOST_GROUP_WORDS,
+    N_COLUMNS,
+    N_EDGES,
+    N_INSTANCE_KEY_MASK,
+    N_INSTANCE_KEYS,
+    N_INSTANCES,
+    N_NODES,
+    N_OUT_WIDTH,
+    N_SEED,
+    N_SLOT_COUNT,
+    N_SLOTS,
+    N_STRIDE,
+    N_TERMINALS,
+    NEEDS_ARENA,
+    NEEDS_OUT,
+    NEEDS_STACK,
+    NODE_SLOTS,
+    NODE_WIDTH,
+    O_BRANCH,
+    O_COLUMNS,
+    O_END,
+    O_QUERY,
+    O_START,
+    O_WINDOW_START,
+    OUTPUT_FULL,
+    PAGE,
+    SLOT_INDEX,
+    SLOT_NODE,
+    SLOT_WIDTH,
+    T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+    TERMINAL_INSTANCE_COUNT,
+    TERMINAL_INSTANCES,
+    TERMINAL_PARAMETER_COUNT,
+    TERMINAL_PARAMETERS,
+    TERMINAL_WIDTH,
+    TO_SLOT,
+    UNDECIDED,
+)
+from retewave.rete.memory import find_group, store_row
+from retewave.rete.rows import END, ROW_WIDTH
+from retewave.rete.term_view import TermView
+from retewave.rete.words import tail, words
+
+__all__ = ["State", "run"]
+
+STEP = 3 * PAGE + MOST_GROUP_WORDS  # the most words that storing one row can take
+LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
+# where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), …
+P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_WIDTH = 0, 1, 2, 3, 4, 5, 6
+ROW = 3 * WORK  # the word behind the three work lists: the row that has just been stored
+
+
+class State(NamedTuple):
+    """The arrays that a running network works with."""
+
+    net: np.ndarray  # the network as data
+    arena: np.ndarray  # its memories
+    stack: np.ndarray  # tuples on their way
+    out: np.ndarray  # output rows, one after the other
+    work: np.ndarray  # the combination at hand
+    progress: np.ndarray  # where the kernel is: P_* words
+    scratch: np.ndarray  # the filter interpreter's stack
+
+
+class Sizes(NamedTuple):
+    """How much room there is."""
+
+    arena: int  # words
+    stack: int  # words
+    out: int  # rows
+
+
+@kernel
+def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
+    """Return the first instance and the number of instances of a terminal that the tuple's parameters select."""
+    record = net[N_TERMINALS] + terminal * TERMINAL_WIDTH
+    count = net[record + TERMINAL_PARAMETER_COUNT]
+    if count == 0:
+        return net[record + TERMINAL_INSTANCES], net[record + TERMINAL_INSTANCE_COUNT]
+    columns = net[N_COLUMNS] + net[record + TERMINAL_PARAMETERS]
+    h = mix(net[N_SEED], terminal)
+    for i in range(count):
+        h = mix(h, item[T_COLUMNS + net[columns + i]])
+    mask = net[N_INSTANCE_KEY_MASK]
+    slot = h & mask
+    while True:
+        key = net[N_INSTANCE_KEYS] + slot * INSTANCE_KEY_WIDTH
+        if net[key + INSTANCE_KEY_COUNT] == 0:
+            return 0, 0
+        if net[key + INSTANCE_KEY_HASH] == h:
+            begin = net[key + INSTANCE_KEY_BEGIN]
+            given = net[N_COLUMNS] + net[net[N_INSTANCES] + begin * INSTANCE_WIDTH + INSTANCE_PARAMETERS]
+            same = net[given] == terminal
+            for i in range(count):
+                same = same and net[given + 1 + i] == item[T_COLUMNS + net[columns + i]]
+            if same:
+                return begin, net[key + INSTANCE_KEY_COUNT]
+        slot = (slot + 1) & mask
+
+
+@kernel
+def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyped-def]
+    """Write an output row for each query that a complete tuple matches; return the new number of output rows.
+
+    Return -1 when the output may have no room for them all: the caller makes room and asks again.
+    """
+    begin, many = _instances(net, terminal, item)
+    if count + many > room:
+        return -1
+    width = net[N_OUT_WIDTH]
+    for i in range(begin, begin + many):
+        instance = net[N_INSTANCES] + i * INSTANCE_WIDTH
+        if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
+            continue
+        branch = net[instance + INSTANCE_BRANCH]
+        code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]
+        if code < code_end:
+            verdict = decide(net, code, code_end, item, T_COLUMNS, view)
+            if verdict == U:
+                branch |= UNDECIDED
+            elif verdict != T:
+                continue
+        row = count * width
+        out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
+        out[row + O_BRANCH] = branch
+        out[row + O_START] = item[T_START]
+        out[row + O_END] = item[T_END]
+        out[row + O_WINDOW_START] = item[T_WINDOW_START]
+        columns = net[N_COLUMNS] + net[instance + INSTANCE_OUT]
+        for c in range(net[instance + INSTANCE_OUT_COUNT]):
+            out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
+        count += 1
+    return count
+
+
+@kernel
+def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
+    """Say whether a tuple passes an edge's filter, or may: what is undecided is decided at the end."""
+    code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
+    if code == code_end:
+        return True
+    verdict = decide(net, code, code_end, item, T_COLUMNS, view)
+    if verdict == T or verdict == U:
+        return True
+    if arena[A_COUNTING] != 0:
+        arena[arena[A_EDGE_COUNTERS] + (edge - net[N_EDGES]) // EDGE_WIDTH] += 1
+    return False
+
+
+@kernel
+def _store(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+    """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
+    slot = net[edge + EDGE_TARGET]
+    node = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_NODE]
+    collect_slot(arena, net, slot, 2)
+    group = find_group(arena, net, node, edge, item)
+    work[ROW] = store_row(arena, net, slot, edge, group, item)
+    full = (1 << net[net[N_NODES] + node * NODE_WIDTH + NODE_SLOTS]) - 1
+    return group if arena[group + G_MASK] == full else 0
+
+
+@kernel
+def _combine(arena, net, edge, group, work, stack, top, room):  # type: ignore[no-untyped-def]
+    """Put what the row that has just been stored completes on the stack; return the new top, or -1."""
+    record = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
+    return combine(
+        arena, net, net[record + SLOT_NODE], group, net[record + SLOT_INDEX], work[ROW], work, stack, top, room
+    )
+
+
+@kernel
+def _make_room(arena, net):  # type: ignore[no-untyped-def]
+    """Collect, then shed if the user chose so; say whether the live rows are below their bound."""
+    collect_all(arena, net)
+    while arena[A_SHEDDING] != 0 and arena[A_LIVE] >= arena[A_LIMIT]:
+        shed(arena, net)
+    return arena[A_LIVE] < arena[A_LIMIT]
+
+
+@kernel
+def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type: ignore[no-untyped-def]
+    """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
+    if at[P_GROUP] == 0:
+        if not _passes(arena, net, edge, item, view):
+            return DONE
+        if net[edge + EDGE_KIND] != TO_SLOT:
+            count = _emit(net, net[edge + EDGE_TARGET], item, view, out, at[P_COUNT], sizes.out)
+            if count < 0:
+                return NEEDS_OUT
+            at[P_COUNT] = count
+            return DONE
+        if shortage(arena, sizes.arena, STEP) > 0:
+            return NEEDS_ARENA
+        if crowded(arena):
+            double_buckets(arena)
+        at[P_GROUP] = _store(arena, net, edge, item, work)
+    if at[P_GROUP] != 0:
+        top = _combine(arena, net, edge, at[P_GROUP], work, stack, at[P_TOP], sizes.stack)
+        if top < 0:
+            return NEEDS_STACK
+        at[P_TOP] = top
+        at[P_GROUP] = 0
+    return DONE
+
+
+@kernel
+def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[no-untyped-def]
+    """Go on where `at` says until the rows are done, the output or the live rows are many enough, or room is wanted.
+
+    The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
+    """
+    stride = net[N_STRIDE]
+    pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
+    while True:
+        while at[P_TOP] > 0:
+            item = tail(stack, at[P_TOP] - stride)
+            if item[T_EDGE_COUNT] == 0:
+                at[P_TOP] -= stride
+                continue
+            said = _follow(net, arena, sizes, net[N_EDGES] + item[T_EDGES] * EDGE_WIDTH, item, view, work, stack, out, at)
+            if said != DONE:
+                return said
+            item[T_EDGES] += 1
+            item[T_EDGE_COUNT] -= 1
+        if at[P_ROW] >= at[P_LAST_ROW]:
+            return DONE
+        if at[P_COUNT] >= at[P_MOST]:
+            return OUTPUT_FULL
+        if arena[A_LIMIT] != 0 and arena[A_LIVE] >= arena[A_LIMIT] and not _make_room(arena, net):
+            return AT_LIMIT
+        row = at[P_ROW] * ROW_WIDTH
+        at[P_ROW] += 1
+        arena[A_NOW] = max(arena[A_NOW], rows[row + END])
+        at[P_TOP] = dispatch(net, rows, row, view.kind, stack)
+        arena[A_SINCE] += 1
+        if arena[A_SINCE] >= pause:
+            collect_all(arena, net)
+
+
+@kernel
+def _grown(array, least):  # type: ignore[no-untyped-def]
+    """Return an array of at least so many words, by doubling, with the same content."""
+    size = array.size
+    while size < least:
+        size *= 2
+    larger = np.empty(size, dtype=np.int64)
+    for i in range(array.size):
+        larger[i] = array[i]
+    return larger
+
+
+@kernel
+def run(state, rows, lo, hi, values, memo, memo_width, most):  # type: ignore[no-untyped-def]
+    """Pour the rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
+
+    `rows` is flat.  Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of
+    output rows, and the arrays that may have grown: arena, stack, output.
+    """
+    arena, stack, out = state.arena, state.stack, state.out
+    net, at = words(state.net), words(state.progress)
+    width = net[N_OUT_WIDTH]
+    at[P_ROW], at[P_LAST_ROW], at[P_COUNT], at[P_MOST] = lo, hi, 0, most
+    view = TermView(
+        words(values.kind), words(values.number), words(values.exact), words(memo), memo_width, words(state.scratch)
+    )
+    while True:
+        sizes = Sizes(arena.size, stack.size, out.size // width)
+        said = _pour(
+            net, words(arena), sizes, words(rows), view, words(state.work), words(stack),
+            words(out), at,
+        )  # fmt: skip
+        if said == NEEDS_ARENA:
+            arena = _grown(arena, arena.size + 1)
+        elif said == NEEDS_STACK:
+            stack = _grown(stack, stack.size + 1)
+        elif said == NEEDS_OUT:
+            out = _grown(out, out.size + 1)
+        else:
+            return said, at[P_ROW], at[P_COUNT], arena, stack, out

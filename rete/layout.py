@@ -1,0 +1,114 @@
+"""The words of the two int64 arrays that a running network is made of.
+
+`net` is the network as data: read-only while the stream runs, made by `network.assemble`.
+`arena` is its state: memories' rows, groups, buckets, free lists.  Every index below is a word.
+
+    net    [header | predicates | keys | routes | alphas | edges | slots | nodes | terminals | instances | columns …]
+    arena  [header | free lists of groups | slot states | … pages, groups and bucket tables in any order …]
+
+A **row** in a memory (slot) is `[next << 32 | group, end, window start, (start,) columns …]`; the true start has a
+word of its own only in networks where some query gives its streams different ranges (`TIMES` is 3 then).
+A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot]`; the bucket table is open
+addressing over `hash << 32 | group`, at most half full.
+A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.
+
+This page leaves out who writes what when: see `memory`, `join`, `collect`, `kernel`.
+"""
+
+from __future__ import annotations
+
+# ---- net: header ----
+N_SEED = 0  # seed of the key hash
+N_TIMES = 1  # 2, or 3 when rows keep a true start beside the window start
+N_STRIDE = 2  # words of a tuple on the work stack: T_COLUMNS + widest tuple
+N_PREDICATES = 3  # open-addressing table of known predicates: PREDICATE_* words each
+N_PREDICATE_MASK = 4
+N_KEYS = 5  # open-addressing table of (s, p, o) keys with constants: KEY_* words each
+N_KEY_MASK = 6
+N_ROUTES = 7
+N_ALPHAS = 8
+N_EDGES = 9
+N_SLOTS = 10
+N_SLOT_COUNT = 11
+N_NODES = 12
+N_NODE_COUNT = 13
+N_TERMINALS = 14
+N_INSTANCES = 15
+N_INSTANCE_KEYS = 16  # open-addressing table of (terminal, parameters) -> instances: INSTANCE_KEY_* words
+N_INSTANCE_KEY_MASK = 17
+N_COLUMNS = 18  # all lists of columns, one after the other
+N_STREAMS = 19  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
+N_STREAM_WIDTH = 20
+N_CODE = 21  # filter programs
+N_UNKNOWN_SHAPES = 22  # which key shapes exist for predicates that are not known
+N_OUT_WIDTH = 23  # words of an output row
+N_MOST_ROUTES = 24  # the most tuples that one input row can put on the stack
+N_HEADER = 25
+
+REFUSED = -1  # a stream's shift when the stream is not in the set
+
+# ---- net: records ----
+PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_WIDTH = 0, 1, 2
+SHAPE_P, SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4, 8  # which keys to look up for a predicate
+KEY_S, KEY_P, KEY_O, KEY_BEGIN, KEY_COUNT, KEY_WIDTH = 0, 1, 2, 3, 4, 5
+ROUTE_ALPHA, ROUTE_SUBJECT, ROUTE_PREDICATE, ROUTE_OBJECT, ROUTE_FLAGS, ROUTE_WIDTH = 0, 1, 2, 3, 4, 5
+FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = 0, -1, -2  # where a part of a derived triple comes from; > 0: a constant
+FLAG_GUARD = 1  # does not fire when the input's object is a literal
+FLAG_TWIN = 2  # another route to the same α may derive the same triple from the same input
+ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
+EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
+EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
+EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
+TO_SLOT, TO_TERMINAL = 0, 1
+SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS, SLOT_WIDTH = 0, 1, 2, 3
+NODE_SLOTS, NODE_FIRST_SLOT, NODE_KEY_COUNT, NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT = 0, 1, 2, 3, 4, 5
+NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_WIDTH = 6, 7, 8, 9, 10, 11
+RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
+TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 0, 1, 2, 3, 4
+INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
+INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS, INSTANCE_WIDTH = 5, 6, 7, 8
+INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
+
+# ---- a tuple on the work stack: an α's triple or a join's result on its way to the edges of its producer ----
+T_EDGES, T_EDGE_COUNT, T_END, T_WINDOW_START, T_START, T_COLUMNS = 0, 1, 2, 3, 4, 5
+ALPHA_COLUMNS = 4  # an α's tuple: subject, predicate, object, event
+
+# ---- an output row ----
+O_QUERY, O_BRANCH, O_START, O_END, O_WINDOW_START, O_COLUMNS = 0, 1, 2, 3, 4, 5
+UNDECIDED = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
+
+# ---- arena: header ----
+A_TOP = 0  # first word never used
+A_FREE_PAGE = 1  # list of free pages, linked by their first word
+A_BUCKETS = 2
+A_BUCKET_MASK = 3
+A_GROUPS = 4  # number of groups
+A_LIVE = 5  # streamed rows that are stored
+A_STATIC = 6  # static rows that are stored
+A_NOW = 7  # greatest end seen
+A_COLLECTED = 8  # rows collected since the start
+A_SHED = 9  # rows shed because of the bound on live rows
+A_SINCE = 10  # input rows since the last full collection
+A_LIMIT = 11  # bound on A_LIVE; 0 for none
+A_SHEDDING = 12  # 1: shed at the limit; 0: stop at it
+A_SLOT_STATES = 13  # where the slot states are
+A_LAST_GROUPS = 14  # where each node's last used group is noted
+A_COUNTING = 15  # 1: keep the counters of slots and edges
+A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
+A_USED_WORDS = 17  # words in pages and groups that hold something
+A_FREE_GROUPS = 18  # one list of free groups per size, up to MOST_GROUP_WORDS
+MOST_GROUP_WORDS = 96
+A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
+
+# ---- arena: slot state ----
+S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 11, 12, 13, 14
+
+# ---- arena: page, row, group ----
+PAGE = 256  # words of a page; word 0 links to the next page of the memory
+R_LINK, R_END, R_WINDOW_START = 0, 1, 2  # the true start is at word N_TIMES (2 or 3), the columns at 1 + N_TIMES
+G_NODE, G_MASK, G_KEY = 0, 1, 2
+LOW = (1 << 32) - 1  # mask of the low half of a packed word
+
+# ---- what the kernel says when it returns ----
+DONE, OUTPUT_FULL, AT_LIMIT, NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 0, 1, 2, 3, 4, 5  # NEEDS_*: seen by `run` only

@@ -1,0 +1,347 @@
+"""A network as records, and as the one int64 array that the kernel reads.
+
+The planner (`retewave.compiler.plan`) makes the records; `assemble` lays them out (`layout`); `new_arena` makes the
+empty state for it.  Records refer to each other by number.  Wiring errors are raised here, where the wire is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from retewave.rete import layout as at
+from retewave.rete.arena import mix
+from retewave.rete.dispatch import key_home, predicate_home
+from retewave.rete.join import MOST_SLOTS
+from retewave.windows.intervals import EARLIEST
+
+__all__ = ["Alpha", "Edge", "Instance", "Key", "Network", "Node", "Relation", "Route", "Slot", "Terminal"]
+
+Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
+
+
+@dataclass(frozen=True)
+class Route:
+    """One triple that an input entails, for one α that asked for it."""
+
+    alpha: int  # which α
+    subject: int  # FROM_SUBJECT, FROM_OBJECT or a constant
+    predicate: int  # FROM_PREDICATE or a constant
+    object: int  # FROM_SUBJECT, FROM_OBJECT or a constant
+    guard: bool = False  # does not fire when the input's object is a literal
+    twin: bool = False  # another route to the same α may derive the same triple from the same input
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A way from a producer (an α or a node) to a slot or a terminal."""
+
+    kind: int  # TO_SLOT or TO_TERMINAL
+    target: int  # number of the slot or terminal
+    keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
+    payload: tuple[int, ...] = ()  # columns that the slot's row keeps
+    program: tuple[int, ...] = ()  # filter; empty for none
+
+
+@dataclass
+class Alpha:
+    """A test that single triples pass; its tuples are (subject, predicate, object, event)."""
+
+    streams: int = -1  # number of the stream set, or -1 for every stream
+    equal: int = 0  # EQUAL_* bits: repeated variables
+    edges: list[Edge] = field(default_factory=list)  # where its triples go
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A memory: one input of one node."""
+
+    node: int  # number of the node
+    index: int  # which of its inputs
+    columns: int  # columns of a row
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A temporal relation between two slots of a node."""
+
+    left: int  # slot index
+    right: int  # slot index
+    code: int  # retewave.windows.relations
+
+
+@dataclass
+class Node:
+    """A join of two or more slots under one key."""
+
+    slots: list[int]  # numbers of its slots, consecutive
+    keys: int  # columns of the key
+    window: int  # the widest window of all queries that use it
+    out: list[tuple[int, int]]  # a column of its tuples: (slot index, column), or (-1, key column)
+    edges: list[Edge] = field(default_factory=list)
+    relations: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A query at the end of its plan: what tells it from others of the same shape."""
+
+    query: int  # number of the query
+    branch: int  # which of its branches
+    window: int  # its own window
+    out: tuple[int, ...]  # columns of the tuple that its output row has
+    program: tuple[int, ...] = ()  # all its filters, once more: here an undecided one is noted
+    parameters: tuple[int, ...] = ()  # constants, where queries of one shape differ
+
+
+@dataclass
+class Terminal:
+    """Where complete tuples of one shape end."""
+
+    parameters: tuple[int, ...] = ()  # columns that hold the constants in which its instances differ
+    instances: list[Instance] = field(default_factory=list)
+
+
+@dataclass
+class Network:
+    """All records of a network."""
+
+    keys: dict[Key, list[Route]] = field(default_factory=dict)  # dispatch
+    known: frozenset[int] = frozenset()  # predicates that have keys of their own
+    alphas: list[Alpha] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    terminals: list[Terminal] = field(default_factory=list)
+    streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
+
+    @property
+    def times(self) -> int:
+        """Words of a row's interval: 3 when some query gives its streams different ranges."""
+        return 3 if any(shift for shifts in self.streams for shift in shifts.values()) else 2
+
+    def edges(self) -> list[Edge]:
+        """Return all edges, producer by producer."""
+        return [edge for producer in (*self.alphas, *self.nodes) for edge in producer.edges]
+
+    def assemble(self, seed: int) -> np.ndarray:
+        """Lay the records out as the kernel's `net` array."""
+        return _Assembler(self, seed).net()
+
+
+class _Assembler:
+    """Lays a network out: sections one after the other, their places in the header."""
+
+    def __init__(self, network: Network, seed: int) -> None:
+        self.network = network
+        self.seed = np.int64(seed)
+        self.words: list[int] = [0] * at.N_HEADER
+        self.columns: list[int] = []
+        self.code: list[int] = []
+        self.wide = at.T_COLUMNS + at.ALPHA_COLUMNS
+
+    def net(self) -> np.ndarray:
+        self.words[at.N_SEED] = int(self.seed)
+        self.words[at.N_TIMES] = self.network.times
+        self._dispatch()
+        self._records()
+        self._place(at.N_COLUMNS, self.columns)
+        code = len(self.words)
+        self._place(at.N_CODE, self.code)
+        net = np.array(self.words, dtype=np.int64)
+        self._point_at_code(net, code)
+        net[at.N_STRIDE] = self.wide
+        net[at.N_MOST_ROUTES] = 4 * max((len(found) for found in self.network.keys.values()), default=0)
+        return net
+
+    def _point_at_code(self, net: np.ndarray, code: int) -> None:
+        """Make the records' places of programs absolute."""
+        network = self.network
+        edges, instances = len(network.edges()), sum(len(t.instances) for t in network.terminals)
+        for i in range(edges):
+            edge = net[at.N_EDGES] + i * at.EDGE_WIDTH
+            net[edge + at.EDGE_CODE : edge + at.EDGE_CODE_END + 1] += code
+        for i in range(instances):
+            instance = net[at.N_INSTANCES] + i * at.INSTANCE_WIDTH
+            net[instance + at.INSTANCE_CODE : instance + at.INSTANCE_CODE_END + 1] += code
+
+    def _place(self, header: int, words: list[int]) -> None:
+        self.words[header] = len(self.words)
+        self.words.extend(words)
+
+    def _list(self, columns: tuple[int, ...] | list[int]) -> int:
+        begin = len(self.columns)
+        self.columns.extend(columns)
+        return begin
+
+    def _program(self, program: tuple[int, ...]) -> list[int]:
+        begin = len(self.code)
+        self.code.extend(program)
+        return [begin, len(self.code)]
+
+    def _dispatch(self) -> None:
+        keys = self.network.keys
+        routes: list[int] = []
+        shapes = dict.fromkeys(self.network.known, 0)
+        unknown = 0
+        table = _open_table(len(keys), at.KEY_WIDTH)
+        mask = len(table) // at.KEY_WIDTH - 1
+        for key, found in keys.items():
+            s, p, o = key
+            record = [s, p, o, len(routes) // at.ROUTE_WIDTH, len(found)]
+            _put(table, int(key_home(self.seed, s, p, o, mask)), record, at.KEY_WIDTH, at.KEY_COUNT)
+            routes += [word for route in found for word in self._route(route)]
+            shape = _shape(key)
+            if p:
+                shapes[p] = shapes.get(p, 0) | shape
+            else:
+                unknown |= shape
+        self._place(at.N_KEYS, table)
+        self.words[at.N_KEY_MASK] = mask
+        self.words[at.N_UNKNOWN_SHAPES] = unknown
+        self._place(at.N_ROUTES, routes)
+        self._predicates(shapes)
+
+    def _predicates(self, shapes: dict[int, int]) -> None:
+        table = _open_table(len(shapes), at.PREDICATE_WIDTH)
+        mask = len(table) // at.PREDICATE_WIDTH - 1
+        for p, shape in shapes.items():
+            _put(table, int(predicate_home(self.seed, p, mask)), [p, shape], at.PREDICATE_WIDTH, at.PREDICATE_ID)
+        self._place(at.N_PREDICATES, table)
+        self.words[at.N_PREDICATE_MASK] = mask
+
+    def _route(self, route: Route) -> list[int]:
+        if not 0 <= route.alpha < len(self.network.alphas):
+            raise IndexError(f"a route leads to α {route.alpha}, but there are {len(self.network.alphas)}")
+        flags = route.guard * at.FLAG_GUARD | route.twin * at.FLAG_TWIN
+        return [route.alpha, route.subject, route.predicate, route.object, flags]
+
+    def _records(self) -> None:
+        network = self.network
+        edges: list[int] = []
+        alphas: list[int] = []
+        for alpha in network.alphas:
+            alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
+        nodes = [word for node in network.nodes for word in self._node(node, edges)]
+        self._place(at.N_ALPHAS, alphas)
+        self._place(at.N_EDGES, edges)
+        slots = [w for s in network.slots for w in (s.node, s.index, 1 + network.times + s.columns)]
+        self._place(at.N_SLOTS, slots)
+        self._place(at.N_NODES, nodes)
+        self.words[at.N_SLOT_COUNT], self.words[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
+        self._streams()
+        self._terminals()
+
+    def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
+        begin = len(words) // at.EDGE_WIDTH
+        for edge in edges:
+            targets = self.network.slots if edge.kind == at.TO_SLOT else self.network.terminals
+            if not 0 <= edge.target < len(targets):
+                raise IndexError(f"an edge leads to number {edge.target} of {len(targets)} ({edge})")
+            if edge.kind == at.TO_SLOT:
+                slot = self.network.slots[edge.target]
+                if len(edge.payload) != slot.columns or len(edge.keys) != self.network.nodes[slot.node].keys:
+                    raise ValueError(f"{edge} does not fit {slot}")
+            words += [edge.kind, edge.target, *self._program(edge.program)]
+            words += [self._list(edge.keys), self._list(edge.payload), len(edge.payload)]
+        return begin, len(edges)
+
+    def _node(self, node: Node, edges: list[int]) -> list[int]:
+        if not 2 <= len(node.slots) <= MOST_SLOTS:
+            raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
+        group_words = at.G_KEY + node.keys + len(node.slots)
+        out: list[int] = []
+        for slot, column in node.out:
+            out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.network.times + column]
+        relations = [word for r in node.relations for word in (r.left, r.right, r.code)]
+        self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
+        return [
+            len(node.slots), node.slots[0], node.keys, node.window, self._list(out), len(node.out),
+            *self._edges(node.edges, edges), self._list(relations), len(node.relations), group_words,
+        ]  # fmt: skip
+
+    def _streams(self) -> None:
+        sets = self.network.streams
+        width = 1 + max((number for shifts in sets for number in shifts), default=0)
+        self._place(at.N_STREAMS, [shifts.get(i, at.REFUSED) for shifts in sets for i in range(width)])
+        self.words[at.N_STREAM_WIDTH] = width
+
+    def _terminals(self) -> None:
+        terminals: list[int] = []
+        instances: list[int] = []
+        keyed: list[list[int]] = []
+        most_out = 0
+        for number, terminal in enumerate(self.network.terminals):
+            ordered = sorted(terminal.instances, key=lambda i: i.parameters)
+            begin = len(instances) // at.INSTANCE_WIDTH
+            for place, instance in enumerate(ordered, begin):
+                most_out = max(most_out, len(instance.out))
+                if terminal.parameters and (place == begin or instance.parameters != ordered[place - begin - 1].parameters):
+                    keyed.append([self._parameter_hash(number, instance.parameters), place, 0])
+                if terminal.parameters:
+                    keyed[-1][at.INSTANCE_KEY_COUNT] += 1
+                instances += self._instance(number, instance)
+            terminals += [self._list(terminal.parameters), len(terminal.parameters), begin, len(ordered)]
+        self._place(at.N_TERMINALS, terminals)
+        self._place(at.N_INSTANCES, instances)
+        self.words[at.N_OUT_WIDTH] = at.O_COLUMNS + most_out
+        self._instance_keys(keyed)
+
+    def _parameter_hash(self, terminal: int, parameters: tuple[int, ...]) -> int:
+        h = mix(self.seed, np.int64(terminal))
+        for parameter in parameters:
+            h = mix(h, np.int64(parameter))
+        return int(h)
+
+    def _instance(self, terminal: int, instance: Instance) -> list[int]:
+        return [
+            instance.query, instance.branch, instance.window, *self._program(instance.program),
+            self._list(instance.out), len(instance.out), self._list((terminal, *instance.parameters)),
+        ]  # fmt: skip
+
+    def _instance_keys(self, keyed: list[list[int]]) -> None:
+        table = _open_table(len(keyed), at.INSTANCE_KEY_WIDTH)
+        mask = len(table) // at.INSTANCE_KEY_WIDTH - 1
+        for record in keyed:
+            _put(table, record[at.INSTANCE_KEY_HASH] & mask, record, at.INSTANCE_KEY_WIDTH, at.INSTANCE_KEY_COUNT)
+        self._place(at.N_INSTANCE_KEYS, table)
+        self.words[at.N_INSTANCE_KEY_MASK] = mask
+
+
+def _shape(key: Key) -> int:
+    s, _, o = key
+    return (at.SHAPE_SPO if o else at.SHAPE_SP) if s else (at.SHAPE_PO if o else at.SHAPE_P)
+
+
+def _open_table(entries: int, width: int) -> list[int]:
+    """Return an empty open-addressing table of at most half load, a power of two of records."""
+    size = 2
+    while size < 2 * entries + 1:
+        size *= 2
+    return [0] * (size * width)
+
+
+def _put(table: list[int], home: int, record: list[int], width: int, used: int) -> None:
+    """Put a record in an open-addressing table; the word `used` of an empty record is 0."""
+    slots = len(table) // width
+    while table[home * width + used]:
+        home = (home + 1) & (slots - 1)
+    table[home * width : (home + 1) * width] = record
+
+
+def new_arena(net: np.ndarray, edges: int, *, words: int = 1 << 14) -> np.ndarray:
+    """Return the empty state of a network."""
+    slots, nodes = int(net[at.N_SLOT_COUNT]), int(net[at.N_NODE_COUNT])
+    states = at.A_HEADER
+    last_groups = states + slots * at.S_WIDTH
+    edge_counters = last_groups + nodes
+    buckets = edge_counters + edges
+    count = at.PAGE
+    top = buckets + count
+    while words < top + 8 * at.PAGE:
+        words *= 2
+    arena = np.zeros(words, dtype=np.int64)
+    arena[at.A_SLOT_STATES], arena[at.A_LAST_GROUPS], arena[at.A_EDGE_COUNTERS] = states, last_groups, edge_counters
+    arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
+    arena[at.A_NOW] = EARLIEST
+    return arena
