@@ -119,7 +119,7 @@ def _check_count(number: int) -> None:
     if number > MOST_BRANCHES:
         raise QueryError(
             f"the pattern has {number:,} alternatives, more than {MOST_BRANCHES:,}",
-            hint="UNION, alternatives in paths and rows with UNDEF multiply: register several queries instead",
+            hint="alternatives multiply (UNION, paths, rows with UNDEF): register several queries instead",
         )
 
 
@@ -170,9 +170,9 @@ def _joined(left: list[Branch], right: list[Branch], fresh: Fresh) -> list[Branc
 def _join(left: Branch, right: Branch, fresh: Fresh) -> Branch:
     """Join two branches.
 
-    A shared variable that patterns bind on both sides joins by its name.  One that a step assigns gets a new name
-    on that side, because it may be unbound there; steps after both sides check that the two agree and, where both
-    sides assigned it, take the value of the side that has one.
+    A shared variable that patterns bind on both sides joins by its name.  One that a step assigns gets a new
+    name on that side, because it may be unbound there; steps after both sides check that the two agree and,
+    where both sides assigned it, take the value of the side that has one.
     """
     shared = (left.bound | left.assigned) & (right.bound | right.assigned)
     checks: list[Step] = []

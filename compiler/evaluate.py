@@ -1,0 +1,296 @@
+"""Evaluate an expression on one solution in Python: what the kernel leaves undecided ends here.
+
+Data's way: match row -> decoded bindings -> **evaluator** -> keep, drop, or a new value.
+An expression becomes nested closures once.  Operators and logic are ours (`operators.py`), functions are
+rdflib's, which are well kept.  Invariant: three values, True, False and error; an error in an operand is an
+error unless the operator says otherwise (`||`, `&&`, IN, COALESCE, BOUND).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Final
+
+from rdflib import BNode, Literal, URIRef
+from rdflib import Variable as RdflibVariable
+from rdflib.plugins.sparql import prepareQuery
+from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLError
+from rdflib.term import Node
+
+from retewave.compiler.expressions import (
+    Call,
+    Constant,
+    Expression,
+    Membership,
+    Operation,
+    Variable,
+    children,
+    variables,
+)
+from retewave.compiler.functions import FUNCTIONS
+from retewave.compiler.operators import (
+    FALSE,
+    TRUE,
+    ExpressionError,
+    arithmetic,
+    compare,
+    is_numeric,
+    negate,
+    number,
+    plain,
+    truth,
+)
+from retewave.compiler.prologue import unquote
+
+__all__ = ["Evaluator", "term_of"]
+
+Bindings = Mapping[str, Node]
+Closure = Callable[[Bindings], Node]
+
+_NOW: Final = "_:now"  # not the name of any variable: no blank node of a query reaches an expression
+_IMPURE: Final = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
+
+
+class Evaluator:
+    """An expression, ready to be evaluated many times.
+
+    >>> from retewave.compiler.expressions import Operation, Variable
+    >>> both = Evaluator(Operation("&&", (Variable("a"), Variable("b"))))
+    >>> both.truth({"b": FALSE}), both.truth({"b": TRUE}), both.truth({"a": TRUE, "b": TRUE})
+    (False, None, True)
+    """
+
+    def __init__(
+        self, expression: Expression, *, base: str = "", scope: frozenset[Variable] | None = None
+    ) -> None:
+        self.expression = expression  # what is evaluated
+        seen = variables(expression) if scope is None else variables(expression) & scope
+        self.variables: tuple[str, ...] = tuple(
+            sorted(each.name for each in seen)
+        )  # what it needs to be given
+        self.pure = not _mentions(expression, _IMPURE)  # equal bindings give equal values
+        self._tells_time = _mentions(expression, frozenset(("NOW",)))
+        self._closure = _compile(expression, frozenset(self.variables), base)
+
+    def value(self, bindings: Bindings) -> Node | None:
+        """Return the value, or nothing when it is an error."""
+        try:
+            return self._run(bindings)
+        except ExpressionError:
+            return None
+
+    def truth(self, bindings: Bindings) -> bool | None:
+        """Return the effective boolean value: true, false, or nothing when it is an error."""
+        try:
+            return truth(self._run(bindings))
+        except ExpressionError:
+            return None
+
+    def _run(self, bindings: Bindings) -> Node:
+        if self._tells_time:  # NOW() is one moment throughout an evaluation
+            bindings = {**bindings, _NOW: Literal(datetime.now(UTC))}
+        return self._closure(bindings)
+
+
+def term_of(text: bytes) -> Node:
+    """Return the rdflib term of a canonical text, its lexical form untouched.
+
+    >>> term_of(b'"05"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    rdflib.term.Literal('05', datatype=rdflib.term.URIRef('http://www.w3.org/2001/XMLSchema#integer'))
+    """
+    written = text.decode()
+    if written[0] == "<":
+        return URIRef(written[1:-1])
+    if written[0] == "_":
+        return BNode(written[2:])
+    end = written.rindex('"')
+    lexical, rest = unquote(written[: end + 1]), written[end + 1 :]
+    if rest.startswith("@"):
+        return Literal(lexical, lang=rest[1:])
+    return Literal(lexical, datatype=URIRef(rest[3:-1]) if rest else None, normalize=False)
+
+
+def _mentions(expression: Expression, functions: frozenset[str]) -> bool:
+    if isinstance(expression, Call) and expression.function in functions:
+        return True
+    return any(_mentions(part, functions) for part in children(expression))
+
+
+def _compile(expression: Expression, seen: frozenset[str], base: str) -> Closure:
+    match expression:
+        case Variable(name):
+            return _variable(name if name in seen else None)
+        case Constant(text):
+            constant = term_of(text)
+            return lambda bindings: constant
+        case Call("BOUND", (Variable(name),)):
+            return lambda bindings: TRUE if name in seen and bindings.get(name) is not None else FALSE
+        case Membership(needle, members, negated):
+            return _membership(needle, members, negated, seen, base)
+    parts = tuple(_compile(part, seen, base) for part in children(expression))
+    if isinstance(expression, Operation):
+        return _operation(expression.operator, parts)
+    assert isinstance(expression, Call)
+    special = _SPECIAL.get(expression.function)
+    return special(*parts) if special else _function(expression, parts, base)
+
+
+def _variable(name: str | None) -> Closure:
+    def value(bindings: Bindings) -> Node:
+        found = bindings.get(name) if name is not None else None
+        if found is None:
+            raise ExpressionError("unbound")
+        return found
+
+    return value
+
+
+def _operation(symbol: str, parts: tuple[Closure, ...]) -> Closure:
+    if symbol == "||":
+        return _logical(parts, decisive=True)
+    if symbol == "&&":
+        return _logical(parts, decisive=False)
+    first, *rest = parts
+    if not rest:
+        return _unary(symbol, first)
+    (second,) = rest
+    if symbol in ("+", "-", "*", "/"):
+        return _arithmetic(symbol, first, second)
+    return lambda bindings: compare(symbol, first(bindings), second(bindings))
+
+
+def _unary(symbol: str, operand: Closure) -> Closure:
+    if symbol == "!":
+        return lambda bindings: FALSE if truth(operand(bindings)) else TRUE
+    if symbol == "-":
+        return lambda bindings: negate(operand(bindings))
+    return lambda bindings: _number(operand(bindings))
+
+
+def _number(term: Node) -> Node:
+    if not is_numeric(term):
+        raise ExpressionError("not a number")
+    return term
+
+
+def _arithmetic(symbol: str, first: Closure, second: Closure) -> Closure:
+    """Calculate with numbers; sums and differences of times and durations are rdflib's extension."""
+    call = _rdflib(f"(?a0 {symbol} ?a1)", 2, "") if symbol in "+-" else None
+
+    def value(bindings: Bindings) -> Node:
+        left, right = first(bindings), second(bindings)
+        if call is None or number(left) is not None or number(right) is not None:
+            return arithmetic(symbol, left, right)
+        return call((left, right))
+
+    return value
+
+
+def _logical(parts: tuple[Closure, ...], decisive: bool) -> Closure:
+    """Return `||` (true decides) or `&&` (false decides); an error loses against what decides."""
+    decided, otherwise = (TRUE, FALSE) if decisive else (FALSE, TRUE)
+
+    def value(bindings: Bindings) -> Node:
+        error: ExpressionError | None = None
+        for part in parts:
+            try:
+                if truth(part(bindings)) is decisive:
+                    return decided
+            except ExpressionError as raised:
+                error = raised
+        if error is not None:
+            raise error
+        return otherwise
+
+    return value
+
+
+def _membership(
+    needle: Expression, members: tuple[Expression, ...], negated: bool, seen: frozenset[str], base: str
+) -> Closure:
+    # Section 17.4.1.9: IN is a chain of `=` under `||`, NOT IN its negation; the needle is evaluated once.
+    wanted = _compile(needle, seen, base)
+    parts = tuple(_compile(member, seen, base) for member in members)
+
+    def value(bindings: Bindings) -> Node:
+        term = wanted(bindings)
+        checks = tuple(_equals(term, part) for part in parts)
+        found = _logical(checks, decisive=True)(bindings) is TRUE
+        return TRUE if found is not negated else FALSE
+
+    return value
+
+
+def _equals(term: Node, part: Closure) -> Closure:
+    return lambda bindings: compare("=", term, part(bindings))
+
+
+def _if(condition: Closure, then: Closure, otherwise: Closure) -> Closure:
+    return lambda bindings: then(bindings) if truth(condition(bindings)) else otherwise(bindings)
+
+
+def _coalesce(*parts: Closure) -> Closure:
+    def value(bindings: Bindings) -> Node:
+        for part in parts:
+            try:
+                return part(bindings)
+            except ExpressionError:
+                continue
+        raise ExpressionError("every part is an error")
+
+    return value
+
+
+def _same_term(first: Closure, second: Closure) -> Closure:
+    return lambda bindings: TRUE if plain(first(bindings)) == plain(second(bindings)) else FALSE
+
+
+def _is_numeric(operand: Closure) -> Closure:
+    return lambda bindings: TRUE if is_numeric(operand(bindings)) else FALSE
+
+
+_SPECIAL: dict[str, Callable[..., Closure]] = {
+    "IF": _if,
+    "COALESCE": _coalesce,
+    "SAMETERM": _same_term,
+    "ISNUMERIC": _is_numeric,
+}
+
+
+def _function(call: Call, parts: tuple[Closure, ...], base: str) -> Closure:
+    if call.function == "NOW":
+        return lambda bindings: bindings[_NOW]
+    if own := FUNCTIONS.get(call.function):
+        return lambda bindings: own(*(part(bindings) for part in parts))
+    names = ", ".join(f"?a{index}" for index in range(len(parts)))
+    distinct = "DISTINCT " if call.distinct else ""
+    apply = _rdflib(f"{call.function}({distinct}{names})", len(parts), base)
+    return lambda bindings: apply(tuple(part(bindings) for part in parts))
+
+
+@cache
+def _rdflib(text: str, arity: int, base: str) -> Callable[[tuple[Node, ...]], Node]:
+    """Return one of rdflib's functions, to be called with its arguments."""
+    prologue = f"BASE <{base}> " if base else ""
+    prepared = prepareQuery(f"{prologue}SELECT ({text} AS ?result) {{}}")
+    expression = prepared.algebra.p.p.expr
+    names = tuple(RdflibVariable(f"a{index}") for index in range(arity))
+    context = QueryContext()
+    context.prologue = prepared.prologue
+
+    def apply(arguments: tuple[Node, ...]) -> Node:
+        context.bnodes.clear()
+        bound: Any = dict(zip(names, arguments, strict=True))
+        try:
+            result = expression.eval(FrozenBindings(context, bound))
+        except Exception as error:
+            # rdflib raises SPARQLError and, for operands that it did not expect, whatever Python raises:
+            # in SPARQL both are an expression without a value.
+            raise ExpressionError(str(error)) from error
+        if isinstance(result, SPARQLError) or not isinstance(result, Node):
+            raise ExpressionError(str(result))
+        return plain(result)
+
+    return apply
