@@ -20,6 +20,7 @@ from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLErr
 from rdflib.term import Node
 
 from retewave.compiler.expressions import (
+    IMPURE,
     Call,
     Constant,
     Expression,
@@ -27,6 +28,7 @@ from retewave.compiler.expressions import (
     Operation,
     Variable,
     children,
+    mentions,
     variables,
 )
 from retewave.compiler.functions import FUNCTIONS
@@ -50,7 +52,6 @@ Bindings = Mapping[str, Node]
 Closure = Callable[[Bindings], Node]
 
 _NOW: Final = "_:now"  # not the name of any variable: no blank node of a query reaches an expression
-_IMPURE: Final = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
 
 
 class Evaluator:
@@ -70,8 +71,8 @@ class Evaluator:
         self.variables: tuple[str, ...] = tuple(
             sorted(each.name for each in seen)
         )  # what it needs to be given
-        self.pure = not _mentions(expression, _IMPURE)  # equal bindings give equal values
-        self._tells_time = _mentions(expression, frozenset(("NOW",)))
+        self.pure = not mentions(expression, IMPURE)  # equal bindings give equal values
+        self._tells_time = mentions(expression, frozenset(("NOW",)))
         self._closure = _compile(expression, frozenset(self.variables), base)
 
     def value(self, bindings: Bindings) -> Node | None:
@@ -110,12 +111,6 @@ def term_of(text: bytes) -> Node:
     if rest.startswith("@"):
         return Literal(lexical, lang=rest[1:])
     return Literal(lexical, datatype=URIRef(rest[3:-1]) if rest else None, normalize=False)
-
-
-def _mentions(expression: Expression, functions: frozenset[str]) -> bool:
-    if isinstance(expression, Call) and expression.function in functions:
-        return True
-    return any(_mentions(part, functions) for part in children(expression))
 
 
 def _compile(expression: Expression, seen: frozenset[str], base: str) -> Closure:

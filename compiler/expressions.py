@@ -13,16 +13,21 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 __all__ = [
+    "IMPURE",
     "Call",
     "Constant",
     "Expression",
     "Membership",
     "Operation",
     "Variable",
+    "children",
+    "mentions",
     "rename",
     "to_sparql",
     "variables",
 ]
+
+IMPURE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))  # functions of more than their arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,17 @@ def variables(expression: Expression) -> frozenset[Variable]:
     if isinstance(expression, Variable):
         return frozenset((expression,))
     return frozenset().union(*(variables(part) for part in children(expression)))
+
+
+def mentions(expression: Expression, functions: frozenset[str]) -> bool:
+    """Say whether an expression calls one of some functions.
+
+    >>> mentions(Operation("!", (Call("RAND", ()),)), IMPURE)
+    True
+    """
+    if isinstance(expression, Call) and expression.function in functions:
+        return True
+    return any(mentions(part, functions) for part in children(expression))
 
 
 def rename(expression: Expression, names: Mapping[Variable, Variable]) -> Expression:

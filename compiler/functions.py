@@ -159,14 +159,11 @@ def _to_boolean(term: Node) -> Node:
 
 
 def _to_moment(term: Node) -> Node:
-    if (
-        isinstance(term, Literal)
-        and term.datatype in (None, XSD.string, XSD.dateTime)
-        and term.language is None
-    ):
-        if parse_moment(term, True) is not None:
-            return Literal(str(term), datatype=XSD.dateTime, normalize=False)
-    raise ExpressionError("not a dateTime")
+    if not isinstance(term, Literal) or term.datatype not in (None, XSD.string, XSD.dateTime):
+        raise ExpressionError("not a dateTime")
+    if term.language is not None or parse_moment(str(term), True) is None:
+        raise ExpressionError("not a dateTime")
+    return Literal(str(term), datatype=XSD.dateTime, normalize=False)
 
 
 def _to_number(rank: int, datatype: URIRef) -> Callable[[Node], Node]:
