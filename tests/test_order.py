@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from retewave.rete import rows as layout
 from retewave.windows import order as order_module
+from retewave.windows.intervals import EARLIEST, LATEST
 from retewave.windows.order import Order, Rows
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
@@ -188,6 +189,19 @@ def test_flush_before_any_arrival_gives_nothing_and_sets_no_clock() -> None:
     order = Order(lateness=5)
     assert ends_of(order.flush()) == []
     assert order.watermark is None
+
+
+def test_without_a_bound_the_whole_range_of_times_is_accepted() -> None:
+    order = Order(lateness=1)
+    assert ends_of(order.push(rows_of([EARLIEST, LATEST]))) == [EARLIEST]
+    assert ends_of(order.flush()) == [LATEST]
+    assert (order.late, order.future) == (0, 0)
+
+
+@given(st.lists(st.integers(0, 2**17)), st.sampled_from([1, 2**14, 2**20]))
+def test_times_of_any_range_are_sorted_stably(times: list[int], scale: int) -> None:
+    ends = np.array([0, *times]) * scale
+    assert order_module._time_order(ends).tolist() == np.argsort(ends, kind="stable").tolist()
 
 
 def test_interval_is_placed_by_its_end() -> None:

@@ -30,16 +30,18 @@ from numpy.typing import NDArray
 __all__ = ["Handler", "Order", "Rows"]
 
 Rows = NDArray[np.int64]  # [n, 7]: see retewave.rete.rows
+Places = NDArray[np.intp]  # places of rows in a block
 Handler = Callable[[Rows], None]
 
 END = 4  # the column by which rows are ordered, as in retewave.rete.rows (a test compares the two)
 LONGEST = 2**60  # no lateness or bound may be longer: sums of times stay in int64
-BEGINNING = -(2**62)  # the watermark before any arrival: earlier than every time
+FAR = 2**62  # further than any two times are apart
+BEGINNING = -FAR  # the watermark before any arrival: earlier than every time
 
 
 @dataclass(frozen=True)
 class Run:
-    """Accepted rows that wait, in time order."""
+    """Rows and their times; where rows wait, in time order."""
 
     rows: Rows  # [n, 7]
     ends: Rows  # [n]: their END, contiguous for the search
@@ -91,28 +93,26 @@ class Order:
     def push(self, rows: Rows) -> Rows:
         """Take a block of arrivals; return the rows that are ready, in time order.
 
-        A block that is in order already, with no lateness to wait for, comes back itself, not a copy.
+        What comes back may be the block itself or a part of it: one in order, with nothing to wait for, is
+        not copied.
         """
         if len(rows) == 0:
             return rows
         if self.lateness == 0 and not self._runs and self._passes(rows[:, END]):
             self.newest = int(rows[-1, END])
             return rows
-        ends = np.ascontiguousarray(rows[:, END])
-        before = self._newest_before(ends)
-        future = self._is_future(ends, before)
-        late = ends < np.maximum(before - self.lateness, self._floor)
-        kept = ~(future | late)
-        self._hand_over(rows, late, future)
-        if kept.any():
-            self._keep(rows[kept], ends[kept])
-        return self._ready()
+        accepted = self._accepted(Run(rows, np.ascontiguousarray(rows[:, END])))
+        if len(accepted.ends) == 0:
+            return accepted.rows
+        newest = int(accepted.ends.max())
+        self.newest = newest if self.newest is None else max(self.newest, newest)
+        return self._released(accepted)
 
     def flush(self) -> Rows:
         """Return all that waits, in time order; whatever is earlier is late from now on."""
         if self.newest is not None:
             self._floor = max(self._floor, self.newest)
-        return self._ready()
+        return self._released(_NOTHING)
 
     def state(self) -> dict[str, Rows]:
         """Return what a snapshot needs, as plain arrays.
@@ -154,6 +154,17 @@ class Order:
             return True
         return bool(first - newest <= self.max_future and np.diff(ends).max(initial=0) <= self.max_future)
 
+    def _accepted(self, block: Run) -> Run:
+        """Return the arrivals that are neither late nor of the future; hand over and count the others."""
+        before = self._newest_before(block.ends)
+        late = block.ends < np.maximum(before - self.lateness, self._floor)
+        future = block.ends - before > (FAR if self.max_future is None else self.max_future)
+        others = late | future
+        if not others.any():
+            return block
+        self._hand_over(block.rows, np.flatnonzero(late), np.flatnonzero(future))
+        return _picked(block, np.flatnonzero(~others))
+
     def _newest_before(self, ends: Rows) -> Rows:
         """Return, for each arrival, the greatest END accepted before it (for the first of all: its own)."""
         base = int(ends[0]) if self.newest is None else self.newest
@@ -173,46 +184,41 @@ class Order:
         steps = accumulate(ends[:-1].tolist(), raised, initial=base)
         return np.fromiter(steps, np.int64, len(ends))
 
-    def _is_future(self, ends: Rows, before: Rows) -> NDArray[np.bool_]:
-        """Say of each arrival whether it is dated beyond the bound."""
-        if self.max_future is None:
-            return np.zeros(len(ends), np.bool_)
-        return ends - before > self.max_future
-
-    def _hand_over(self, rows: Rows, late: NDArray[np.bool_], future: NDArray[np.bool_]) -> None:
+    def _hand_over(self, rows: Rows, late: Places, future: Places) -> None:
         """Give the late and the quarantined rows to their handlers, then count them."""
-        late_count, future_count = int(late.sum()), int(future.sum())
-        if late_count and self.on_late is not None:
+        if len(late) and self.on_late is not None:
             self.on_late(rows[late])
-        if future_count and self.on_future is not None:
+        if len(future) and self.on_future is not None:
             self.on_future(rows[future])
-        self.late += late_count
-        self.future += future_count
+        self.late += len(late)
+        self.future += len(future)
 
-    def _keep(self, rows: Rows, ends: Rows) -> None:
-        """Add accepted rows to those that wait.
-
-        Runs are merged as the digits of a counter carry: each row is moved a logarithmic number of times.
-        """
-        self.newest = int(ends.max()) if self.newest is None else max(self.newest, int(ends.max()))
-        self._runs.append(_sorted(rows, ends))
-        while len(self._runs) > 1 and len(self._runs[-2].ends) <= 2 * len(self._runs[-1].ends):
-            last = self._runs.pop()
-            self._runs[-1] = _merged([self._runs[-1], last])
-
-    def _ready(self) -> Rows:
-        """Take the rows up to the watermark out of those that wait."""
+    def _released(self, arrived: Run) -> Rows:
+        """Return what is ready of the waiting and the arrived rows; keep the rest waiting."""
         watermark = self.watermark
         if watermark is None:
             return _NOTHING.rows
-        taken, left = [], []
-        for run in self._runs:
-            count = int(np.searchsorted(run.ends, watermark, side="right"))
+        taken = []
+        for place, run in enumerate(self._runs):
+            count = _count_until(run, watermark)
             taken.append(Run(run.rows[:count], run.ends[:count]))
-            if count < len(run.ends):
-                left.append(_without_first(run, count))
-        self._runs = left
-        return _merged([run for run in taken if len(run.ends)]).rows
+            self._runs[place] = _without_first(run, count)
+        self._runs = [run for run in self._runs if len(run.ends)]
+        ready = _merged([*taken, arrived])
+        count = _count_until(ready, watermark)
+        if count < len(ready.ends):
+            self._keep(Run(ready.rows[count:].copy(), ready.ends[count:].copy()))
+        return ready.rows[:count]
+
+    def _keep(self, run: Run) -> None:
+        """Add a run to those that wait.
+
+        Runs are merged as the digits of a counter carry: each row is moved a logarithmic number of times.
+        """
+        self._runs.append(run)
+        while len(self._runs) > 1 and len(self._runs[-2].ends) <= 2 * len(self._runs[-1].ends):
+            last = self._runs.pop()
+            self._runs[-1] = _merged([self._runs[-1], last])
 
 
 _NOTHING = Run(np.zeros((0, 7), np.int64), np.zeros(0, np.int64))
@@ -225,21 +231,39 @@ def _checked(name: str, duration: int) -> int:
     return int(duration)
 
 
-def _sorted(rows: Rows, ends: Rows) -> Run:
-    """Return a run of rows in time order; rows of equal END keep theirs."""
-    if (ends[1:] >= ends[:-1]).all():
-        return Run(rows, ends)
-    places = np.argsort(ends, kind="stable")
-    return Run(rows[places], ends[places])
-
-
 def _merged(runs: list[Run]) -> Run:
-    """Return one run of several; of rows of equal END, those of the earlier run go first."""
+    """Return one run of several, or of rows in no order; of equal END, those of the earlier run go first."""
+    runs = [run for run in runs if len(run.ends)]
     if not runs:
         return _NOTHING
-    if len(runs) == 1:
-        return runs[0]
-    return _sorted(np.concatenate([run.rows for run in runs]), np.concatenate([run.ends for run in runs]))
+    run = runs[0]
+    if len(runs) > 1:
+        run = Run(np.concatenate([each.rows for each in runs]), np.concatenate([each.ends for each in runs]))
+    if (run.ends[1:] >= run.ends[:-1]).all():
+        return run
+    return _picked(run, _time_order(run.ends))
+
+
+def _time_order(ends: Rows) -> Places:
+    """Return the stable order of times.
+
+    NumPy sorts 16 bits by radix, and 64 by comparison; within 71 minutes, twice 16 is three times as fast.
+    """
+    since = ends - ends.min()
+    if since.max() >= 2**32:
+        return np.argsort(ends, kind="stable")
+    low = np.argsort(since.astype(np.uint16), kind="stable")
+    high = (since >> 16).astype(np.uint16)
+    return low[np.argsort(high[low], kind="stable")]
+
+
+def _picked(run: Run, places: Places) -> Run:
+    return Run(run.rows.take(places, axis=0), run.ends.take(places))
+
+
+def _count_until(run: Run, time: int) -> int:
+    """Return how many rows of a run in time order have END <= time."""
+    return int(np.searchsorted(run.ends, time, side="right"))
 
 
 def _without_first(run: Run, count: int) -> Run:
