@@ -15,10 +15,10 @@ import numpy as np
 
 from retewave.bench.dataset import COUNTRIES, Dataset
 from retewave.bench.generate import OFFER_TRIPLES
+from retewave.bench.question import Question
 
-__all__ = ["FOREVER", "Question", "Static", "expected_matches"]
+__all__ = ["Static", "expected_matches"]
 
-FOREVER = 2**62  # a window that nothing leaves
 _VENDOR_COUNTRY, _PRODUCER_COUNTRY = COUNTRIES.index("GB"), COUNTRIES.index("DE")
 
 
@@ -40,20 +40,6 @@ class Static:
             known.append(min(size, left))
             left -= known[-1]
         return Static(*known)
-
-
-@dataclass(frozen=True)
-class Question:
-    """One of the paper's patterns, over a stream of a rate."""
-
-    pattern: int  # 1, 2 or 3, as in the paper's Listing 2
-    target: int  # the product type asked for
-    window: int = FOREVER  # µs
-    rate: int = 100_000  # triples a second, nominal
-    distinct: bool = False  # count an offer once while any of its matches is live
-    levels: tuple[int, ...] | None = None  # levels of types asserted in the stream; None is the leaf alone
-    reasoning: bool = True  # a subclass of the target counts
-    static: int | None = None  # triples of static data; None is all
 
 
 def _static_mask(dataset: Dataset, question: Question) -> np.ndarray:
@@ -126,6 +112,7 @@ def expected_matches(dataset: Dataset, question: Question) -> int:
     """Return how many matches the question has over the whole stream.
 
     >>> from retewave.bench.dataset import draw
+    >>> from retewave.bench.question import Question
     >>> expected_matches(draw(products=100, offers=50, seed=1), Question(pattern=1, target=1, distinct=True))
     50
     """

@@ -20,74 +20,38 @@ from rich.progress import Progress
 
 from retewave.bench.dataset import COUNTRIES, Dataset, draw
 from retewave.bench.template import Template, chunks
+from retewave.bench.vocabulary import (
+    COUNTRY,
+    OFFER,
+    OFFER_FACTS,
+    PARENT,
+    PRODUCER,
+    PRODUCT,
+    RDF_TYPE,
+    SUBCLASS,
+    TYPE,
+    VENDOR,
+    word,
+)
 
 __all__ = [
     "OFFER_TRIPLES",
-    "PREDICATES",
     "generate",
     "hierarchy_nt",
     "offers_nt",
     "producers_nt",
-    "product_iri",
     "static_nt",
-    "type_iri",
     "vendors_nt",
     "write",
 ]
 
-OFFER_TRIPLES = 10  # of its own; the types of its product come behind them
-
-_BSBM = "http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/"
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_SUBCLASS = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
-_COUNTRY = "http://downlode.org/rdf/iso-3166/countries#"
-_TYPE = f"<{_BSBM}instances/ProductType{{kind}}>"
-_PARENT = f"<{_BSBM}instances/ProductType{{parent}}>"
-_PRODUCT = f"<{_BSBM}instances/dataFromProducer{{producer}}/Product{{product}}>"
-_PRODUCER = f"<{_BSBM}instances/dataFromProducer{{producer}}/Producer{{producer}}>"
-_VENDOR = f"<{_BSBM}instances/dataFromVendor{{vendor}}/Vendor{{vendor}}>"
-_OFFER = f"{_BSBM}instances/dataFromVendor{{vendor}}/Offer{{offer}}"
-
-
-def type_iri(kind: int) -> str:
-    """Return the IRI of a product type, without brackets."""
-    return f"{_BSBM}instances/ProductType{kind}"
-
-
-def product_iri(product: int, producer: int) -> str:
-    """Return the IRI of a product, without brackets."""
-    return f"{_BSBM}instances/dataFromProducer{producer}/Product{product}"
-
-
-def _word(name: str) -> str:
-    return f"<{_BSBM}vocabulary/{name}>"
-
-
-def _facts() -> list[tuple[str, str]]:
-    """Return an offer's ten predicates and the templates of their objects, in the official order."""
-    dated = "T00:00:00"
-    return [
-        (_RDF_TYPE, _word("Offer")),
-        (_word("product"), _PRODUCT),
-        (_word("vendor"), _VENDOR),
-        (_word("price"), f'"{{price:cents}}"^^{_word("USD")}'),
-        (_word("validFrom"), f'"{{valid_from:date}}{dated}"^^<{_XSD}dateTime>'),
-        (_word("validTo"), f'"{{valid_to:date}}{dated}"^^<{_XSD}dateTime>'),
-        (_word("deliveryDays"), f'"{{delivery}}"^^<{_XSD}integer>'),
-        (_word("offerWebpage"), f"<{_OFFER}/>"),
-        ("<http://purl.org/dc/elements/1.1/publisher>", _VENDOR),
-        ("<http://purl.org/dc/elements/1.1/date>", f'"{{published:date}}"^^<{_XSD}date>'),
-    ]
-
-
-PREDICATES = tuple(predicate for predicate, _ in _facts())  # of an offer, in order; the first is rdf:type
+OFFER_TRIPLES = len(OFFER_FACTS)  # of its own; the types of its product come behind them
 
 
 def _offer_template(levels: int) -> Template:
     """Return an offer's ten triples and the types of its product on that many levels."""
-    lines = [f"<{_OFFER}> {predicate} {value} .\n" for predicate, value in _facts()]
-    lines += [f"{_PRODUCT} {_RDF_TYPE} {_TYPE.replace('kind', f'kind{n}')} .\n" for n in range(levels)]
+    lines = [f"{OFFER} {predicate} {value} .\n" for predicate, value in OFFER_FACTS]
+    lines += [f"{PRODUCT} {RDF_TYPE} {TYPE.replace('kind', f'kind{n}')} .\n" for n in range(levels)]
     return Template.parse("".join(lines))
 
 
@@ -123,7 +87,7 @@ def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None) -> Iterat
 def hierarchy_nt(dataset: Dataset) -> bytes:
     """Return the schema: each type's parent."""
     kinds = np.arange(2, dataset.types.size + 1)
-    template = Template.parse(f"{_TYPE} {_SUBCLASS} {_PARENT} .\n")
+    template = Template.parse(f"{TYPE} {SUBCLASS} {PARENT} .\n")
     return template.fill({"kind": kinds, "parent": dataset.types.parent[kinds]})
 
 
@@ -133,30 +97,30 @@ def _countries_nt(subject: str, slot: str, countries: np.ndarray) -> bytes:
     for code, name in enumerate(COUNTRIES):
         numbers = np.flatnonzero(countries == code) + 1
         if len(numbers):
-            template = Template.parse(f"{subject} {_word('country')} <{_COUNTRY}{name}> .\n")
+            template = Template.parse(f"{subject} {word('country')} <{COUNTRY}{name}> .\n")
             lines[numbers - 1] = template.fill({slot: numbers}).splitlines(keepends=True)
     return b"".join(lines)
 
 
 def vendors_nt(dataset: Dataset) -> bytes:
     """Return each vendor's country."""
-    return _countries_nt(_VENDOR, "vendor", dataset.vendor_country)
+    return _countries_nt(VENDOR, "vendor", dataset.vendor_country)
 
 
 def _product_producers_nt(dataset: Dataset) -> bytes:
-    template = Template.parse(f"{_PRODUCT} {_word('producer')} {_PRODUCER} .\n")
+    template = Template.parse(f"{PRODUCT} {word('producer')} {PRODUCER} .\n")
     numbers = np.arange(1, dataset.products + 1)
     return template.fill({"product": numbers, "producer": dataset.product_producer})
 
 
 def producers_nt(dataset: Dataset) -> bytes:
     """Return each product's producer, then each producer's country."""
-    return _product_producers_nt(dataset) + _countries_nt(_PRODUCER, "producer", dataset.producer_country)
+    return _product_producers_nt(dataset) + _countries_nt(PRODUCER, "producer", dataset.producer_country)
 
 
 def _padding_nt(dataset: Dataset, triples: int) -> bytes:
     """Return triples of the static vocabulary about products that no offer names."""
-    template = Template.parse(f"{_PRODUCT} {_word('producer')} {_PRODUCER} .\n")
+    template = Template.parse(f"{PRODUCT} {word('producer')} {PRODUCER} .\n")
     extra = np.arange(triples)
     first = len(dataset.producer_country) + 1
     return template.fill({"product": dataset.products + 1 + extra, "producer": first + extra // 50})
@@ -167,7 +131,7 @@ def static_nt(dataset: Dataset, triples: int) -> bytes:
 
     `expected.Static` counts what a cut of it still lets match.
     """
-    countries = vendors_nt(dataset) + _countries_nt(_PRODUCER, "producer", dataset.producer_country)
+    countries = vendors_nt(dataset) + _countries_nt(PRODUCER, "producer", dataset.producer_country)
     known = (countries + _product_producers_nt(dataset)).splitlines(keepends=True)[:triples]
     rest = triples - len(known)
     return b"".join(known) + (_padding_nt(dataset, rest) if rest else b"")

@@ -10,8 +10,8 @@ from pathlib import Path
 from string import Template
 
 from retewave.bench.dataset import Dataset
-from retewave.bench.expected import FOREVER, Question
-from retewave.bench.generate import product_iri
+from retewave.bench.question import FOREVER, Question
+from retewave.bench.vocabulary import product_iri
 
 __all__ = ["pattern_text", "watch_text"]
 

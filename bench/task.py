@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from retewave.bench.expected import Question
+from retewave.bench.question import Question
 
 __all__ = ["Adapter", "Result", "Task"]
 

@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from retewave.bench.dataset import Dataset, draw
-from retewave.bench.expected import Question, expected_matches
-from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt, static_nt, type_iri
+from retewave.bench.expected import expected_matches
+from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt, static_nt
 from retewave.bench.patterns import pattern_text, watch_text
+from retewave.bench.question import Question
 from retewave.bench.task import Task
+from retewave.bench.vocabulary import type_iri
 
 __all__ = ["Workload", "prepare", "sleepers", "watchers"]
 

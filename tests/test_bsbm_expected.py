@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.bench.dataset import COUNTRIES, Dataset, draw
-from retewave.bench.expected import FOREVER, Question, expected_matches
+from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt, static_nt
+from retewave.bench.question import FOREVER, Question
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 60
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
@@ -92,5 +92,5 @@ ADAPTER = Adapter(
     cannot="no RDF, no patterns, no inference: two stateful Python steps written for this pattern",
     run=_run,
     requires=("bytewax",),
-    most_offers=50_000,
+    most_offers=60_000,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
@@ -56,5 +56,5 @@ ADAPTER = Adapter(
     cannot="no RDF, no windows (facts are retracted from outside), no inference but by more rules",
     run=_run,
     requires=("clips",),
-    most_offers=5_000,
+    most_offers=20_000,
 )

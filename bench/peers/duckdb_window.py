@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import OFFER_CLASS, PREDICATES
 
 __all__ = ["ADAPTER"]
 
@@ -20,8 +20,7 @@ def _load(path: str, rate: int) -> str:
 
 def _question() -> str:
     """Return the eleven-way join of a window, for the matches whose last triple is of the newest slide."""
-    offer = "<http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/Offer>"
-    tables = [f"(SELECT s, o, t FROM w WHERE p = '{PREDICATES[0]}' AND o = '{offer}') t0"]
+    tables = [f"(SELECT s, o, t FROM w WHERE p = '{PREDICATES[0]}' AND o = '{OFFER_CLASS}') t0"]
     tables += [
         f"JOIN (SELECT s, o, t FROM w WHERE p = '{p}') t{n} USING (s)" for n, p in enumerate(PREDICATES) if n
     ]

@@ -39,6 +39,6 @@ ADAPTER = Adapter(
     cannot="no stream, set semantics: a store filled and asked again each second, an offer counts once",
     run=_run,
     requires=("pyoxigraph",),
-    most_offers=20_000,
+    most_offers=60_000,
     distinct=True,
 )

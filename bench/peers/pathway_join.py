@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import OFFER_CLASS, PREDICATES
 
 __all__ = ["ADAPTER"]
 
@@ -25,7 +25,7 @@ def _number(task: Task, folder: Path) -> Path:
 
 def _matches(pw: Any, stream: Any, classes: set[str], width: int) -> Any:
     """Return the table of matches: an offer's ten tables joined by subject, then with the types."""
-    offers = stream.filter((pw.this.p == PREDICATES[0]) & (pw.this.o == _OFFER))
+    offers = stream.filter((pw.this.p == PREDICATES[0]) & (pw.this.o == OFFER_CLASS))
     offers = offers.select(pw.this.s, product=pw.this.o, start=pw.this.t, end=pw.this.t)
     for n, predicate in enumerate(PREDICATES[1:], 1):
         rows = stream.filter(pw.this.p == predicate)
@@ -42,9 +42,6 @@ def _matches(pw: Any, stream: Any, classes: set[str], width: int) -> Any:
         end=pw.if_else(pw.left.end > pw.right.t, pw.left.end, pw.right.t),
     )
     return found.filter(pw.this.end - pw.this.start <= width)
-
-
-_OFFER = "<http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/Offer>"
 
 
 def _run(task: Task) -> Result:

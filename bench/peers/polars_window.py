@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
@@ -55,7 +55,7 @@ def _run(task: Task) -> Result:
 
 ADAPTER = Adapter(
     name="Polars, window anew",
-    cannot="no RDF, no stream, no inference: data frames joined again each second, matches up to a second late",
+    cannot="no RDF, no stream, no inference: data frames joined each second, matches up to a second late",
     run=_run,
     requires=("polars",),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 
-from retewave.bench.generate import PREDICATES
 from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
