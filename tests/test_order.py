@@ -140,6 +140,14 @@ def test_restored_state_goes_on_as_if_never_stopped(
     assert (going.late, going.future, going.watermark) == (restored.late, restored.future, restored.watermark)
 
 
+def test_restored_order_does_not_go_back_in_time_with_a_greater_lateness() -> None:
+    order = Order(lateness=5)
+    order.push(rows_of([10, 20]))
+    restored = Order.from_state(order.state(), lateness=100)
+    assert ends_of(restored.push(rows_of([14, 15, 16]))) == [15]
+    assert (restored.late, ends_of(restored.flush())) == (1, [16, 20])
+
+
 # Boundaries
 
 

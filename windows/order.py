@@ -66,10 +66,8 @@ class Order:
         on_late: Handler | None = None,
         on_future: Handler | None = None,
     ) -> None:
-        self.lateness = _checked(
-            "lateness", lateness
-        )  # microseconds that an arrival may lag behind the newest
-        self.max_future = None if max_future is None else _checked("max_future", max_future)
+        self.lateness = _checked("lateness", lateness)  # how far an arrival may lag behind the newest
+        self.max_future = None if max_future is None else _checked("max_future", max_future)  # None: no bound
         self.on_late = on_late  # is given the late rows of a block, in order of arrival
         self.on_future = on_future  # is given the quarantined rows of a block, in order of arrival
         self.late = 0  # rows counted as late so far
@@ -122,8 +120,8 @@ class Order:
         (0, None)
         """
         run = _merged(self._runs)
-        begun = self.newest is not None
-        clock = [int(begun), self.newest or 0, self._floor, self.late, self.future]
+        begun, floor = self.newest is not None, self.watermark
+        clock = [begun, self.newest or 0, BEGINNING if floor is None else floor, self.late, self.future]
         return {"waiting": run.rows, "clock": np.array(clock, np.int64)}
 
     @classmethod
@@ -135,7 +133,10 @@ class Order:
         on_late: Handler | None = None,
         on_future: Handler | None = None,
     ) -> Order:
-        """Return an order that goes on where `state()` was taken; the bounds and handlers are given anew."""
+        """Return an order that goes on where `state()` was taken.
+
+        The bounds and handlers are given anew; a greater lateness does not bring back what was too late.
+        """
         order = cls(lateness, max_future, on_late, on_future)
         begun, newest, order._floor, order.late, order.future = (int(number) for number in state["clock"])
         order.newest = newest if begun else None
