@@ -1,7 +1,7 @@
 """What a reader may drop: the answer to "can any α-memory take this triple?", as arrays.
 
 Data's way: the dispatch makes it, the reader asks it for every line before it interns anything.
-Invariant: a triple that it refuses could not have reached any memory; one that it accepts may still match nothing.
+Invariant: a triple that it refuses could not have reached any memory; one that it accepts may match nothing.
 Left out: how it is computed (the dispatch), and subjects, which are rarely constants in a pattern.
 """
 

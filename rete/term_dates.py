@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.jit import kernel
-from retewave.rete.term_numbers import byte_at, digits_end
+from retewave.rete.term_bytes import Address, byte
+from retewave.rete.term_numbers import digits_end
 
 __all__ = ["date_of", "duration_of"]
 
@@ -23,29 +24,29 @@ _MONTH_DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
 @kernel
-def _pair(text: np.ndarray, at: int, end: int) -> int:
+def _pair(at: Address, end: Address) -> int:
     """Return the number of two digits, -1 if there are not two."""
-    if at + 2 > end or digits_end(text, at, at + 2) != at + 2:
+    if at + 2 > end or digits_end(at, at + 2) != at + 2:
         return -1
-    return (byte_at(text, at) - 48) * 10 + byte_at(text, at + 1) - 48
+    return (byte(at) - 48) * 10 + byte(at + 1) - 48
 
 
 @kernel
-def _is(text: np.ndarray, at: int, end: int, byte: int) -> bool:
-    return at < end and text[at] == byte
+def _is(at: Address, end: Address, wanted: int) -> bool:
+    return at < end and byte(at) == wanted
 
 
 @kernel
-def _year(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
+def _year(at: Address, end: Address) -> tuple[int, int]:
     """Read a year of four or more digits: return (end, year), end -1 if malformed; a far year is clipped."""
-    negative = _is(text, at, end, 45)
+    negative = _is(at, end, 45)
     first = at + 1 if negative else at
-    stop = digits_end(text, first, end)
-    if stop - first < 4 or (stop - first > 4 and text[first] == 48):
+    stop = digits_end(first, end)
+    if stop - first < 4 or (stop - first > 4 and byte(first) == 48):
         return -1, 0
     year = 0
     for k in range(first, stop):
-        year = min(year * 10 + byte_at(text, k) - 48, 10 * _FAR_YEAR)
+        year = min(year * 10 + byte(k) - 48, 10 * _FAR_YEAR)
     return stop, -year if negative else year
 
 
@@ -66,28 +67,28 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 @kernel
-def _calendar_day(text: np.ndarray, at: int, end: int) -> tuple[int, int, bool]:
+def _calendar_day(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read YYYY-MM-DD: return (end, days since 1970, near), end -1 if there is no such day."""
-    at, year = _year(text, at, end)
-    if at < 0 or not _is(text, at, end, 45) or not _is(text, at + 3, end, 45):
+    at, year = _year(at, end)
+    if at < 0 or not _is(at, end, 45) or not _is(at + 3, end, 45):
         return -1, 0, False
-    month, day = _pair(text, at + 1, end), _pair(text, at + 4, end)
+    month, day = _pair(at + 1, end), _pair(at + 4, end)
     if not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
         return -1, 0, False
     return at + 6, _days(year, month, day), abs(year) <= _FAR_YEAR
 
 
 @kernel
-def _fraction(text: np.ndarray, at: int, end: int) -> tuple[int, int, bool]:
+def _fraction(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read an optional ".digits": return (end, microseconds, whole), end -1 if there is a point alone."""
-    if not _is(text, at, end, 46):
+    if not _is(at, end, 46):
         return at, 0, True
-    stop = digits_end(text, at + 1, end)
+    stop = digits_end(at + 1, end)
     if stop == at + 1:
         return -1, 0, False
     micros, unit, whole = 0, 100_000, True
     for k in range(at + 1, stop):
-        digit = byte_at(text, k) - 48
+        digit = byte(k) - 48
         micros += digit * unit
         whole = whole and (unit > 0 or digit == 0)
         unit //= 10
@@ -95,14 +96,14 @@ def _fraction(text: np.ndarray, at: int, end: int) -> tuple[int, int, bool]:
 
 
 @kernel
-def _clock(text: np.ndarray, at: int, end: int) -> tuple[int, int, bool]:
-    """Read hh:mm:ss[.f]: return (end, microseconds, whole), end -1 if malformed; 24:00:00 is the day's end."""
-    if not _is(text, at + 2, end, 58) or not _is(text, at + 5, end, 58):
+def _clock(at: Address, end: Address) -> tuple[int, int, bool]:
+    """Read hh:mm:ss[.f]: return (end, microseconds, whole), end -1 if malformed; 24:00:00 ends the day."""
+    if not _is(at + 2, end, 58) or not _is(at + 5, end, 58):
         return -1, 0, False
-    hour, minute, second = _pair(text, at, end), _pair(text, at + 3, end), _pair(text, at + 6, end)
+    hour, minute, second = _pair(at, end), _pair(at + 3, end), _pair(at + 6, end)
     if hour < 0 or hour > 24 or not 0 <= minute <= 59 or not 0 <= second <= 59:
         return -1, 0, False
-    at, micros, whole = _fraction(text, at + 8, end)
+    at, micros, whole = _fraction(at + 8, end)
     total = (hour * 60 + minute) * _MINUTE + second * _SECOND + micros
     if total > _DAY or (hour == 24 and not whole):
         return -1, 0, False
@@ -110,16 +111,16 @@ def _clock(text: np.ndarray, at: int, end: int) -> tuple[int, int, bool]:
 
 
 @kernel
-def _zone(text: np.ndarray, at: int, end: int) -> tuple[bool, bool, int]:
+def _zone(at: Address, end: Address) -> tuple[bool, bool, int]:
     """Read what is left as an optional zone: return (well formed, present, microseconds east of UTC)."""
     if at == end:
         return True, False, 0
-    if _is(text, at, end, 90):
+    if _is(at, end, 90):
         return at + 1 == end, True, 0
-    east = _is(text, at, end, 43)
-    if end - at != 6 or not (east or _is(text, at, end, 45)) or not _is(text, at + 3, end, 58):
+    east = _is(at, end, 43)
+    if end - at != 6 or not (east or _is(at, end, 45)) or not _is(at + 3, end, 58):
         return False, False, 0
-    hour, minute = _pair(text, at + 1, end), _pair(text, at + 4, end)
+    hour, minute = _pair(at + 1, end), _pair(at + 4, end)
     if not 0 <= hour <= 14 or not 0 <= minute <= 59 or (hour == 14 and minute != 0):
         return False, False, 0
     offset = (hour * 60 + minute) * _MINUTE
@@ -127,17 +128,17 @@ def _zone(text: np.ndarray, at: int, end: int) -> tuple[bool, bool, int]:
 
 
 @kernel
-def date_of(text: np.ndarray, at: int, end: int, timed: bool) -> tuple[bool, bool, float, bool]:
+def date_of(at: Address, end: Address, timed: bool) -> tuple[bool, bool, float, bool]:
     """Return (well formed, has a zone, microseconds since 1970 UTC, exact) of a date, or of a dateTime."""
-    at, days, near = _calendar_day(text, at, end)
+    at, days, near = _calendar_day(at, end)
     micros, whole = 0, True
     if at >= 0 and timed:
-        if not _is(text, at, end, 84):
+        if not _is(at, end, 84):
             return False, False, 0.0, False
-        at, micros, whole = _clock(text, at + 1, end)
+        at, micros, whole = _clock(at + 1, end)
     if at < 0:
         return False, False, 0.0, False
-    good, zoned, offset = _zone(text, at, end)
+    good, zoned, offset = _zone(at, end)
     if not near:
         return good, zoned, float(days) * _DAY, False
     total = np.int64(days) * _DAY + micros - offset
@@ -161,39 +162,39 @@ def _unit(letter: int, timed: bool) -> tuple[int, int, int]:
 
 
 @kernel
-def _component(text: np.ndarray, at: int, end: int, timed: bool) -> tuple[int, int, float, float, bool]:
+def _component(at: Address, end: Address, timed: bool) -> tuple[int, int, float, float, bool]:
     """Read one "digits unit": return (end, rank, months, microseconds, whole), rank 0 if malformed."""
-    stop = digits_end(text, at, end)
+    stop = digits_end(at, end)
     amount = 0.0
     for k in range(at, stop):
-        amount = amount * 10.0 + (byte_at(text, k) - 48)
-    fraction_end, micros, whole = _fraction(text, stop, end)
+        amount = amount * 10.0 + (byte(k) - 48)
+    fraction_end, micros, whole = _fraction(stop, end)
     if stop == at or fraction_end < 0 or fraction_end >= end:
         return at, 0, 0.0, 0.0, False
-    rank, months, unit = _unit(text[fraction_end], timed)
+    rank, months, unit = _unit(byte(fraction_end), timed)
     if fraction_end != stop and rank != 6:
         return at, 0, 0.0, 0.0, False
     return fraction_end + 1, rank, amount * months, amount * unit + micros, whole
 
 
 @kernel
-def duration_of(text: np.ndarray, at: int, end: int) -> tuple[int, int, float, float, bool]:
+def duration_of(at: Address, end: Address) -> tuple[int, int, float, float, bool]:
     """Return (least rank, greatest rank, months, microseconds, exact); greatest rank 0 if malformed.
 
     A rank is the place of a unit in YMDHMS, from 1; so a yearMonthDuration has ranks 1 to 2 and a
     dayTimeDuration 3 to 6.
     """
-    negative = _is(text, at, end, 45)
+    negative = _is(at, end, 45)
     at = at + 1 if negative else at
-    if not _is(text, at, end, 80):
+    if not _is(at, end, 80):
         return 7, 0, 0.0, 0.0, False
     at += 1
     least, last, months, micros, exact, timed = 7, 0, 0.0, 0.0, True, False
     while at < end:
-        if not timed and text[at] == 84:
+        if not timed and byte(at) == 84:
             timed = True
             at += 1
-        at, rank, more_months, more_micros, whole = _component(text, at, end, timed)
+        at, rank, more_months, more_micros, whole = _component(at, end, timed)
         if rank <= last:
             return 7, 0, 0.0, 0.0, False
         least, last = min(least, rank), rank

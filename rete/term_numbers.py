@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from retewave.rete.jit import kernel
+from retewave.rete.term_bytes import Address, byte
 
-__all__ = ["Numeral", "byte_at", "digits_end", "double_of", "integer_of", "numeral_at"]
+__all__ = ["Numeral", "digits_end", "double_of", "integer_of", "numeral_at"]
 
 _DIGITS = 18  # decimal digits that surely fit int64
 _EXACT_INTEGER = 1 << 53  # the integers up to here are doubles
@@ -27,7 +28,7 @@ _POWERS = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
 class Numeral(NamedTuple):
     """What a scan of [+-] digits [. digits] [e digits] found; the value is mantissa * 10**exponent."""
 
-    end: int  # the index behind its last byte; -1 if there is no numeral
+    end: Address  # the index behind its last byte; -1 if there is no numeral
     mantissa: int  # at most 18 significant digits, with the sign
     exponent: int  # the power of ten
     cut: bool  # True if significant digits were left out
@@ -36,26 +37,20 @@ class Numeral(NamedTuple):
 
 
 @kernel
-def byte_at(text: np.ndarray, at: int) -> int:
-    """Return a byte as a signed integer, so that arithmetic on it cannot wrap."""
-    return np.int64(text[at])
-
-
-@kernel
-def digits_end(text: np.ndarray, at: int, end: int) -> int:
+def digits_end(at: Address, end: Address) -> int:
     """Return the index behind the decimal digits that start at `at`."""
-    while at < end and 48 <= text[at] <= 57:
+    while at < end and 48 <= byte(at) <= 57:
         at += 1
     return at
 
 
 @kernel
-def _significand(text: np.ndarray, at: int, end: int) -> tuple[int, int, int, bool, bool]:
+def _significand(at: Address, end: Address) -> tuple[int, int, int, bool, bool]:
     """Read digits [. digits]: return (end, mantissa, exponent, cut, point), end -1 when there is no digit."""
     mantissa, used, pending, behind, seen = np.int64(0), 0, 0, 0, 0
     cut, point = False, False
     while at < end:
-        digit = byte_at(text, at) - 48
+        digit = byte(at) - 48
         at += 1
         if digit == -2 and not point:  # "."
             point = True
@@ -82,32 +77,32 @@ def _significand(text: np.ndarray, at: int, end: int) -> tuple[int, int, int, bo
 
 
 @kernel
-def _power(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
+def _power(at: Address, end: Address) -> tuple[int, int]:
     """Read an exponent behind its "e": return (end, power), end -1 if it is malformed, the power clipped."""
-    negative = at < end and text[at] == 45
-    if at < end and (text[at] == 43 or text[at] == 45):
+    negative = at < end and byte(at) == 45
+    if at < end and (byte(at) == 43 or byte(at) == 45):
         at += 1
-    stop = digits_end(text, at, end)
+    stop = digits_end(at, end)
     if stop == at:
         return -1, 0
     power = 0
     for k in range(at, stop):
-        power = min(power * 10 + byte_at(text, k) - 48, 100_000)
+        power = min(power * 10 + byte(k) - 48, 100_000)
     return stop, -power if negative else power
 
 
 @kernel
-def numeral_at(text: np.ndarray, at: int, end: int) -> Numeral:
+def numeral_at(at: Address, end: Address) -> Numeral:
     """Read the numeral that starts at `at`."""
-    negative = at < end and text[at] == 45
-    if at < end and (text[at] == 43 or text[at] == 45):
+    negative = at < end and byte(at) == 45
+    if at < end and (byte(at) == 43 or byte(at) == 45):
         at += 1
-    at, mantissa, exponent, cut, point = _significand(text, at, end)
+    at, mantissa, exponent, cut, point = _significand(at, end)
     if at < 0:
         return Numeral(-1, np.int64(0), 0, False, False, False)
-    power = at < end and (text[at] == 101 or text[at] == 69)
+    power = at < end and (byte(at) == 101 or byte(at) == 69)
     if power:
-        at, shift = _power(text, at + 1, end)
+        at, shift = _power(at + 1, end)
         exponent += shift
     return Numeral(at, -mantissa if negative else mantissa, exponent, cut, point, power)
 
@@ -165,34 +160,32 @@ def double_of(numeral: Numeral) -> tuple[float, bool]:
 
 
 @kernel
-def _at_most(text: np.ndarray, at: int, end: int, limit: np.ndarray) -> bool:
+def _at_most(at: Address, end: Address, limit: np.ndarray) -> bool:
     """Tell whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
-    while at < end and text[at] == 48:
+    while at < end and byte(at) == 48:
         at += 1
     if end - at != len(limit):
         return end - at < len(limit)
     for k in range(len(limit)):
-        if text[at + k] != limit[k]:
-            return text[at + k] < limit[k]
+        if byte(at + k) != limit[k]:
+            return byte(at + k) < limit[k]
     return True
 
 
 @kernel
-def integer_of(
-    text: np.ndarray, at: int, end: int, limits: np.ndarray, zero: bool
-) -> tuple[bool, float, bool]:
+def integer_of(at: Address, end: Address, limits: np.ndarray, zero: bool) -> tuple[bool, float, bool]:
     """Return (well formed, number, exact) of an integer whose magnitude is bounded.
 
     `limits` has two rows, below and above zero: the number of digits (0: no bound), then the digits.
     """
-    numeral = numeral_at(text, at, end)
+    numeral = numeral_at(at, end)
     if numeral.end != end or numeral.point or numeral.power:
         return False, 0.0, False
     if numeral.mantissa == 0:
         return zero, 0.0, zero
     limit = limits[0 if numeral.mantissa < 0 else 1]
-    first = at + 1 if text[at] == 43 or text[at] == 45 else at
-    if limit[0] and not _at_most(text, first, end, limit[1 : limit[0] + 1]):
+    first = at + 1 if byte(at) == 43 or byte(at) == 45 else at
+    if limit[0] and not _at_most(first, end, limit[1 : limit[0] + 1]):
         return False, 0.0, False
     number, sure = double_of(numeral)
     return True, number, sure and abs(number) <= _EXACT_INTEGER

@@ -1,8 +1,9 @@
-"""The dictionary's arrays and kernels: look up, intern, reclaim.
+"""The dictionary's memory and kernels: look up, intern, reclaim.
 
 Data's way: the scanner interns through these straight from the input's bytes; `Terms` wraps them for Python.
-Invariant: a slot holds 31 bits of a text's hash and its id, 0 is free, at most half of the slots are taken; the
-caller reserves room before it interns, so no kernel ever grows an array.
+Kernels see the dictionary as the Address of its cells: counters, and the addresses of the arrays.
+Invariant: a slot holds 31 bits of a text's hash and its id, 0 is free, at most half of the slots are taken;
+the caller makes sure of the room before it interns, so no kernel ever grows an array.
 Left out: growing (rete/terms.py), and what a text means (rete/term_values.py).
 """
 
@@ -13,17 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 from retewave.rete.jit import kernel
-from retewave.rete.term_bytes import copy, hash_of, same
+from retewave.rete.term_bytes import (
+    Address,
+    address_of,
+    byte,
+    cell,
+    copy,
+    hash_of,
+    same,
+    set_byte,
+    set_cell,
+    set_real,
+)
 from retewave.rete.term_values import value_of
 
 __all__ = [
-    "COUNTERS",
+    "CELLS",
     "FREE",
     "LIVE",
     "NEXT",
     "SEED",
     "USED",
     "Table",
+    "connect",
     "fill_slots",
     "find_bytes",
     "has_room",
@@ -32,19 +45,22 @@ __all__ = [
     "reclaim",
 ]
 
+# The cells: counters first, then addresses and sizes of the arrays.
 SEED = 0  # of the hash
 NEXT = 1  # the smallest id never handed out
 LIVE = 2  # how many ids have a text
 FREE = 3  # how many reclaimed ids wait for reuse
 USED = 4  # how many bytes of the arena are taken
-COUNTERS = 5  # how many counters there are
+_ARENA, _ARENA_SIZE, _SLOTS, _SLOT_COUNT, _IDS = 5, 6, 7, 8, 9
+_SPANS, _HASHES, _KIND, _NUMBER, _EXACT, _PINNED, _REUSE = 10, 11, 12, 13, 14, 15, 16
+CELLS = 17
 
 _ID_BITS = 32
 _ID_MASK = (1 << _ID_BITS) - 1
 
 
 class Table(NamedTuple):
-    """The dictionary as arrays; all but `arena`, `slots` and `counters` are indexed by TermId."""
+    """The dictionary's arrays; all but the first two are indexed by TermId."""
 
     arena: np.ndarray  # uint8: the texts, one behind the other
     slots: np.ndarray  # int64: hash bits above, id below; a power of two of them
@@ -54,125 +70,145 @@ class Table(NamedTuple):
     number: np.ndarray  # float64: retewave.rete.values
     exact: np.ndarray  # uint8: retewave.rete.values
     pinned: np.ndarray  # uint8: 1 for an id that is never reclaimed
-    free: np.ndarray  # int64: a stack of reclaimed ids; its height is counters[FREE]
-    counters: np.ndarray  # int64: SEED, NEXT, LIVE, FREE, USED
+    reuse: np.ndarray  # int64: a stack of reclaimed ids, cells[FREE] high; the one array not told by id
+
+
+def connect(cells: np.ndarray, table: Table) -> None:
+    """Tell the cells where the arrays are."""
+    cells[_ARENA], cells[_ARENA_SIZE] = address_of(table.arena), len(table.arena)
+    cells[_SLOTS], cells[_SLOT_COUNT] = address_of(table.slots), len(table.slots)
+    cells[_IDS] = len(table.spans)
+    cells[_SPANS:CELLS] = [address_of(array) for array in table[2:]]
 
 
 @kernel
-def has_room(table: Table, size: int, terms: int) -> bool:
+def has_room(table: Address, size: int, terms: int) -> bool:
     """Tell whether so many bytes and terms can be interned without growing."""
-    counters = table.counters
     return (
-        counters[USED] + size <= len(table.arena)
-        and counters[NEXT] + terms <= len(table.spans)
-        and 2 * (counters[LIVE] + terms) <= len(table.slots)
+        cell(table, USED) + size <= cell(table, _ARENA_SIZE)
+        and cell(table, NEXT) + terms <= cell(table, _IDS)
+        and 2 * (cell(table, LIVE) + terms) <= cell(table, _SLOT_COUNT)
     )
 
 
 @kernel
-def _slot_of(table: Table, text: np.ndarray, at: int, size: int, hashed: int) -> int:
+def _slot_of(table: Address, at: Address, size: int, hashed: int) -> int:
     """Return the slot that holds the text, or the free slot where it belongs."""
-    slots, spans = table.slots, table.spans
-    mask = len(slots) - 1
+    slots, spans, arena = cell(table, _SLOTS), cell(table, _SPANS), cell(table, _ARENA)
+    mask = cell(table, _SLOT_COUNT) - 1
     slot = hashed & mask
-    entry = slots[slot]
+    entry = cell(slots, slot)
     while entry != 0:
         if entry >> _ID_BITS == hashed >> _ID_BITS:
-            span = spans[entry & _ID_MASK]
-            if span[1] == size and same(table.arena, span[0], text, at, size):
+            term = entry & _ID_MASK
+            if cell(spans, 2 * term + 1) == size and same(arena + cell(spans, 2 * term), at, size):
                 return slot
         slot = (slot + 1) & mask
-        entry = slots[slot]
+        entry = cell(slots, slot)
     return slot
 
 
 @kernel
-def find_bytes(table: Table, text: np.ndarray, at: int, size: int) -> int:
+def find_bytes(table: Address, at: Address, size: int) -> int:
     """Return the id of a text, 0 if it has none."""
-    hashed = hash_of(text, at, size, table.counters[SEED])
-    return table.slots[_slot_of(table, text, at, size, hashed)] & _ID_MASK
+    slot = _slot_of(table, at, size, hash_of(at, size, cell(table, SEED)))
+    return cell(cell(table, _SLOTS), slot) & _ID_MASK
 
 
 @kernel
-def _new_id(table: Table) -> int:
-    counters = table.counters
-    counters[LIVE] += 1
-    if counters[FREE] > 0:
-        counters[FREE] -= 1
-        return table.free[counters[FREE]]
-    counters[NEXT] += 1
-    return counters[NEXT] - 1
-
-
-@kernel
-def _describe(table: Table, term: int, text: np.ndarray, at: int, size: int, hashed: int) -> None:
-    """Fill the new id's rows of the arrays, and copy its text."""
-    start = table.counters[USED]
-    copy(text, at, table.arena, start, size)
-    table.counters[USED] = start + size
-    table.spans[term, 0] = start
-    table.spans[term, 1] = size
-    table.hashes[term] = hashed
-    table.kind[term], table.number[term], table.exact[term] = value_of(text, at, size)
-
-
-@kernel
-def intern_bytes(table: Table, text: np.ndarray, at: int, size: int) -> int:
-    """Return the id of a text, a new one if it has none. The caller has made sure of the room."""
-    hashed = hash_of(text, at, size, table.counters[SEED])
-    slot = _slot_of(table, text, at, size, hashed)
-    if table.slots[slot] != 0:
-        return table.slots[slot] & _ID_MASK
-    term = _new_id(table)
-    _describe(table, term, text, at, size, hashed)
-    table.slots[slot] = (hashed >> _ID_BITS << _ID_BITS) | term
+def _new_id(table: Address) -> int:
+    set_cell(table, LIVE, cell(table, LIVE) + 1)
+    free = cell(table, FREE)
+    if free > 0:
+        set_cell(table, FREE, free - 1)
+        return cell(cell(table, _REUSE), free - 1)
+    term = cell(table, NEXT)
+    set_cell(table, NEXT, term + 1)
     return term
 
 
 @kernel
-def intern_stretches(table: Table, text: np.ndarray, ends: np.ndarray, ids: np.ndarray) -> None:
+def _describe(table: Address, term: int, at: Address, size: int, hashed: int) -> None:
+    """Fill the new id's places in the arrays, and copy its text."""
+    start = cell(table, USED)
+    copy(at, cell(table, _ARENA) + start, size)
+    set_cell(table, USED, start + size)
+    set_cell(cell(table, _SPANS), 2 * term, start)
+    set_cell(cell(table, _SPANS), 2 * term + 1, size)
+    set_cell(cell(table, _HASHES), term, hashed)
+    kind, number, exact = value_of(at, size)
+    set_byte(cell(table, _KIND) + term, kind)
+    set_real(cell(table, _NUMBER), term, number)
+    set_byte(cell(table, _EXACT) + term, exact)
+
+
+@kernel
+def intern_bytes(table: Address, at: Address, size: int) -> int:
+    """Return the id of a text, a new one if it has none. The caller has made sure of the room."""
+    hashed = hash_of(at, size, cell(table, SEED))
+    slots, slot = cell(table, _SLOTS), _slot_of(table, at, size, hashed)
+    known = cell(slots, slot) & _ID_MASK
+    if known != 0:
+        return known
+    term = _new_id(table)
+    _describe(table, term, at, size, hashed)
+    set_cell(slots, slot, (hashed >> _ID_BITS << _ID_BITS) | term)
+    return term
+
+
+@kernel
+def intern_stretches(table: Address, at: Address, ends: np.ndarray, ids: np.ndarray) -> None:
     """Intern texts that lie one behind the other, each up to its end, and set their ids."""
-    at = 0
+    start = 0
     for i in range(len(ends)):
-        ids[i] = intern_bytes(table, text, at, ends[i] - at)
-        at = ends[i]
+        ids[i] = intern_bytes(table, at + start, ends[i] - start)
+        start = ends[i]
 
 
 @kernel
-def fill_slots(table: Table) -> None:
+def fill_slots(table: Address) -> None:
     """Enter every id that has a text into the empty slots."""
-    mask = len(table.slots) - 1
-    for term in range(1, table.counters[NEXT]):
-        if table.spans[term, 0] < 0:
+    slots, hashes, mask = cell(table, _SLOTS), cell(table, _HASHES), cell(table, _SLOT_COUNT) - 1
+    for term in range(1, cell(table, NEXT)):
+        if cell(cell(table, _SPANS), 2 * term) < 0:
             continue
-        slot = table.hashes[term] & mask
-        while table.slots[slot] != 0:
+        hashed = cell(hashes, term)
+        slot = hashed & mask
+        while cell(slots, slot) != 0:
             slot = (slot + 1) & mask
-        table.slots[slot] = (table.hashes[term] >> _ID_BITS << _ID_BITS) | term
+        set_cell(slots, slot, (hashed >> _ID_BITS << _ID_BITS) | term)
 
 
 @kernel
-def reclaim(table: Table, marks: np.ndarray, arena: np.ndarray) -> int:
-    """Free the ids that are neither marked nor pinned, copy the other texts to the new arena, return how many.
+def _forget(table: Address, term: int) -> None:
+    """Take an id's text and value away, and keep the id for reuse."""
+    set_cell(cell(table, _SPANS), 2 * term, -1)
+    set_cell(cell(table, _SPANS), 2 * term + 1, 0)
+    set_byte(cell(table, _KIND) + term, 0)
+    set_byte(cell(table, _EXACT) + term, 0)
+    set_real(cell(table, _NUMBER), term, 0.0)
+    set_cell(cell(table, _REUSE), cell(table, FREE), term)
+    set_cell(table, FREE, cell(table, FREE) + 1)
+    set_cell(table, LIVE, cell(table, LIVE) - 1)
 
-    The slots and the arena of the table are out of date afterwards.
+
+@kernel
+def reclaim(table: Address, marks: np.ndarray, arena: Address) -> int:
+    """Forget the ids that are neither marked nor pinned, copy the other texts to the new arena.
+
+    Returns how many were forgotten. The slots and the table's arena are out of date afterwards.
     """
-    counters, spans = table.counters, table.spans
-    freed, used = 0, 0
-    for term in range(1, counters[NEXT]):
-        start, size = spans[term, 0], spans[term, 1]
+    spans, freed, used = cell(table, _SPANS), 0, 0
+    for term in range(1, cell(table, NEXT)):
+        start, size = cell(spans, 2 * term), cell(spans, 2 * term + 1)
         if start < 0:
             continue
-        if table.pinned[term] or (term < len(marks) and marks[term]):
-            copy(table.arena, start, arena, used, size)
-            spans[term, 0] = used
+        if marks[term] or byte(cell(table, _PINNED) + term):
+            copy(cell(table, _ARENA) + start, arena + used, size)
+            set_cell(spans, 2 * term, used)
             used += size
-            continue
-        spans[term, 0], spans[term, 1] = -1, 0
-        table.kind[term], table.number[term], table.exact[term] = 0, 0.0, 0
-        table.free[counters[FREE]] = term
-        counters[FREE] += 1
-        freed += 1
-    counters[LIVE] -= freed
-    counters[USED] = used
+        else:
+            _forget(table, term)
+            freed += 1
+    set_cell(table, USED, used)
     return freed

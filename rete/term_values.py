@@ -11,13 +11,12 @@ import numpy as np
 
 from retewave.rete import values as kinds
 from retewave.rete.jit import kernel
-from retewave.rete.term_bytes import same
+from retewave.rete.term_bytes import Address, byte, spells
 from retewave.rete.term_dates import date_of, duration_of
 from retewave.rete.term_numbers import double_of, integer_of, numeral_at
 
 __all__ = ["value_of"]
 
-_PREFIX = np.frombuffer(b'"^^<http://www.w3.org/2001/XMLSchema#', np.uint8).copy()
 _LONGEST_NAME = 18  # nonPositiveInteger
 _BOOLEAN, _DECIMAL, _FLOAT, _DOUBLE, _DATETIME, _DATE = range(6)
 _DURATION, _DAYTIME, _YEARMONTH, _STRING, _INTEGER = range(6, 11)  # the integer types follow from _INTEGER on
@@ -63,43 +62,42 @@ def _table(texts: list[str], width: int) -> np.ndarray:
 _NAMES = _table([*_NAMED, *_INTEGERS], _LONGEST_NAME)
 _LIMITS = _table([side for below, above, _ in _INTEGERS.values() for side in (below, above)], 20)
 _ZEROS = np.array([zero for _, _, zero in _INTEGERS.values()])
-_TRUE = np.frombuffer(b"true", np.uint8).copy()
-_FALSE = np.frombuffer(b"false", np.uint8).copy()
-_INF = np.frombuffer(b"INF", np.uint8).copy()
-_NAN = np.frombuffer(b"NaN", np.uint8).copy()
+_PREFIX, _TRUE, _FALSE, _INF, _NAN = (
+    np.frombuffer(text, np.uint8).copy()
+    for text in (b'"^^<http://www.w3.org/2001/XMLSchema#', b"true", b"false", b"INF", b"NaN")
+)
 
 
 @kernel
-def _datatype(text: np.ndarray, at: int, size: int) -> tuple[int, int]:
-    """Return (code, index of the lexical form's end) of a literal that ends in ">"; code -1 for a foreign one."""
+def _datatype(at: Address, size: int) -> tuple[int, Address]:
+    """Return (code, end of the lexical form) of a literal that ends in ">"; code -1 if it is foreign."""
     last = at + size - 1
     name = last - 1
-    while name > at and text[name] != 35 and last - name <= _LONGEST_NAME + 1:
+    while name > at and byte(name) != 35 and last - name <= _LONGEST_NAME + 1:
         name -= 1
     quote = name - len(_PREFIX) + 1
-    if quote <= at or not same(text, quote, _PREFIX, 0, len(_PREFIX)):
-        return -1, 0
+    if quote <= at or not spells(quote, len(_PREFIX), _PREFIX):
+        return -1, at
     length = last - name - 1
     for code in range(len(_NAMES)):
-        row = _NAMES[code]
-        if row[0] == length and same(text, name + 1, row, 1, length):
+        if _NAMES[code, 0] == length and spells(name + 1, length, _NAMES[code, 1 : length + 1]):
             return code, quote
-    return -1, 0
+    return -1, at
 
 
 @kernel
-def _boolean(text: np.ndarray, at: int, end: int) -> tuple[int, float, int]:
+def _boolean(at: Address, end: Address) -> tuple[int, float, int]:
     size = end - at
-    if (size == 1 and text[at] == 49) or (size == 4 and same(text, at, _TRUE, 0, 4)):
+    if (size == 1 and byte(at) == 49) or spells(at, size, _TRUE):
         return kinds.BOOLEAN, 1.0, 1
-    if (size == 1 and text[at] == 48) or (size == 5 and same(text, at, _FALSE, 0, 5)):
+    if (size == 1 and byte(at) == 48) or spells(at, size, _FALSE):
         return kinds.BOOLEAN, 0.0, 1
     return kinds.NONE, 0.0, 0
 
 
 @kernel
-def _decimal(text: np.ndarray, at: int, end: int) -> tuple[int, float, int]:
-    numeral = numeral_at(text, at, end)
+def _decimal(at: Address, end: Address) -> tuple[int, float, int]:
+    numeral = numeral_at(at, end)
     if numeral.end != end or numeral.power:
         return kinds.NONE, 0.0, 0
     number, sure = double_of(numeral)
@@ -109,23 +107,23 @@ def _decimal(text: np.ndarray, at: int, end: int) -> tuple[int, float, int]:
 
 
 @kernel
-def _double(text: np.ndarray, at: int, end: int, kind: int) -> tuple[int, float, int]:
-    numeral = numeral_at(text, at, end)
+def _double(at: Address, end: Address, kind: int) -> tuple[int, float, int]:
+    numeral = numeral_at(at, end)
     if numeral.end == end:
         number, sure = double_of(numeral)
         return kind, number, 1 if sure else 0
-    if end - at == 3 and same(text, at, _NAN, 0, 3):
+    if spells(at, end - at, _NAN):
         return kind, np.nan, 1
-    signed = at < end and (text[at] == 43 or text[at] == 45)
+    signed = at < end and (byte(at) == 43 or byte(at) == 45)
     first = at + 1 if signed else at
-    if end - first != 3 or not same(text, first, _INF, 0, 3):
+    if not spells(first, end - first, _INF):
         return kinds.NONE, 0.0, 0
-    return kind, -np.inf if text[at] == 45 else np.inf, 1
+    return kind, -np.inf if byte(at) == 45 else np.inf, 1
 
 
 @kernel
-def _date(text: np.ndarray, at: int, end: int, timed: bool) -> tuple[int, float, int]:
-    good, zoned, micros, exact = date_of(text, at, end, timed)
+def _date(at: Address, end: Address, timed: bool) -> tuple[int, float, int]:
+    good, zoned, micros, exact = date_of(at, end, timed)
     if not good:
         return kinds.NONE, 0.0, 0
     if timed:
@@ -134,8 +132,8 @@ def _date(text: np.ndarray, at: int, end: int, timed: bool) -> tuple[int, float,
 
 
 @kernel
-def _duration(text: np.ndarray, at: int, end: int, datatype: int) -> tuple[int, float, int]:
-    least, greatest, months, micros, exact = duration_of(text, at, end)
+def _duration(at: Address, end: Address, datatype: int) -> tuple[int, float, int]:
+    least, greatest, months, micros, exact = duration_of(at, end)
     if greatest == 0:
         return kinds.NONE, 0.0, 0
     if datatype == _DURATION:
@@ -148,31 +146,31 @@ def _duration(text: np.ndarray, at: int, end: int, datatype: int) -> tuple[int, 
 
 
 @kernel
-def _typed(text: np.ndarray, at: int, end: int, datatype: int) -> tuple[int, float, int]:
+def _typed(at: Address, end: Address, datatype: int) -> tuple[int, float, int]:
     """Return the value of the lexical form in [at, end)."""
     if datatype >= _INTEGER:
         which = datatype - _INTEGER
-        good, number, exact = integer_of(text, at, end, _LIMITS[2 * which : 2 * which + 2], _ZEROS[which])
+        good, number, exact = integer_of(at, end, _LIMITS[2 * which : 2 * which + 2], _ZEROS[which])
         return (kinds.INTEGER, number, 1 if exact else 0) if good else (kinds.NONE, 0.0, 0)
-    if datatype == _DATETIME or datatype == _DATE:
-        return _date(text, at, end, datatype == _DATETIME)
+    if datatype in (_DATETIME, _DATE):
+        return _date(at, end, datatype == _DATETIME)
     if datatype == _DECIMAL:
-        return _decimal(text, at, end)
+        return _decimal(at, end)
     if datatype == _DOUBLE:
-        return _double(text, at, end, kinds.DOUBLE)
+        return _double(at, end, kinds.DOUBLE)
     if datatype == _FLOAT:
-        return _double(text, at, end, kinds.FLOAT)
+        return _double(at, end, kinds.FLOAT)
     if datatype == _BOOLEAN:
-        return _boolean(text, at, end)
+        return _boolean(at, end)
     if datatype == _STRING:
         return kinds.STRING, 0.0, 0
-    return _duration(text, at, end, datatype)
+    return _duration(at, end, datatype)
 
 
 @kernel
-def value_of(text: np.ndarray, at: int, size: int) -> tuple[int, float, int]:
+def value_of(at: Address, size: int) -> tuple[int, float, int]:
     """Return (kind, number, exact) of a term's text."""
-    first, last = text[at], text[at + size - 1]
+    first, last = byte(at), byte(at + size - 1)
     if first == 60:  # <
         return kinds.IRI, 0.0, 0
     if first == 95:  # _
@@ -181,5 +179,5 @@ def value_of(text: np.ndarray, at: int, size: int) -> tuple[int, float, int]:
         return kinds.STRING, 0.0, 0
     if last != 62:  # >
         return kinds.LANG, 0.0, 0
-    datatype, end = _datatype(text, at, size)
-    return _typed(text, at + 1, end, datatype) if datatype >= 0 else (kinds.NONE, 0.0, 0)
+    datatype, end = _datatype(at, size)
+    return _typed(at + 1, end, datatype) if datatype >= 0 else (kinds.NONE, 0.0, 0)

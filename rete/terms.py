@@ -1,9 +1,9 @@
 """The dictionary: the text of a term <-> its id, with the values of literals beside it.
 
-Data's way: bytes -> reader -> **dictionary** -> rows of ids -> … -> matches, whose ids are decoded here again.
+Data's way: bytes -> reader -> **dictionary** -> rows of ids -> … -> matches, decoded here again.
 Invariant: two texts are equal exactly when their ids are; the id of a living term never changes.
-Left out: what makes a text canonical (the reader and retewave/io/rdf.py see to it), and which terms are still
-in use (the caller of `sweep` knows).
+Left out: what makes a text canonical (the reader and retewave/io/rdf.py see to it), and which terms are
+still in use (the caller of `sweep` knows).
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
+from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
-    COUNTERS,
+    CELLS,
     LIVE,
     NEXT,
     SEED,
     USED,
     Table,
+    connect,
     fill_slots,
     find_bytes,
     has_room,
@@ -37,14 +39,15 @@ _FIRST_IDS = 1 << 12
 _FIRST_BYTES = 1 << 18
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
 _LAST_ID = (1 << 32) - 1
-_BY_ID = ("spans", "hashes", "kind", "number", "exact", "pinned", "free")  # the table's arrays indexed by id
+_BY_ID = Table._fields[2:]
+_STATE = ("arena", *_BY_ID, "cells", "sweeps")
 
 
 class Terms:
     """A dictionary of terms.
 
     One thread interns at a time (a lock sees to it); texts and values may be read meanwhile, for every id
-    that has been handed out before the arrays were fetched. `sweep` wants to be alone.
+    that was handed out before the arrays were fetched. `sweep` wants to be alone.
 
     >>> terms = Terms(seed=1)
     >>> terms.intern(b"<http://example.org/a>"), terms.intern(b'"5"'), terms.intern(b'"5"')
@@ -56,44 +59,49 @@ class Terms:
     def __init__(self, seed: int | None = None) -> None:
         chosen = secrets.randbits(63) if seed is None else seed & ((1 << 63) - 1)
         self.lock = threading.Lock()  # held by whoever interns: this class and the scanner
-        self.table = _empty_table(chosen)  # replaced when it grows; for the scanner
-        self.generation = (
-            0  # how many sweeps there have been: an id remembered elsewhere may be another's now
-        )
+        self.generation = 0  # the number of sweeps: an id remembered from an earlier one may be another's
         self._swept_to = 0  # how many terms the last sweep left
         self._holders: list[Callable[[], np.ndarray]] = []
+        self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
+        self._cells[SEED], self._cells[NEXT] = chosen, 1
+        self._table = _empty_table()  # replaced when it grows
+        connect(self._cells, self._table)
+
+    @property
+    def address(self) -> Address:
+        """What a kernel calls the dictionary; it never changes."""
+        return address_of(self._cells)
 
     def __len__(self) -> int:
-        return int(self.table.counters[LIVE])
+        return int(self._cells[LIVE])
 
     @property
     def values(self) -> Values:
         """The side table of values, as it is now: later ids need a later look."""
-        table = self.table
+        table = self._table
         return Values(table.kind, table.number, table.exact)
 
     @property
     def nbytes(self) -> int:
         """The size of all arrays in bytes."""
-        return sum(array.nbytes for array in self.table)
+        return sum(array.nbytes for array in self._table)
 
     def intern(self, text: bytes) -> int:
         """Return the id of a text, a new one if it has none yet."""
-        wanted = _bytes_of(text)
         with self.lock:
-            self.reserve(len(wanted), 1)
-            return int(intern_bytes(self.table, wanted, 0, len(wanted)))
+            self.reserve(len(text), 1)
+            return int(intern_bytes(self.address, address_of(_bytes_of(text)), len(text)))
 
     def intern_many(self, texts: Sequence[bytes]) -> np.ndarray:
         """Return the ids of many texts, in one go."""
         ids = np.zeros(len(texts), np.int64)
         if not all(texts):
             raise UsageError("a term's text cannot be empty")
-        joined = np.frombuffer(b"".join(texts), np.uint8).copy()
+        joined = np.frombuffer(b"".join(texts), np.uint8)
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         with self.lock:
             self.reserve(len(joined), len(texts))
-            intern_stretches(self.table, joined, ends, ids)
+            intern_stretches(self.address, address_of(joined), ends, ids)
         return ids
 
     def find(self, text: bytes) -> int:
@@ -102,14 +110,13 @@ class Terms:
         >>> Terms(seed=1).find(b"<http://example.org/never-seen>")
         0
         """
-        wanted = _bytes_of(text)
         with self.lock:
-            return int(find_bytes(self.table, wanted, 0, len(wanted)))
+            return int(find_bytes(self.address, address_of(_bytes_of(text)), len(text)))
 
     def text(self, term: int) -> bytes:
         """Return the text of an id."""
-        table = self.table
-        if not 0 < term < table.counters[NEXT] or table.spans[term, 0] < 0:
+        table = self._table
+        if not 0 < term < len(table.spans) or table.spans[term, 1] == 0:
             raise UsageError(f"no term has the id {term}")
         start, size = table.spans[term].tolist()
         return table.arena[start : start + size].tobytes()
@@ -121,10 +128,10 @@ class Terms:
     def pin(self, ids: Iterable[int]) -> None:
         """Keep these ids for ever, whatever a sweep marks."""
         with self.lock:
-            self.table.pinned[np.asarray(list(ids), np.int64)] = 1
+            self._table.pinned[np.asarray(list(ids), np.int64)] = 1
 
     def hold(self, held: Callable[[], np.ndarray]) -> None:
-        """Let every sweep spare the ids that the callable returns then (rows that wait somewhere)."""
+        """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""
         self._holders.append(held)
 
     def release(self, held: Callable[[], np.ndarray]) -> None:
@@ -140,56 +147,59 @@ class Terms:
 
         `marks` is indexed by id; an id beyond it is unmarked. Call it when nobody else works with the terms.
         """
-        marked = np.zeros(int(self.table.counters[NEXT]), np.uint8)
-        marked[: len(marks)] = marks[: len(marked)]
-        for held in self._holders:
-            marked[held()] = 1
         with self.lock:
-            arena = np.empty(int(self.table.counters[USED]), np.uint8)
-            freed = int(reclaim(self.table, marked, arena))
-            self.table = self._compact(arena)
-        self._swept_to = len(self)
-        self.generation += 1
+            marked = np.zeros(int(self._cells[NEXT]), np.uint8)
+            known = min(len(marks), len(marked))
+            marked[:known] = marks[:known]
+            for held in self._holders:
+                marked[held()] = 1
+            arena = np.zeros(_power_of_two(int(self._cells[USED]), _FIRST_BYTES), np.uint8)
+            freed = int(reclaim(self.address, marked, address_of(arena)))
+            self._compact(arena)
+            self._swept_to = len(self)
+            self.generation += 1
         return freed
 
-    def _compact(self, arena: np.ndarray) -> Table:
-        """Return the table with the new arena, cut to what is used and room to grow, and with new slots."""
-        used, live = (int(self.table.counters[i]) for i in (USED, LIVE))
-        fitting = np.empty(_power_of_two(2 * used, _FIRST_BYTES), np.uint8)
+    def _compact(self, arena: np.ndarray) -> None:
+        """Take over the texts that a sweep left, in an arena that fits them, and make new slots."""
+        used = int(self._cells[USED])
+        fitting = np.zeros(_power_of_two(2 * used, _FIRST_BYTES), np.uint8)
         fitting[:used] = arena[:used]
-        slots = np.zeros(_power_of_two(4 * live, 2 * _FIRST_IDS), np.int64)
-        table = self.table._replace(arena=fitting, slots=slots)
-        fill_slots(table)
-        return table
+        slots = np.zeros(_power_of_two(4 * len(self), 2 * _FIRST_IDS), np.int64)
+        self._connect(self._table._replace(arena=fitting, slots=slots))
+        fill_slots(self.address)
+
+    def _connect(self, table: Table) -> None:
+        connect(self._cells, table)
+        self._table = table
 
     def reserve(self, size: int, terms: int) -> None:
         """Make room for so many bytes and terms. The caller holds the lock."""
-        if has_room(self.table, size, terms):
+        if has_room(self.address, size, terms):
             return
-        table, counters = self.table, self.table.counters
-        if counters[NEXT] + terms > _LAST_ID:
+        table = self._table
+        used, ids, live = (int(self._cells[which]) for which in (USED, NEXT, LIVE))
+        if ids + terms > _LAST_ID:
             raise UsageError("the dictionary is full: it holds at most 4,294,967,295 terms")
-        grown = {}
-        if counters[USED] + size > len(table.arena):
-            grown["arena"] = _grown(table.arena, int(counters[USED]) + size)
-        if counters[NEXT] + terms > len(table.spans):
-            wanted = int(counters[NEXT]) + terms
-            grown |= {name: _grown(getattr(table, name), wanted) for name in _BY_ID}
-        if 2 * (counters[LIVE] + terms) > len(table.slots):
-            grown["slots"] = np.zeros(_power_of_two(4 * (int(counters[LIVE]) + terms), 0), np.int64)
-        table = table._replace(**grown)
+        grown: dict[str, np.ndarray] = {}
+        if used + size > len(table.arena):
+            grown["arena"] = _grown(table.arena, used + size)
+        if ids + terms > len(table.spans):
+            grown |= {name: _grown(getattr(table, name), ids + terms) for name in _BY_ID}
+        if 2 * (live + terms) > len(table.slots):
+            grown["slots"] = np.zeros(_power_of_two(4 * (live + terms), 0), np.int64)
+        self._connect(table._replace(**grown))
         if "slots" in grown:
-            fill_slots(table)
-        self.table = table
+            fill_slots(self.address)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the dictionary as a few arrays, for a snapshot."""
         with self.lock:
-            table, counters = self.table, self.table.counters
-            state = {name: getattr(table, name)[: counters[NEXT]].copy() for name in _BY_ID}
-            state["arena"] = table.arena[: counters[USED]].copy()
-            state["counters"] = counters.copy()
-            state["swept"] = np.array([self._swept_to, self.generation])
+            ids, used = int(self._cells[NEXT]), int(self._cells[USED])
+            state = {name: getattr(self._table, name)[:ids].copy() for name in _BY_ID}
+            state["arena"] = self._table.arena[:used].copy()
+            state["cells"] = self._cells[: USED + 1].copy()
+            state["sweeps"] = np.array([self.generation, self._swept_to])
         return state
 
     @classmethod
@@ -200,19 +210,16 @@ class Terms:
         >>> old.intern(b'"5"') == Terms.from_state(old.state()).find(b'"5"')
         True
         """
-        missing = [name for name in (*_BY_ID, "arena", "counters", "swept") if name not in state]
+        missing = [name for name in _STATE if name not in state]
         if missing:
             raise SnapshotError(f"the dictionary's state lacks {', '.join(missing)}")
-        terms = cls(int(state["counters"][SEED]))
-        counters = np.array(state["counters"], np.int64)
-        terms.reserve(int(counters[USED]), int(counters[NEXT]))
-        table = terms.table
-        for name in (*_BY_ID, "arena"):
-            getattr(table, name)[: len(state[name])] = state[name]
-        slots = np.zeros(_power_of_two(4 * int(counters[LIVE]), 2 * _FIRST_IDS), np.int64)
-        terms.table = table._replace(counters=counters, slots=slots)
-        fill_slots(terms.table)
-        terms._swept_to, terms.generation = (int(number) for number in state["swept"])
+        terms = cls(int(state["cells"][SEED]))
+        terms.reserve(int(state["cells"][USED]), int(state["cells"][NEXT]))
+        for name in ("arena", *_BY_ID):
+            getattr(terms._table, name)[: len(state[name])] = state[name]
+        terms._cells[: USED + 1] = state["cells"]
+        fill_slots(terms.address)
+        terms.generation, terms._swept_to = (int(number) for number in state["sweeps"])
         return terms
 
 
@@ -221,7 +228,7 @@ def _power_of_two(least: int, floor: int) -> int:
 
 
 def _grown(array: np.ndarray, least: int) -> np.ndarray:
-    """Return a copy with at least so many rows; the new ones are zero, and not resident before they are used."""
+    """Return a copy with at least so many rows; the new ones are zero, and not resident before use."""
     grown = np.zeros((_power_of_two(least, 2 * len(array)), *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown
@@ -230,23 +237,18 @@ def _grown(array: np.ndarray, least: int) -> np.ndarray:
 def _bytes_of(text: bytes) -> np.ndarray:
     if not text:
         raise UsageError("a term's text cannot be empty")
-    return np.frombuffer(text, np.uint8).copy()
+    return np.frombuffer(text, np.uint8)
 
 
-def _empty_table(seed: int) -> Table:
-    counters = np.zeros(COUNTERS, np.int64)
-    counters[SEED], counters[NEXT] = seed, 1
-    spans = np.zeros((_FIRST_IDS, 2), np.int64)
-    spans[0, 0] = -1
+def _empty_table() -> Table:
     return Table(
         arena=np.zeros(_FIRST_BYTES, np.uint8),
         slots=np.zeros(2 * _FIRST_IDS, np.int64),
-        spans=spans,
+        spans=np.zeros((_FIRST_IDS, 2), np.int64),
         hashes=np.zeros(_FIRST_IDS, np.int64),
         kind=np.zeros(_FIRST_IDS, np.uint8),
         number=np.zeros(_FIRST_IDS, np.float64),
         exact=np.zeros(_FIRST_IDS, np.uint8),
         pinned=np.zeros(_FIRST_IDS, np.uint8),
-        free=np.zeros(_FIRST_IDS, np.int64),
-        counters=counters,
+        reuse=np.zeros(_FIRST_IDS, np.int64),
     )

@@ -14,9 +14,9 @@ import numpy as np
 __all__ = [
     "BLANK",
     "BOOLEAN",
+    "DATE",
     "DATETIME",
     "DATETIME_LOCAL",
-    "DATE",
     "DATE_LOCAL",
     "DAYTIME_DURATION",
     "DECIMAL",
