@@ -113,9 +113,7 @@ def _part(source, s, o):  # type: ignore[no-untyped-def]
 
 @kernel
 def _equalities_hold(equal, x, q, y):  # type: ignore[no-untyped-def]
-    return (
-        (equal & EQUAL_SO == 0 or x == y) and (equal & EQUAL_SP == 0 or x == q) and (equal & EQUAL_PO == 0 or q == y)
-    )
+    return (equal & EQUAL_SO == 0 or x == y) and (equal & EQUAL_SP == 0 or x == q) and (equal & EQUAL_PO == 0 or q == y)
 
 
 @kernel

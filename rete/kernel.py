@@ -15,8 +15,9 @@ import numpy as np
 from retewave.rete.arena import crowded, double_buckets, mix, shortage
 from retewave.rete.collect import collect_all, collect_slot, shed
 from retewave.rete.dispatch import dispatch
-from retewave.rete.filter_codes import T, U
-from retewave.rete.filters import decide
+from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
+from retewave.rete.filter_codes import TRUE, UNDECIDED
+from retewave.rete.filters import Filters, decide
 from retewave.rete.jit import kernel
 from retewave.rete.join import WORK, combine
 from retewave.rete.layout import (
@@ -54,6 +55,7 @@ from retewave.rete.layout import (
     N_INSTANCE_KEY_MASK,
     N_INSTANCE_KEYS,
     N_INSTANCES,
+    N_MOST_ROUTES,
     N_NODES,
     N_OUT_WIDTH,
     N_SEED,
@@ -89,19 +91,20 @@ from retewave.rete.layout import (
     TERMINAL_PARAMETERS,
     TERMINAL_WIDTH,
     TO_SLOT,
-    UNDECIDED,
+    UNDECIDED_ROW,
 )
 from retewave.rete.memory import find_group, store_row
 from retewave.rete.rows import END, ROW_WIDTH
-from retewave.rete.term_view import TermView
+from retewave.rete.values import Values
 from retewave.rete.words import tail, words
 
-__all__ = ["State", "run"]
+__all__ = ["P_TOP", "State", "new_state", "run"]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # the most words that storing one row can take
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
-# where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), …
-P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_WIDTH = 0, 1, 2, 3, 4, 5, 6
+# where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
+# are facts (tuples of an α) and not input rows, …
+P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS, P_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7
 ROW = 3 * WORK  # the word behind the three work lists: the row that has just been stored
 
 
@@ -114,7 +117,35 @@ class State(NamedTuple):
     out: np.ndarray  # output rows, one after the other
     work: np.ndarray  # the combination at hand
     progress: np.ndarray  # where the kernel is: P_* words
-    scratch: np.ndarray  # the filter interpreter's stack
+    kinds: np.ndarray  # the filter interpreter's stack, as are the next three
+    numbers: np.ndarray
+    bounds: np.ndarray
+    terms: np.ndarray
+
+
+def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
+    """Return the arrays to run a network with; `depth` is the stack that its deepest filter program needs."""
+    depth += 1
+    stride, width = int(net[N_STRIDE]), int(net[N_OUT_WIDTH])
+    return State(
+        net,
+        arena,
+        stack=np.zeros((int(net[N_MOST_ROUTES]) + 64) * stride, dtype=np.int64),
+        out=np.zeros(256 * width, dtype=np.int64),
+        work=np.zeros(ROW + 1, dtype=np.int64),
+        progress=np.zeros(P_WIDTH, dtype=np.int64),
+        kinds=np.zeros(depth, dtype=np.int64),
+        numbers=np.zeros(depth, dtype=np.float64),
+        bounds=np.zeros(depth, dtype=np.float64),
+        terms=np.zeros(depth, dtype=np.int64),
+    )
+
+
+class View(NamedTuple):
+    """What filters look at."""
+
+    filters: Filters  # the interpreter's programs (they stand in `net`), memo and stack
+    values: Values  # the values of terms
 
 
 class Sizes(NamedTuple):
@@ -170,10 +201,10 @@ def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyp
         branch = net[instance + INSTANCE_BRANCH]
         code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]
         if code < code_end:
-            verdict = decide(net, code, code_end, item, T_COLUMNS, view)
-            if verdict == U:
-                branch |= UNDECIDED
-            elif verdict != T:
+            verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+            if verdict == UNDECIDED:
+                branch |= UNDECIDED_ROW
+            elif verdict != TRUE:
                 continue
         row = count * width
         out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
@@ -194,8 +225,8 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
     if code == code_end:
         return True
-    verdict = decide(net, code, code_end, item, T_COLUMNS, view)
-    if verdict == T or verdict == U:
+    verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+    if verdict == T or verdict == UNDECIDED:
         return True
     if arena[A_COUNTING] != 0:
         arena[arena[A_EDGE_COUNTERS] + (edge - net[N_EDGES]) // EDGE_WIDTH] += 1
@@ -219,7 +250,16 @@ def _combine(arena, net, edge, group, work, stack, top, room):  # type: ignore[n
     """Put what the row that has just been stored completes on the stack; return the new top, or -1."""
     record = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
     return combine(
-        arena, net, net[record + SLOT_NODE], group, net[record + SLOT_INDEX], work[ROW], work, stack, top, room
+        arena,
+        net,
+        net[record + SLOT_NODE],
+        group,
+        net[record + SLOT_INDEX],
+        work[ROW],
+        work,
+        stack,
+        top,
+        room,
     )
 
 
@@ -272,7 +312,9 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
             if item[T_EDGE_COUNT] == 0:
                 at[P_TOP] -= stride
                 continue
-            said = _follow(net, arena, sizes, net[N_EDGES] + item[T_EDGES] * EDGE_WIDTH, item, view, work, stack, out, at)
+            said = _follow(
+                net, arena, sizes, net[N_EDGES] + item[T_EDGES] * EDGE_WIDTH, item, view, work, stack, out, at
+            )
             if said != DONE:
                 return said
             item[T_EDGES] += 1
@@ -283,13 +325,23 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
             return OUTPUT_FULL
         if arena[A_LIMIT] != 0 and arena[A_LIVE] >= arena[A_LIMIT] and not _make_room(arena, net):
             return AT_LIMIT
-        row = at[P_ROW] * ROW_WIDTH
+        if at[P_FACTS] != 0:
+            row = at[P_ROW] * FACT_WIDTH
+            arena[A_NOW] = max(arena[A_NOW], rows[row + FACT_END])
+            at[P_TOP] = put_fact(net, rows, row, stack)
+        else:
+            row = at[P_ROW] * ROW_WIDTH
+            arena[A_NOW] = max(arena[A_NOW], rows[row + END])
+            at[P_TOP] = dispatch(net, rows, row, view.values.kind, stack)
         at[P_ROW] += 1
-        arena[A_NOW] = max(arena[A_NOW], rows[row + END])
-        at[P_TOP] = dispatch(net, rows, row, view.kind, stack)
         arena[A_SINCE] += 1
         if arena[A_SINCE] >= pause:
             collect_all(arena, net)
+
+
+@kernel
+def _filters(net, memo, state):  # type: ignore[no-untyped-def]
+    return Filters(net, memo, words(state.kinds), words(state.numbers), words(state.bounds), words(state.terms))
 
 
 @kernel
@@ -305,19 +357,17 @@ def _grown(array, least):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def run(state, rows, lo, hi, values, memo, memo_width, most):  # type: ignore[no-untyped-def]
+def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-untyped-def]
     """Pour the rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
 
-    `rows` is flat.  Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of
+    `rows` is flat; it holds input rows or, if `facts` is 1, facts.  What is on the stack already is sent first.  Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of
     output rows, and the arrays that may have grown: arena, stack, output.
     """
     arena, stack, out = state.arena, state.stack, state.out
     net, at = words(state.net), words(state.progress)
     width = net[N_OUT_WIDTH]
-    at[P_ROW], at[P_LAST_ROW], at[P_COUNT], at[P_MOST] = lo, hi, 0, most
-    view = TermView(
-        words(values.kind), words(values.number), words(values.exact), words(memo), memo_width, words(state.scratch)
-    )
+    at[P_ROW], at[P_LAST_ROW], at[P_FACTS], at[P_COUNT], at[P_MOST] = lo, hi, facts, 0, most
+    view = View(_filters(net, memo, state), Values(words(values.kind), words(values.number), words(values.exact)))
     while True:
         sizes = Sizes(arena.size, stack.size, out.size // width)
         said = _pour(

@@ -52,7 +52,11 @@ PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_WIDTH = 0, 1, 2
 SHAPE_P, SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4, 8  # which keys to look up for a predicate
 KEY_S, KEY_P, KEY_O, KEY_BEGIN, KEY_COUNT, KEY_WIDTH = 0, 1, 2, 3, 4, 5
 ROUTE_ALPHA, ROUTE_SUBJECT, ROUTE_PREDICATE, ROUTE_OBJECT, ROUTE_FLAGS, ROUTE_WIDTH = 0, 1, 2, 3, 4, 5
-FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = 0, -1, -2  # where a part of a derived triple comes from; > 0: a constant
+FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = (
+    0,
+    -1,
+    -2,
+)  # where a part of a derived triple comes from; > 0: a constant
 FLAG_GUARD = 1  # does not fire when the input's object is a literal
 FLAG_TWIN = 2  # another route to the same α may derive the same triple from the same input
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
@@ -62,9 +66,22 @@ EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS, SLOT_WIDTH = 0, 1, 2, 3
 NODE_SLOTS, NODE_FIRST_SLOT, NODE_KEY_COUNT, NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT = 0, 1, 2, 3, 4, 5
-NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_WIDTH = 6, 7, 8, 9, 10, 11
+NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_WIDTH = (
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+)
 RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
-TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 0, 1, 2, 3, 4
+TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
 INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS, INSTANCE_WIDTH = 5, 6, 7, 8
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
@@ -75,7 +92,7 @@ ALPHA_COLUMNS = 4  # an α's tuple: subject, predicate, object, event
 
 # ---- an output row ----
 O_QUERY, O_BRANCH, O_START, O_END, O_WINDOW_START, O_COLUMNS = 0, 1, 2, 3, 4, 5
-UNDECIDED = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
+UNDECIDED_ROW = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
 
 # ---- arena: header ----
 A_TOP = 0  # first word never used
@@ -102,13 +119,33 @@ A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
-S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 11, 12, 13, 14
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = (
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+)
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory
-R_LINK, R_END, R_WINDOW_START = 0, 1, 2  # the true start is at word N_TIMES (2 or 3), the columns at 1 + N_TIMES
+R_LINK, R_END, R_WINDOW_START = (
+    0,
+    1,
+    2,
+)  # the true start is at word N_TIMES (2 or 3), the columns at 1 + N_TIMES
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
 # ---- what the kernel says when it returns ----
-DONE, OUTPUT_FULL, AT_LIMIT, NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 0, 1, 2, 3, 4, 5  # NEEDS_*: seen by `run` only
+DONE, OUTPUT_FULL, AT_LIMIT, NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+)  # NEEDS_*: seen by `run` only

@@ -16,7 +16,19 @@ from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.join import MOST_SLOTS
 from retewave.windows.intervals import EARLIEST
 
-__all__ = ["Alpha", "Edge", "Instance", "Key", "Network", "Node", "Relation", "Route", "Slot", "Terminal"]
+__all__ = [
+    "Alpha",
+    "Edge",
+    "Instance",
+    "Key",
+    "Network",
+    "Node",
+    "Relation",
+    "Route",
+    "Slot",
+    "Terminal",
+    "new_arena",
+]
 
 Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
 
@@ -114,6 +126,7 @@ class Network:
     nodes: list[Node] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
+    widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
 
     @property
     def times(self) -> int:
@@ -138,7 +151,7 @@ class _Assembler:
         self.words: list[int] = [0] * at.N_HEADER
         self.columns: list[int] = []
         self.code: list[int] = []
-        self.wide = at.T_COLUMNS + at.ALPHA_COLUMNS
+        self.wide = at.T_COLUMNS + network.widest
 
     def net(self) -> np.ndarray:
         self.words[at.N_SEED] = int(self.seed)
@@ -206,7 +219,13 @@ class _Assembler:
         table = _open_table(len(shapes), at.PREDICATE_WIDTH)
         mask = len(table) // at.PREDICATE_WIDTH - 1
         for p, shape in shapes.items():
-            _put(table, int(predicate_home(self.seed, p, mask)), [p, shape], at.PREDICATE_WIDTH, at.PREDICATE_ID)
+            _put(
+                table,
+                int(predicate_home(self.seed, p, mask)),
+                [p, shape],
+                at.PREDICATE_WIDTH,
+                at.PREDICATE_ID,
+            )
         self._place(at.N_PREDICATES, table)
         self.words[at.N_PREDICATE_MASK] = mask
 
@@ -276,7 +295,9 @@ class _Assembler:
             begin = len(instances) // at.INSTANCE_WIDTH
             for place, instance in enumerate(ordered, begin):
                 most_out = max(most_out, len(instance.out))
-                if terminal.parameters and (place == begin or instance.parameters != ordered[place - begin - 1].parameters):
+                if terminal.parameters and (
+                    place == begin or instance.parameters != ordered[place - begin - 1].parameters
+                ):
                     keyed.append([self._parameter_hash(number, instance.parameters), place, 0])
                 if terminal.parameters:
                     keyed[-1][at.INSTANCE_KEY_COUNT] += 1
@@ -303,7 +324,13 @@ class _Assembler:
         table = _open_table(len(keyed), at.INSTANCE_KEY_WIDTH)
         mask = len(table) // at.INSTANCE_KEY_WIDTH - 1
         for record in keyed:
-            _put(table, record[at.INSTANCE_KEY_HASH] & mask, record, at.INSTANCE_KEY_WIDTH, at.INSTANCE_KEY_COUNT)
+            _put(
+                table,
+                record[at.INSTANCE_KEY_HASH] & mask,
+                record,
+                at.INSTANCE_KEY_WIDTH,
+                at.INSTANCE_KEY_COUNT,
+            )
         self._place(at.N_INSTANCE_KEYS, table)
         self.words[at.N_INSTANCE_KEY_MASK] = mask
 
@@ -341,7 +368,11 @@ def new_arena(net: np.ndarray, edges: int, *, words: int = 1 << 14) -> np.ndarra
     while words < top + 8 * at.PAGE:
         words *= 2
     arena = np.zeros(words, dtype=np.int64)
-    arena[at.A_SLOT_STATES], arena[at.A_LAST_GROUPS], arena[at.A_EDGE_COUNTERS] = states, last_groups, edge_counters
+    arena[at.A_SLOT_STATES], arena[at.A_LAST_GROUPS], arena[at.A_EDGE_COUNTERS] = (
+        states,
+        last_groups,
+        edge_counters,
+    )
     arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
     arena[at.A_NOW] = EARLIEST
     return arena
