@@ -4,23 +4,28 @@ Data's way: candidate row -> **verdict** -> keep, drop, or leave to Python.
 The logic has four values: true, false, error, and undecided (Python must look).  Invariant: a verdict other
 than undecided is SPARQL's own.  Integers and decimals are carried as a double and a bound of its error;
 where the bound leaves a comparison open, the verdict is undecided.  xsd:float and the order of strings are
-left to Python.
+left to Python. A value is four numbers, (kind, number, bound, term); the functions below take and return
+such scalars, because scalars are what a compiler inlines well.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from retewave.rete import filter_codes as op
 from retewave.rete import values as kinds
+from retewave.rete.filter_codes import ERROR as E
+from retewave.rete.filter_codes import FALSE as F
+from retewave.rete.filter_codes import INSTRUCTION_WIDTH
+from retewave.rete.filter_codes import TRUE as T
+from retewave.rete.filter_codes import UNDECIDED as U
 from retewave.rete.jit import kernel
-from retewave.rete.values import Values
 
-__all__ = ["Filters", "decide", "new_filters"]
+__all__ = ["Filters", "decide"]
 
-# What stands on the stack besides the kinds of rete/values.py.
+# What a value can be besides the kinds of rete/values.py; the greater of the two is the stronger.
 _UNDECIDED = 64
 _ERROR = 65
 
@@ -40,171 +45,175 @@ _OPEN = 5  # not known here
 class Filters(NamedTuple):
     """The programs of all filters, one after the other, and what they need to run."""
 
-    code: np.ndarray  # int64[]: instructions
-    memo: np.ndarray  # uint8[memo number, TermId]: verdicts of filters on one variable; 0 is not known yet
-    kind: np.ndarray  # int64[depth]: the stack, a kind of rete/values.py or one of the two above
-    number: np.ndarray  # float64[depth]: the stack's numbers
-    bound: np.ndarray  # float64[depth]: how far a number may be from the exact value
-    term: np.ndarray  # int64[depth]: the stack's TermIds; 0 is a computed value
-
-
-def new_filters(code: np.ndarray, memo: np.ndarray, depth: int) -> Filters:
-    """Return filters with a stack of the depth that their deepest program needs."""
-    size = max(depth, 1)
-    stack = (np.zeros(size, np.int64), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
-    return Filters(np.asarray(code, np.int64), memo, *stack)
+    code: Any  # int64: instructions
+    memo: Any  # uint8[memo number, TermId]: verdicts of filters on one variable; 0 is not known yet
+    kind: Any  # int64 a place on the stack: a kind of rete/values.py, or one of the two above
+    number: Any  # float64 a place: the number
+    bound: Any  # float64 a place: how far the number may be from the exact value
+    term: Any  # int64 a place: the TermId; 0 is a computed value
 
 
 @kernel
-def decide(filters: Filters, lo: int, hi: int, row: np.ndarray, base: int, values: Values) -> int:
+def decide(filters, lo, hi, row, base, values):  # type: ignore[no-untyped-def]
     """Return the verdict of the program at code[lo:hi] on the row whose columns start at row[base]."""
+    code = filters.code
     top = -1
-    for place in range(lo, hi, op.INSTRUCTION_WIDTH):
-        code = filters.code[place]
-        argument = filters.code[place + 1]
-        if code <= op.PUSH_UNDECIDED:
+    for place in range(lo, hi, INSTRUCTION_WIDTH):
+        action, argument = code[place], code[place + 1]
+        if action <= op.PUSH_UNDECIDED:
             top += 1
-            _push(filters, top, code, argument, row, base, values)
-        elif code <= op.DIVIDE:
-            top -= 1
-            _calculate(filters, top, code)
-        elif code <= op.UNARY_PLUS:
-            _sign(filters, top, code)
-        elif code <= op.GREATER_OR_EQUAL:
-            top -= 1
-            _set_truth(filters, top, _compared(filters, top, code))
-        elif code <= op.OR:
-            top -= 1
-            _set_truth(filters, top, _connected(_truth(filters, top), _truth(filters, top + 1), code))
-        elif code == op.BOUND:
+            _store(filters, top, _pushed(action, argument, row, base, values))
+        elif action == op.BOUND:
             top += 1
-            _set_truth(filters, top, op.TRUE if row[base + argument] != 0 else op.FALSE)
-        elif code == op.SAME_TERM:
+            _store(filters, top, _truth_value(T if row[base + argument] != 0 else F))
+        elif action == op.MEMO:
+            verdict = _truth(_load(filters, top))
+            if verdict == U:
+                verdict = _recalled(filters.memo, argument, row[base + code[place + 2]])
+            _store(filters, top, _truth_value(verdict))
+        elif action < op.NEGATE or op.EQUAL <= action < op.NOT or action == op.SAME_TERM:
             top -= 1
-            _set_truth(filters, top, _same_term(filters, top))
-        elif code == op.MEMO:
-            _recall(filters, top, argument, row[base + filters.code[place + 2]])
-        elif code == op.NOT:
-            _set_truth(filters, top, _opposite(_truth(filters, top)))
+            _store(filters, top, _binary(action, _load(filters, top), _load(filters, top + 1)))
         else:
-            _set_truth(filters, top, _is_kind(filters, top, code))
-    return _truth(filters, top)
+            _store(filters, top, _unary(action, _load(filters, top)))
+    return _truth(_load(filters, top))
 
 
 @kernel
-def _push(filters, top, code, argument, row, base, values):  # type: ignore[no-untyped-def]
-    term = 0
-    if code == op.PUSH_VARIABLE:
-        term = row[base + argument]
-    elif code == op.PUSH_TERM:
-        term = argument
-    filters.term[top] = term
-    filters.bound[top] = 0.0
-    filters.number[top] = 0.0
-    if term > 0:
-        _push_value(filters, top, values.kind[term], values.number[term], values.exact[term])
-    elif code == op.PUSH_FALSE:
-        filters.kind[top] = kinds.BOOLEAN
-    elif code == op.PUSH_UNDECIDED:
-        filters.kind[top] = _UNDECIDED
-    else:
-        filters.kind[top] = _ERROR
+def _store(filters, top, value):  # type: ignore[no-untyped-def]
+    filters.kind[top] = value[0]
+    filters.number[top] = value[1]
+    filters.bound[top] = value[2]
+    filters.term[top] = value[3]
 
 
 @kernel
-def _push_value(filters, top, kind, number, exact):  # type: ignore[no-untyped-def]
-    filters.kind[top] = kind
-    filters.number[top] = number
-    if exact == 0:
-        # An infinite bound leaves everything open: a moment that does not fit, a number that overflows.
-        close = (kind == kinds.INTEGER or kind == kinds.DECIMAL) and np.isfinite(number)
-        filters.bound[top] = abs(number) * _ULP + _TINY if close else np.inf
+def _load(filters, top):  # type: ignore[no-untyped-def]
+    return filters.kind[top], filters.number[top], filters.bound[top], filters.term[top]
 
 
 @kernel
-def _set_truth(filters, top, verdict):  # type: ignore[no-untyped-def]
-    filters.term[top] = 0
-    filters.bound[top] = 0.0
-    filters.number[top] = 1.0 if verdict == op.TRUE else 0.0
-    if verdict == op.UNDECIDED:
-        filters.kind[top] = _UNDECIDED
-    elif verdict == op.ERROR:
-        filters.kind[top] = _ERROR
-    else:
-        filters.kind[top] = kinds.BOOLEAN
+def _recalled(memo, number, term):  # type: ignore[no-untyped-def]
+    """Return what is remembered of a term."""
+    return int(memo[number, term]) if term < memo.shape[1] else U
 
 
 @kernel
-def _truth(filters, top):  # type: ignore[no-untyped-def]
+def _pushed(action, argument, row, base, values):  # type: ignore[no-untyped-def]
+    """Return what an instruction that needs no operand pushes."""
+    if action == op.PUSH_VARIABLE or action == op.PUSH_TERM:
+        term = row[base + argument] if action == op.PUSH_VARIABLE else argument
+        if term <= 0:
+            return _ERROR, 0.0, 0.0, 0
+        kind, number = int(values.kind[term]), values.number[term]
+        return kind, number, _bound_of(kind, number, values.exact[term]), int(term)
+    if action == op.PUSH_FALSE:
+        return kinds.BOOLEAN, 0.0, 0.0, 0
+    return (_ERROR if action == op.PUSH_ERROR else _UNDECIDED), 0.0, 0.0, 0
+
+
+@kernel
+def _bound_of(kind, number, exact):  # type: ignore[no-untyped-def]
+    """Return how far a term's number may be from its value; an infinite bound leaves everything open."""
+    if exact != 0:
+        return 0.0
+    if (kind == kinds.INTEGER or kind == kinds.DECIMAL) and np.isfinite(number):
+        return abs(number) * _ULP + _TINY
+    return np.inf
+
+
+# Truth
+
+
+@kernel
+def _truth_value(verdict):  # type: ignore[no-untyped-def]
+    if verdict == U:
+        return _UNDECIDED, 0.0, 0.0, 0
+    if verdict == E:
+        return _ERROR, 0.0, 0.0, 0
+    return kinds.BOOLEAN, (1.0 if verdict == T else 0.0), 0.0, 0
+
+
+@kernel
+def _truth(value):  # type: ignore[no-untyped-def]
     """Return the effective boolean value."""
-    kind = filters.kind[top]
-    number = filters.number[top]
+    kind, number, bound, _ = value
     if kind == kinds.BOOLEAN:
-        return op.TRUE if number != 0.0 else op.FALSE
+        return T if number != 0.0 else F
     if kind == kinds.INTEGER or kind == kinds.DECIMAL or kind == kinds.DOUBLE:
         if number != number:
-            return op.FALSE
-        if abs(number) > filters.bound[top]:
-            return op.TRUE
-        return op.FALSE if filters.bound[top] == 0.0 else op.UNDECIDED
-    open_here = kind == kinds.FLOAT or kind == kinds.STRING or kind == kinds.LANG or kind == kinds.NONE
-    return op.UNDECIDED if open_here or kind == _UNDECIDED else op.ERROR
+            return F
+        if abs(number) > bound:
+            return T
+        return F if bound == 0.0 else U
+    is_open = kind == kinds.FLOAT or kind == kinds.STRING or kind == kinds.LANG or kind == kinds.NONE
+    return U if is_open or kind == _UNDECIDED else E
 
 
 @kernel
-def _connected(left, right, code):  # type: ignore[no-untyped-def]
-    decisive = op.FALSE if code == op.AND else op.TRUE
+def _connected(action, left, right):  # type: ignore[no-untyped-def]
+    decisive = F if action == op.AND else T
     if left == decisive or right == decisive:
         return decisive
-    if left == op.UNDECIDED or right == op.UNDECIDED:
-        return op.UNDECIDED
-    if left == op.ERROR or right == op.ERROR:
-        return op.ERROR
-    return op.TRUE if code == op.AND else op.FALSE
+    if left == U or right == U:
+        return U
+    if left == E or right == E:
+        return E
+    return T if action == op.AND else F
+
+
+# Operators
 
 
 @kernel
-def _opposite(verdict):  # type: ignore[no-untyped-def]
-    if verdict == op.TRUE:
-        return op.FALSE
-    return op.TRUE if verdict == op.FALSE else verdict
+def _binary(action, left, right):  # type: ignore[no-untyped-def]
+    if action <= op.DIVIDE:
+        return _calculated(action, left, right)
+    if action <= op.GREATER_OR_EQUAL:
+        return _truth_value(_compared(action, left, right))
+    if action == op.SAME_TERM:
+        return _truth_value(_same_term(left, right))
+    return _truth_value(_connected(action, _truth(left), _truth(right)))
 
 
 @kernel
-def _recall(filters, top, memo, term):  # type: ignore[no-untyped-def]
-    verdict = _truth(filters, top)
-    if verdict == op.UNDECIDED and term < filters.memo.shape[1]:
-        verdict = filters.memo[memo, term]
-    _set_truth(filters, top, verdict)
+def _unary(action, value):  # type: ignore[no-untyped-def]
+    kind, number, bound, _ = value
+    if action == op.NOT:
+        verdict = _truth(value)
+        return _truth_value(F if verdict == T else T if verdict == F else verdict)
+    if action == op.NEGATE or action == op.UNARY_PLUS:
+        obstacle = _obstacle(kind)
+        if obstacle != 0:
+            return obstacle, 0.0, 0.0, 0
+        return kind, (-number if action == op.NEGATE else number), bound, 0
+    return _truth_value(_is_kind(action, kind))
 
 
 @kernel
-def _is_kind(filters, top, code):  # type: ignore[no-untyped-def]
-    kind = filters.kind[top]
+def _is_kind(action, kind):  # type: ignore[no-untyped-def]
     if kind == _ERROR:
-        return op.ERROR
-    if kind == _UNDECIDED or (code == op.IS_NUMERIC and kind == kinds.NONE):
-        return op.UNDECIDED
-    if code == op.IS_IRI:
+        return E
+    if kind == _UNDECIDED or (action == op.IS_NUMERIC and kind == kinds.NONE):
+        return U
+    if action == op.IS_IRI:
         found = kind == kinds.IRI
-    elif code == op.IS_BLANK:
+    elif action == op.IS_BLANK:
         found = kind == kinds.BLANK
-    elif code == op.IS_LITERAL:
+    elif action == op.IS_LITERAL:
         found = kind != kinds.IRI and kind != kinds.BLANK
     else:
         found = kinds.INTEGER <= kind <= kinds.DOUBLE
-    return op.TRUE if found else op.FALSE
+    return T if found else F
 
 
 @kernel
-def _same_term(filters, top):  # type: ignore[no-untyped-def]
-    left = filters.kind[top]
-    right = filters.kind[top + 1]
-    if left == _ERROR or right == _ERROR:
-        return op.ERROR
-    if left == _UNDECIDED or right == _UNDECIDED or filters.term[top] == 0 or filters.term[top + 1] == 0:
-        return op.UNDECIDED
-    return op.TRUE if filters.term[top] == filters.term[top + 1] else op.FALSE
+def _same_term(left, right):  # type: ignore[no-untyped-def]
+    if left[0] == _ERROR or right[0] == _ERROR:
+        return E
+    if left[0] == _UNDECIDED or right[0] == _UNDECIDED or left[3] == 0 or right[3] == 0:
+        return U
+    return T if left[3] == right[3] else F
 
 
 # Arithmetic
@@ -212,140 +221,104 @@ def _same_term(filters, top):  # type: ignore[no-untyped-def]
 
 @kernel
 def _obstacle(kind):  # type: ignore[no-untyped-def]
-    """Return what a kind makes of arithmetic: an error, undecided, or 0 when it is a number that we carry."""
+    """Return what a kind makes of arithmetic: an error, undecided, or 0 for a number that is carried here."""
     if kind == kinds.INTEGER or kind == kinds.DECIMAL or kind == kinds.DOUBLE:
         return 0
-    if kind == _ERROR or (kinds.IRI <= kind <= kinds.BOOLEAN):
+    if kind == _ERROR or kinds.IRI <= kind <= kinds.BOOLEAN:
         return _ERROR
     return _UNDECIDED
 
 
 @kernel
-def _calculate(filters, top, code):  # type: ignore[no-untyped-def]
-    left = _obstacle(filters.kind[top])
-    right = _obstacle(filters.kind[top + 1])
-    filters.term[top] = 0
-    if left != 0 or right != 0:
-        filters.kind[top] = max(left, right)  # _ERROR is the greater: an error stays one
-        return
-    kind = max(filters.kind[top], filters.kind[top + 1])
-    if code == op.DIVIDE and kind == kinds.INTEGER:
-        kind = kinds.DECIMAL
-    if code == op.DIVIDE and kind != kinds.DOUBLE and _is_zero(filters, top + 1):
-        filters.kind[top] = _ERROR
-        return
-    number, error = _result(filters, top, code)
-    if kind == kinds.INTEGER and error == 0.0 and abs(number) < _INTEGERS:
-        bound = 0.0
-    elif kind == kinds.DOUBLE and error == 0.0:
-        bound = 0.0  # the very operation that SPARQL asks for
-    else:
-        bound = error + abs(number) * _ULP * 2.0 + _TINY
-    filters.number[top] = number
-    filters.bound[top] = bound
-    is_open = bound != 0.0 and not (np.isfinite(number) and np.isfinite(bound))
-    filters.kind[top] = _UNDECIDED if is_open else kind
-
-
-@kernel
-def _is_zero(filters, top):  # type: ignore[no-untyped-def]
-    return filters.number[top] == 0.0 and filters.bound[top] == 0.0
-
-
-@kernel
-def _result(filters, top, code):  # type: ignore[no-untyped-def]
-    """Return a result and how far the operands' bounds may move it."""
-    one = filters.number[top]
-    other = filters.number[top + 1]
-    one_bound = filters.bound[top]
-    other_bound = filters.bound[top + 1]
-    if code == op.ADD:
-        return one + other, one_bound + other_bound
-    if code == op.SUBTRACT:
-        return one - other, one_bound + other_bound
-    if one_bound == 0.0 and other_bound == 0.0:
-        return (one * other if code == op.MULTIPLY else one / other), 0.0
-    if code == op.MULTIPLY:
-        return one * other, abs(one) * other_bound + (abs(other) + other_bound) * one_bound
-    room = abs(other) - other_bound
-    if room <= 0.0:
-        return one / other, np.inf
-    return one / other, (one_bound + abs(one / other) * other_bound) / room
-
-
-@kernel
-def _sign(filters, top, code):  # type: ignore[no-untyped-def]
-    obstacle = _obstacle(filters.kind[top])
-    filters.term[top] = 0
+def _calculated(action, left, right):  # type: ignore[no-untyped-def]
+    obstacle = max(_obstacle(left[0]), _obstacle(right[0]))
     if obstacle != 0:
-        filters.kind[top] = obstacle
-    elif code == op.NEGATE:
-        filters.number[top] = -filters.number[top]
+        return obstacle, 0.0, 0.0, 0
+    kind = max(left[0], right[0])
+    if action == op.DIVIDE and kind == kinds.INTEGER:
+        kind = kinds.DECIMAL
+    if action == op.DIVIDE and kind == kinds.DECIMAL and right[1] == 0.0 and right[2] == 0.0:
+        return _ERROR, 0.0, 0.0, 0
+    number, moved = _result(action, left[1], right[1], left[2], right[2])
+    bound = moved + abs(number) * 2.0 * _ULP + _TINY
+    if moved == 0.0 and (kind == kinds.DOUBLE or (kind == kinds.INTEGER and abs(number) < _INTEGERS)):
+        bound = 0.0  # the very operation that SPARQL asks for, or an exact one
+    if bound != 0.0 and not (np.isfinite(number) and np.isfinite(bound)):
+        return _UNDECIDED, 0.0, 0.0, 0
+    return kind, number, bound, 0
+
+
+@kernel
+def _result(action, one, other, one_bound, other_bound):  # type: ignore[no-untyped-def]
+    """Return a result and how far the operands' bounds may move it."""
+    if action == op.ADD:
+        return one + other, one_bound + other_bound
+    if action == op.SUBTRACT:
+        return one - other, one_bound + other_bound
+    number = one * other if action == op.MULTIPLY else one / other
+    if one_bound == 0.0 and other_bound == 0.0:
+        return number, 0.0
+    if action == op.MULTIPLY:
+        return number, abs(one) * other_bound + (abs(other) + other_bound) * one_bound
+    room = abs(other) - other_bound
+    return number, (one_bound + abs(number) * other_bound) / room if room > 0.0 else np.inf
 
 
 # Comparison
 
 
 @kernel
-def _compared(filters, top, code):  # type: ignore[no-untyped-def]
-    left = filters.kind[top]
-    right = filters.kind[top + 1]
-    if left == _ERROR or right == _ERROR:
-        return op.ERROR
-    if left == _UNDECIDED or right == _UNDECIDED:
-        return op.UNDECIDED
-    relation = _relation(filters, top)
+def _compared(action, left, right):  # type: ignore[no-untyped-def]
+    if left[0] == _ERROR or right[0] == _ERROR:
+        return E
+    if left[0] == _UNDECIDED or right[0] == _UNDECIDED:
+        return U
+    relation = _relation(left, right)
     if relation == _OPEN:
-        return op.UNDECIDED
-    if code == op.EQUAL or code == op.NOT_EQUAL:
-        return op.TRUE if (relation == _EQUAL) == (code == op.EQUAL) else op.FALSE
-    return _ordered(filters, top, code, relation)
+        return U
+    if action == op.EQUAL or action == op.NOT_EQUAL:
+        return T if (relation == _EQUAL) == (action == op.EQUAL) else F
+    return _ordered(action, relation, left[0], right[0])
 
 
 @kernel
-def _ordered(filters, top, code, relation):  # type: ignore[no-untyped-def]
-    kind = filters.kind[top]
+def _ordered(action, relation, kind, other_kind):  # type: ignore[no-untyped-def]
+    """Return the verdict of `<` and its kin."""
     if relation == _UNORDERED:
-        return op.FALSE
+        return F
     if relation == _DIFFERENT:
         # Two strings have an order, which is not known here; other unequal things have none.
-        return op.UNDECIDED if kind == kinds.STRING and filters.kind[top + 1] == kinds.STRING else op.ERROR
+        return U if kind == kinds.STRING and other_kind == kinds.STRING else E
     if kind == kinds.IRI or kind == kinds.BLANK or kind == kinds.LANG:
-        return op.ERROR
+        return E
     if kind == kinds.NONE or kind == kinds.DURATION:
-        return op.UNDECIDED
+        return U
     if relation == _EQUAL:
-        return op.TRUE if code == op.LESS_OR_EQUAL or code == op.GREATER_OR_EQUAL else op.FALSE
-    less = code == op.LESS or code == op.LESS_OR_EQUAL
-    return op.TRUE if less == (relation == _LESS) else op.FALSE
+        return T if action == op.LESS_OR_EQUAL or action == op.GREATER_OR_EQUAL else F
+    less = action == op.LESS or action == op.LESS_OR_EQUAL
+    return T if less == (relation == _LESS) else F
 
 
 @kernel
-def _relation(filters, top):  # type: ignore[no-untyped-def]
-    left = filters.kind[top]
-    right = filters.kind[top + 1]
-    if filters.term[top] != 0 and filters.term[top] == filters.term[top + 1]:
-        return _UNORDERED if filters.number[top] != filters.number[top] else _EQUAL
-    if left == kinds.IRI or left == kinds.BLANK or right == kinds.IRI or right == kinds.BLANK:
+def _relation(left, right):  # type: ignore[no-untyped-def]
+    """Compare two values."""
+    kind, other = left[0], right[0]
+    if left[3] != 0 and left[3] == right[3]:
+        return _UNORDERED if left[1] != left[1] else _EQUAL
+    if kind == kinds.IRI or kind == kinds.BLANK or other == kinds.IRI or other == kinds.BLANK:
         return _DIFFERENT
-    if left == kinds.NONE or right == kinds.NONE:
+    if kind == kinds.NONE or other == kinds.NONE:
         return _OPEN
-    if _space(left) != _space(right):
+    if _space(kind) != _space(other) or kind == kinds.STRING or kind == kinds.LANG:
         return _DIFFERENT
-    if left == kinds.STRING or left == kinds.LANG:
-        return _DIFFERENT
-    if left == kinds.FLOAT or right == kinds.FLOAT:
+    if kind == kinds.FLOAT or other == kinds.FLOAT or (kind != other and kind > kinds.DOUBLE):
         return _OPEN
-    if left != right and left > kinds.DOUBLE:
-        return _OPEN
-    return _order_of_numbers(
-        filters.number[top], filters.number[top + 1], filters.bound[top] + filters.bound[top + 1]
-    )
+    return _order_of_numbers(left[1], right[1], left[2] + right[2])
 
 
 @kernel
 def _space(kind):  # type: ignore[no-untyped-def]
-    """Return the value space of a literal's kind, by its first kind."""
+    """Return the value space of a literal's kind, as the space's first kind."""
     if kinds.INTEGER <= kind <= kinds.DOUBLE:
         return kinds.INTEGER
     if kind == kinds.DATETIME_LOCAL:
