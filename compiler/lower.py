@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retewave.compiler.expressions import Variable
+from retewave.compiler.expressions import Variable, rename, variables
+from retewave.compiler.kernel_filters import UNBOUND, Programs, conjunction
 from retewave.compiler.normal import Branch, ExtendStep, FilterStep, Step
 from retewave.compiler.plan import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
-from retewave.compiler.programs import Programs, conjunction, decides
 from retewave.compiler.shape import Member, Streams
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
@@ -179,7 +179,7 @@ class _Lowering:
             for one in each.filters
         ]
         keys, kept = tuple(columns[c] for c in each.keys), tuple(columns[c] for c in payload)
-        return Edge(at.TO_SLOT, slot, keys, kept, conjunction(filter(decides, programs)))
+        return Edge(at.TO_SLOT, slot, keys, kept, conjunction(programs))
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
@@ -206,7 +206,8 @@ class _Lowering:
         found = []
         for step in branch.steps:
             if isinstance(step, FilterStep) and step.scope <= branch.bound:
-                found.append(self.programs.compile(step.expression, {v: place[v] for v in step.scope}))
+                unseen = dict.fromkeys(variables(step.expression) - step.scope, UNBOUND)
+                found.append(self.programs.compile(rename(step.expression, unseen), place, final=True))
         return conjunction(found)
 
     # ---- dispatch ----
