@@ -51,14 +51,10 @@ def keys(rows: Rows) -> list[tuple[int, int]]:
     return [(int(row[layout.SUBJECT]), int(row[layout.END])) for row in rows]
 
 
-def through_order(
-    ends: list[int], lateness: int, max_future: int | None, blocks: list[int], flush_at: int
-) -> Run:
+def through_order(ends: list[int], lateness: int, max_future: int | None, blocks: list[int], flush_at: int) -> Run:
     """Run the buffer over the stream, cut in blocks, flushed once in the middle and once at the end."""
     run = Run()
-    order = Order(
-        lateness, max_future, lambda r: run.late.extend(keys(r)), lambda r: run.future.extend(keys(r))
-    )
+    order = Order(lateness, max_future, lambda r: run.late.extend(keys(r)), lambda r: run.future.extend(keys(r)))
     rows = rows_of(ends)
     places = sorted({0, len(ends), *(min(b, len(ends)) for b in [*blocks, flush_at])})
     for start, stop in pairwise(places):
@@ -166,6 +162,12 @@ def test_row_at_the_future_bound_is_accepted_and_one_beyond_is_quarantined() -> 
     assert ends_of(order.push(rows_of([201]))) == []
     assert order.future == 1
     assert order.newest == 150
+
+
+def test_row_at_the_future_bound_is_the_base_of_the_next_also_beside_a_quarantined_one() -> None:
+    order = Order(max_future=50)
+    assert ends_of(order.push(rows_of([100, 900, 150, 200, 251]))) == [100, 150, 200]
+    assert order.future == 2
 
 
 def test_first_arrival_sets_the_base_whatever_its_time() -> None:

@@ -149,7 +149,7 @@ class Order:
         """Say whether a block is in order and in bounds as it is."""
         first = int(ends[0])
         newest = first if self.newest is None else self.newest
-        if first < max(newest, self._floor) or (ends[1:] < ends[:-1]).any():
+        if first < newest or (ends[1:] < ends[:-1]).any():
             return False
         if self.max_future is None or ends[-1] - newest <= self.max_future:
             return True

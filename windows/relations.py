@@ -115,7 +115,5 @@ def code_of(name: str) -> int:
     if plain == "seq":
         return SEQ
     if plain not in NAMES:
-        raise ValueError(
-            f"no temporal relation is called {name!r}; the known ones are seq, {', '.join(NAMES)}"
-        )
+        raise ValueError(f"no temporal relation is called {name!r}; the known ones are seq, {', '.join(NAMES)}")
     return NAMES.index(plain)
