@@ -174,8 +174,6 @@ def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     kinds = {each.type.rpartition("__")[2] for each in tokens}
     if "STAR" in kinds:
         names = [each.name for each in visible(where) if not each.hidden]
-        if not names:
-            raise context.error("SELECT * finds no variable in the pattern", tokens[-1])
     for projection in (part for part in clause.children if isinstance(part, Tree)):
         where = _project(projection, names, where, context)
     return {

@@ -44,9 +44,9 @@ from retewave.compiler.operators import (
     plain,
     truth,
 )
-from retewave.compiler.prologue import unquote
+from retewave.compiler.prologue import literal, unquote
 
-__all__ = ["Evaluator", "term_of"]
+__all__ = ["Evaluator", "term_of", "text_of"]
 
 Bindings = Mapping[str, Node]
 Closure = Callable[[Bindings], Node]
@@ -63,14 +63,10 @@ class Evaluator:
     (False, None, True)
     """
 
-    def __init__(
-        self, expression: Expression, *, base: str = "", scope: frozenset[Variable] | None = None
-    ) -> None:
+    def __init__(self, expression: Expression, *, base: str = "", scope: frozenset[Variable] | None = None) -> None:
         self.expression = expression  # what is evaluated
         seen = variables(expression) if scope is None else variables(expression) & scope
-        self.variables: tuple[str, ...] = tuple(
-            sorted(each.name for each in seen)
-        )  # what it needs to be given
+        self.variables: tuple[str, ...] = tuple(sorted(each.name for each in seen))  # what it needs to be given
         self.pure = not mentions(expression, IMPURE)  # equal bindings give equal values
         self._tells_time = mentions(expression, frozenset(("NOW",)))
         self._closure = _compile(expression, frozenset(self.variables), base)
@@ -111,6 +107,19 @@ def term_of(text: bytes) -> Node:
     if rest.startswith("@"):
         return Literal(lexical, lang=rest[1:])
     return Literal(lexical, datatype=URIRef(rest[3:-1]) if rest else None, normalize=False)
+
+
+def text_of(term: Node) -> bytes:
+    """Return the canonical text of an rdflib term.
+
+    >>> text_of(Literal("05", datatype="http://www.w3.org/2001/XMLSchema#integer", normalize=False))
+    b'"05"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    """
+    if isinstance(term, Literal):
+        if term.language is not None:
+            return literal(str(term), language=term.language)
+        return literal(str(term)) if term.datatype is None else literal(str(term), str(term.datatype))
+    return f"_:{term}".encode() if isinstance(term, BNode) else f"<{term}>".encode()
 
 
 def _compile(expression: Expression, seen: frozenset[str], base: str) -> Closure:

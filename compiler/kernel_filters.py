@@ -8,7 +8,7 @@ that Python fills with the evaluator's answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from retewave.compiler.expressions import (
@@ -20,15 +20,12 @@ from retewave.compiler.expressions import (
     Operation,
     Variable,
     mentions,
-    rename,
     variables,
 )
 from retewave.rete import filter_codes as op
 
-__all__ = ["UNBOUND", "Memo", "Program", "Programs", "compile_filter", "conjunction"]
+__all__ = ["Memo", "Program", "compile_filter"]
 
-_TERM = Variable("term")
-UNBOUND = Variable("_:unbound")  # stands for every variable that a filter may not see
 
 _BINARY = {
     "||": op.OR,
@@ -194,46 +191,3 @@ def _depth(code: list[int]) -> int:
         depth += (code[place] in _PUSHES) - (code[place] in _POPS_TWO)
         deepest = max(deepest, depth)
     return deepest
-
-
-def conjunction(programs: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the code of several filters under `&&`; empty ones count for nothing.
-
-    >>> conjunction([(21, 3, 0), (), (21, 4, 0)])
-    (21, 3, 0, 21, 4, 0, 18, 0, 0)
-    """
-    whole: tuple[int, ...] = ()
-    for program in programs:
-        if program:
-            whole = (*whole, *program, op.AND, 0, 0) if whole else program
-    return whole
-
-
-@dataclass
-class Programs:
-    """Compile the filters of all queries; equal parts of filters share one row of the memo table."""
-
-    intern: Callable[[bytes], int]  # makes a constant's TermId and keeps it for ever
-    memos: list[Memo] = field(default_factory=list)  # by number; the evaluator of each fills its row
-    depth: int = 1  # the stack that the deepest program needs, conjunctions included
-    _numbers: dict[Expression, int] = field(default_factory=dict)
-
-    def id(self, text: bytes) -> int:
-        """Return the id of a constant."""
-        return self.intern(text)
-
-    def compile(self, expression: Expression, columns: Mapping[Variable, int], final: bool = False) -> tuple[int, ...]:
-        """Return the code of a filter; empty when it can decide nothing and `final` does not insist."""
-        scope = variables(expression) - {UNBOUND}
-        program = compile_filter(expression, scope, columns, self.intern, self._memo)
-        self.depth = max(self.depth, program.depth + 1)
-        useless = not final and program.code == (op.PUSH_UNDECIDED, 0, 0)
-        return () if useless else program.code
-
-    def _memo(self, expression: Expression, variable: Variable) -> int:
-        # The term alone decides, whatever the variable is called.
-        plain = rename(expression, {variable: _TERM})
-        if plain not in self._numbers:
-            self._numbers[plain] = len(self.memos)
-            self.memos.append(Memo(len(self.memos), _TERM, plain))
-        return self._numbers[plain]
