@@ -137,9 +137,7 @@ def static_nt(dataset: Dataset, triples: int) -> bytes:
     return b"".join(known) + (_padding_nt(dataset, rest) if rest else b"")
 
 
-def generate(
-    products: int = 10_000, offers: int = 200_000, seed: int = 1, type_scale: int | None = None
-) -> Dataset:
+def generate(products: int = 10_000, offers: int = 200_000, seed: int = 1, type_scale: int | None = None) -> Dataset:
     """Draw a dataset in memory; the defaults are the paper's: 329 types, 2.2 million triples."""
     return draw(products, offers, seed, type_scale)
 

@@ -64,7 +64,7 @@ class Result:
     match_seconds: float | None = None  # of them matching
     peak_rss: int | None = None  # bytes, of the measured process; the runner fills it in
     latencies: dict[str, float] = field(default_factory=dict)  # percentile -> seconds, in mode latency
-    extra: dict[str, float] = field(default_factory=dict)  # whatever else an adapter can tell
+    stages: dict[str, float] = field(default_factory=dict)  # further stages and their seconds
 
 
 @dataclass(frozen=True)

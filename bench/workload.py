@@ -77,9 +77,7 @@ def _classes(dataset: Dataset, question: Question) -> list[bytes]:
 
 def _stream(folder: Path, offers: int, workload: Workload) -> Path:
     levels = workload.question.levels
-    name = (
-        f"offers-{offers}-{workload.type_scale}-{'leaf' if levels is None else '.'.join(map(str, levels))}.nt"
-    )
+    name = f"offers-{offers}-{workload.type_scale}-{'leaf' if levels is None else '.'.join(map(str, levels))}.nt"
     return _once(folder / name, lambda: offers_nt(_dataset(offers, workload.type_scale), levels))
 
 
@@ -98,9 +96,7 @@ def prepare(workload: Workload, folder: Path) -> tuple[Task, int]:
         static=_once(folder / f"static-{workload.offers}-{static}.nt", lambda: [static_nt(dataset, static)])
         if question.pattern > 1
         else None,
-        classes=_once(
-            folder / f"classes-{workload.type_scale}-{question.target}-{len(kinds)}", lambda: kinds
-        ),
+        classes=_once(folder / f"classes-{workload.type_scale}-{question.target}-{len(kinds)}", lambda: kinds),
         queries=(pattern_text(question), *workload.others),
         question=question,
         triples=workload.offers * (OFFER_TRIPLES + len(question.levels or (0,))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
@@ -48,9 +49,7 @@ def _gather(window: int) -> Any:
 def _pair(window: int) -> Any:
     """Return the step that pairs a product's offers with the arrivals of its type."""
 
-    def step(
-        state: tuple[deque, deque] | None, came: tuple[str, int, int]
-    ) -> tuple[tuple[deque, deque], list]:
+    def step(state: tuple[deque, deque] | None, came: tuple[str, int, int]) -> tuple[tuple[deque, deque], list]:
         offers, types = state or (deque(), deque())
         kind, start, now = came
         for times in (offers, types):
@@ -71,19 +70,17 @@ def _by_product(item: tuple[str, tuple]) -> tuple[str, tuple[str, int, int]]:
 
 
 def _run(task: Task) -> Result:
-    import bytewax.operators as op
-    from bytewax.dataflow import Dataflow
-    from bytewax.testing import TestingSink, TestingSource, run_main
+    op, testing = import_module("bytewax.operators"), import_module("bytewax.testing")
 
     counts: list[tuple[str, int]] = []
-    flow = Dataflow("pattern1")
-    triples = op.input("in", flow, TestingSource(_arrivals(task), batch_size=1_000))
+    flow = import_module("bytewax.dataflow").Dataflow("pattern1")
+    triples = op.input("in", flow, testing.TestingSource(_arrivals(task), batch_size=1_000))
     offers = op.stateful_flat_map("gather", triples, _gather(task.question.window))
     products = op.map("by_product", offers, _by_product)
     matches = op.stateful_flat_map("pair", products, _pair(task.question.window))
-    op.output("out", matches, TestingSink(counts))
+    op.output("out", matches, testing.TestingSink(counts))
     started = time.perf_counter()
-    run_main(flow)
+    testing.run_main(flow)
     return Result(sum(count for _, count in counts), time.perf_counter() - started)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from importlib import import_module
 
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
@@ -21,7 +22,7 @@ _RULE = """(defrule pattern1
 
 
 def _run(task: Task) -> Result:
-    import clips
+    clips = import_module("clips")
 
     environment = clips.Environment()
     environment.build("(defglobal ?*matches* = 0)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import OFFER_CLASS, PREDICATES
@@ -21,9 +22,7 @@ def _load(path: str, rate: int) -> str:
 def _question() -> str:
     """Return the eleven-way join of a window, for the matches whose last triple is of the newest slide."""
     tables = [f"(SELECT s, o, t FROM w WHERE p = '{PREDICATES[0]}' AND o = '{OFFER_CLASS}') t0"]
-    tables += [
-        f"JOIN (SELECT s, o, t FROM w WHERE p = '{p}') t{n} USING (s)" for n, p in enumerate(PREDICATES) if n
-    ]
+    tables += [f"JOIN (SELECT s, o, t FROM w WHERE p = '{p}') t{n} USING (s)" for n, p in enumerate(PREDICATES) if n]
     kinds = f"(SELECT s, t FROM w JOIN classes ON o = class WHERE p = '{PREDICATES[0]}') k"
     times = ", ".join([*(f"t{n}.t" for n in range(len(PREDICATES))), "k.t"])
     return f"""
@@ -33,7 +32,7 @@ def _question() -> str:
 
 
 def _run(task: Task) -> Result:
-    import duckdb
+    duckdb = import_module("duckdb")
 
     base = duckdb.connect()
     base.execute("CREATE TABLE classes (class VARCHAR)")

@@ -40,7 +40,7 @@ def _run(task: Task) -> Result:
         read_seconds=told["scan"],
         match_seconds=told["join_eleven"],
         peak_rss=told["peak_rss"],
-        extra={"join_one": told["join_one"], "terms": told["terms"]},
+        stages={"join, one table": told["join_one"]},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from importlib import import_module
 
 from retewave.bench.task import Adapter, Result, Task
 
@@ -18,18 +19,18 @@ def _sparql(text: str) -> str:
 
 
 def _run(task: Task) -> Result:
-    from pyoxigraph import RdfFormat, Store
-
+    oxigraph = import_module("pyoxigraph")
     query = _sparql(task.queries[0])
     schema = task.schema.read_bytes() if task.schema else b""
     started = time.perf_counter()
     lines = task.offers.read_bytes().splitlines(keepends=True)
-    rate, found = task.question.rate, set()
+    rate = task.question.rate
+    found: set[str] = set()
     step, width = task.slide * rate // 1_000_000, task.question.window * rate // 1_000_000
     for start in range(0, len(lines), step):
-        store = Store()
+        store = oxigraph.Store()
         window = b"".join(lines[max(0, start - width) : start + step])
-        store.load(schema + window, format=RdfFormat.N_TRIPLES)
+        store.load(schema + window, format=oxigraph.RdfFormat.N_TRIPLES)
         found.update(solution["offer"].value for solution in store.query(query))
     return Result(len(found), time.perf_counter() - started)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def _matches(pw: Any, stream: Any, classes: set[str], width: int) -> Any:
 
 
 def _run(task: Task) -> Result:
-    import pathway as pw
+    pw = import_module("pathway")
 
     classes = {kind.decode() for kind in task.target_classes()}
     counted: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
@@ -13,14 +14,12 @@ __all__ = ["ADAPTER"]
 
 def _count(pl: Any, window: Any, classes: set[str], horizon: int, width: int) -> int:
     """Count the matches of a window whose last triple is not before the horizon."""
-    offers = None
+    offers: Any = None
     for n, predicate in enumerate(PREDICATES):
         rows = window.filter(pl.col("p") == predicate)
         if n == 0:
             rows = rows.filter(pl.col("o").str.ends_with("/Offer>"))
-        kept = rows.select(
-            "s", pl.col("t").alias(f"t{n}"), *([pl.col("o").alias("product")] if n == 1 else [])
-        )
+        kept = rows.select("s", pl.col("t").alias(f"t{n}"), *([pl.col("o").alias("product")] if n == 1 else []))
         offers = kept if offers is None else offers.join(kept, on="s")
     kinds = window.filter((pl.col("p") == PREDICATES[0]) & pl.col("o").is_in(list(classes)))
     kinds = kinds.select(pl.col("s").alias("product"), pl.col("t").alias("tk"))
@@ -32,7 +31,7 @@ def _count(pl: Any, window: Any, classes: set[str], horizon: int, width: int) ->
 
 
 def _run(task: Task) -> Result:
-    import polars as pl
+    pl = import_module("polars")
 
     classes = {kind.decode() for kind in task.target_classes()}
     started = time.perf_counter()

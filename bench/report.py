@@ -1,0 +1,146 @@
+"""The report: a page with the targets, the plots, and what each peer cannot do.
+
+Where it stands: the last step; it reads nothing but the rows.  `python -m retewave.bench.report` makes the
+page again from bench/out/results.csv.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from retewave.bench.harness import Machine, Row, read_rows
+from retewave.bench.plots import PLOTS, draw_all
+
+__all__ = ["write_report"]
+
+CAPTIONS = {
+    "peers": (
+        "Against what one would pick instead",
+        "Every bar counts the same matches on the same bytes (or on the first so many offers, where it says so). "
+        "The dark bar does the bare work by hand in C, without an engine: the physical limit.",
+    ),
+    "window": (
+        "The window (Figures 7 and 8 of the Sparkwave paper)",
+        "Pattern 1, target type with 40 subclasses. Without reasoning: the stream asserts the target itself, "
+        "as many triples and as many matches, no schema.",
+    ),
+    "static": (
+        "Static data (Figure 9)",
+        "Patterns 2 and 3 join the stream with the countries of vendors and producers, window 1 s.",
+    ),
+    "schema": (
+        "The schema",
+        "Target types from none to 1,608 subclasses, the latter in a hierarchy of 22,527 types on six levels.",
+    ),
+    "patterns": (
+        "Registered patterns",
+        "Pattern 1 besides patterns that never match, and besides patterns that watch one product each.",
+    ),
+    "latency": (
+        "Latency",
+        "Triples are pushed when they are due, at a fixed rate; a match is as late as the clock says beyond its "
+        "last triple's due time, so a stall counts against all that came meanwhile.",
+    ),
+}
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62rem; margin: 2.5rem auto; padding: 0 1rem }
+h1 { margin-bottom: 0 } h2 { margin-top: 2.6rem } .quiet { color: #6b7780 } img { max-width: 100%; height: auto }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .32rem .6rem .32rem 0;
+border-bottom: 1px solid #e3e8ec; vertical-align: top } td.n, th.n { text-align: right; white-space: nowrap }
+.reached { color: #0f7c8a; font-weight: 600 } .missed { color: #c0392b; font-weight: 600 }
+"""
+
+
+def _number(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:,.3g} {unit}"
+
+
+def _cells(cells: Sequence[tuple[str, str]], tag: str = "td") -> str:
+    return "<tr>" + "".join(f'<{tag} class="{kind}">{escape(text)}</{tag}>' for kind, text in cells) + "</tr>"
+
+
+def _targets(rows: Sequence[Row]) -> str:
+    """Return the table of targets."""
+    head = _cells([("", "target"), ("n", "goal"), ("n", "median"), ("n", "from – to"), ("", "")], "th")
+    lines = [
+        _cells(
+            [
+                ("", row.series),
+                ("n", row.target),
+                ("n", _number(row.median, row.unit) if row.repetitions else "–"),
+                ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}" if row.repetitions else ""),
+                (row.note, row.note),
+            ]
+        )
+        for row in rows
+        if row.sweep == "targets"
+    ]
+    return f"<h2>Targets</h2><table>{head}{''.join(lines)}</table>" if lines else ""
+
+
+def _peers(rows: Sequence[Row]) -> str:
+    """Return the table of what each peer cannot do, or why it was not measured."""
+    head = _cells([("", "measured"), ("n", "triples/s"), ("n", "offers"), ("", "it cannot, or it was not")], "th")
+    lines = [
+        _cells(
+            [
+                ("", row.series),
+                ("n", f"{row.median:,.0f}" if row.repetitions else "–"),
+                ("n", f"{row.offers:,}"),
+                ("", row.note),
+            ]
+        )
+        for row in sorted(rows, key=lambda row: -row.median)
+        if row.sweep == "peers" and row.metric == "throughput"
+    ]
+    return f"<table>{head}{''.join(lines)}</table>"
+
+
+def _failures(rows: Sequence[Row]) -> str:
+    """Return what went wrong, loudly."""
+    wrong = [row for row in rows if row.note.startswith(("WRONG", "failed", "not done"))]
+    items = "".join(f"<li>{escape(f'{row.sweep}, {row.series}, {row.x:g}: {row.note}')}</li>" for row in wrong)
+    return f'<h2 class="missed">Runs without a figure</h2><ul>{items}</ul>' if wrong else ""
+
+
+def _sections(rows: Sequence[Row], plots: Sequence[Path]) -> str:
+    drawn = {path.stem: path.name for path in plots}
+    parts = []
+    for name, (title, text) in CAPTIONS.items():
+        if name in drawn:
+            parts.append(f'<h2>{title}</h2><p>{text}</p><img src="{drawn[name]}" alt="{title}">')
+            parts.append(_peers(rows) if name == "peers" else "")
+    return "".join(parts)
+
+
+def _method(machine: Machine, rows: Sequence[Row]) -> str:
+    runs = max((row.repetitions for row in rows), default=0)
+    return (
+        f'<p class="quiet">{escape(machine.cpu)}, {machine.cores} cores; {escape(machine.system)}; commit '
+        f"{escape(machine.commit)}; {escape(machine.versions)}. <code>{escape(machine.command)}</code></p>"
+        f"<p>Medians of {runs} runs, interleaved, each in a process of its own; bands and ranges are the slowest "
+        "and the fastest. Imports and compilation are excluded: every run warms up on a short stream first. The "
+        "matches of every run are counted and compared with a count made without any engine.</p>"
+    )
+
+
+def write_report(rows: Sequence[Row], machine: Machine, folder: Path) -> Path:
+    """Write report.html and its plots into a folder; return the page."""
+    plots = draw_all([row for row in rows if row.sweep in PLOTS], folder)
+    page = folder / "report.html"
+    body = _method(machine, rows) + _failures(rows) + _targets(rows) + _sections(rows, plots)
+    page.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>retewave, measured</title>'
+        f"<style>{STYLE}</style><h1>retewave, measured</h1>{body}</html>\n",
+        encoding="utf-8",
+    )
+    return page
+
+
+if __name__ == "__main__":
+    results = Path(sys.argv[1] if len(sys.argv) > 1 else "bench/out/results.csv")
+    print(write_report(*read_rows(results), results.parent))

@@ -1,0 +1,148 @@
+"""What is measured: the paper's Figures 7, 8 and 9 and its schema test, and what the paper lacks.
+
+Where it stands: points for `harness`, and their names for `targets` and `report`.  A series is a line in a
+plot.  `full` has every point, otherwise there are as many as a few minutes allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from retewave.bench.harness import Point
+from retewave.bench.question import Question
+from retewave.bench.run import ADAPTERS, adapter
+from retewave.bench.workload import Workload, sleepers, watchers
+
+__all__ = ["SWEEPS", "points"]
+
+SECOND = 1_000_000
+TARGET = 2  # a type with 40 subclasses
+OFFERS = 200_000
+WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
+
+
+def _ask(pattern: int, seconds: float, target: int = TARGET, static: int | None = None) -> Question:
+    return Question(pattern, target, int(seconds * SECOND), static=static)
+
+
+def without_reasoning(question: Question, level: int = 1) -> Question:
+    """Return a question with the same matches in as many triples, the target asserted and no schema read."""
+    return replace(question, levels=(level,), reasoning=False)
+
+
+def windows(full: bool) -> list[Point]:
+    """Return throughput and memory against the window: the paper's Figures 7 and 8."""
+    found = []
+    for seconds in (1, 2, 5, 10, 15, 20, 25, 50, 100) if full else (1, 5, 25):
+        ask = _ask(1, seconds)
+        for series, name, question in [
+            (WITH, "retewave", ask),
+            (WITHOUT, "retewave", without_reasoning(ask)),
+            (LIMIT, "c", ask),
+        ]:
+            found.append(Point("window", series, seconds, name, Workload(question)))
+    return found
+
+
+def static_data(full: bool) -> list[Point]:
+    """Return throughput against static triples, patterns 2 and 3, window 1 s: the paper's Figure 9."""
+    found = [Point("static", "pattern 1", 0, "retewave", Workload(_ask(1, 1)))]
+    for triples in (100, 1_000, 10_000, 100_000, 1_000_000) if full else (100, 10_000, 100_000):
+        for pattern in (2, 3):
+            ask = _ask(pattern, 1, static=triples)
+            found.append(Point("static", f"pattern {pattern}", triples, "retewave", Workload(ask)))
+            if full:
+                bare = Workload(without_reasoning(ask))
+                found.append(Point("static", f"pattern {pattern}, no reasoning", triples, "retewave", bare))
+    return found
+
+
+def schemas(full: bool) -> list[Point]:
+    """Return throughput against the target's subclasses, up to the paper's 1,608 in a schema of 22,527."""
+    scales = [(74, 10_000, 0), (10, 10_000, 4), (TARGET, 10_000, 40), (TARGET, 10_000_000, 1_608)]
+    if full:
+        scales += [(TARGET, 100_000, 200), (TARGET, 1_000_000, 328)]
+    return [
+        Point("schema", WITH, subclasses, "retewave", Workload(_ask(1, 5, target), type_scale=scale))
+        for target, scale, subclasses in scales
+    ]
+
+
+def pattern_counts(full: bool) -> list[Point]:
+    """Return throughput against the number of registered patterns."""
+    found, ask = [], _ask(1, 5)
+    for count in (1, 10, 100, 1_000, 10_000) if full else (1, 100, 10_000):
+        others = sleepers(ask, count - 1)
+        found.append(
+            Point(
+                "patterns",
+                "asking for types that never come",
+                count,
+                "retewave",
+                Workload(ask, others=others),
+            )
+        )
+        texts, matches = watchers(OFFERS, ask.window, count)
+        watching = Workload(ask, others=texts, other_matches=matches)
+        found.append(Point("patterns", "watching a product each", count, "retewave", watching))
+    return found
+
+
+def latencies(full: bool) -> list[Point]:
+    """Return the time from a triple's arrival to its match, at a fixed rate of input."""
+    single = replace(_ask(1, 5), rate=10_000)
+    found = [
+        Point(
+            "latency",
+            "as they come, 100,000/s",
+            100_000,
+            "retewave",
+            Workload(_ask(1, 5), 50_000, mode="latency", batch=0),
+        ),
+        Point(
+            "latency",
+            "one by one, 10,000/s",
+            10_000,
+            "retewave",
+            Workload(single, 5_000, mode="latency", batch=1),
+        ),
+    ]
+    if full:
+        for rate in (200_000, 400_000, 800_000):
+            asked = replace(_ask(1, 5), rate=rate)
+            found.append(
+                Point(
+                    "latency",
+                    f"as they come, {rate:,}/s",
+                    rate,
+                    "retewave",
+                    Workload(asked, 100_000, mode="latency", batch=0),
+                )
+            )
+    return found
+
+
+def peers(full: bool) -> list[Point]:
+    """Return everything that can do pattern 1, side by side; x is the number of offers that it gets through."""
+    found = []
+    for name in ADAPTERS:
+        measured = adapter(name)
+        offers = min(OFFERS, measured.most_offers or OFFERS)
+        question = replace(_ask(1, 5), distinct=measured.distinct)
+        found.append(Point("peers", measured.name, offers, name, Workload(question, offers)))
+    return found
+
+
+SWEEPS = {
+    "peers": peers,
+    "window": windows,
+    "static": static_data,
+    "schema": schemas,
+    "patterns": pattern_counts,
+    "latency": latencies,
+}
+
+
+def points(names: list[str], full: bool) -> list[Point]:
+    """Return the points of the named sweeps."""
+    return [point for name in names for point in SWEEPS[name](full)]

@@ -1,0 +1,130 @@
+"""What has to be reached, and whether it was.
+
+Where it stands: behind a run of the sweeps; makes one row a target, drawn first in the report.  A ratio
+is taken repetition by repetition, between runs that followed each other, so that a noisy machine slows both.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from retewave.bench.harness import Measured, Row, figures
+from retewave.bench.sweeps import LIMIT, WITH, WITHOUT
+
+__all__ = ["TARGETS", "Target", "rows_of_targets"]
+
+Place = tuple[str, str, float]  # sweep, series, x
+Values = Callable[[Sequence[Measured]], list[float]]  # one value a repetition; none when not measured
+
+WINDOW_5, LIMIT_5, BARE_5 = ("window", WITH, 5), ("window", LIMIT, 5), ("window", WITHOUT, 5)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure and the bound that it has to keep."""
+
+    what: str  # in the words of the report
+    unit: str  # of the figure
+    values: Values  # how it is made from what was measured
+    bound: float  # the figure must be
+    at_least: bool = True  # at least this, or else less than this
+
+    def goal(self) -> str:
+        """Return the bound in words."""
+        return f"{'≥' if self.at_least else '<'} {self.bound:,.10g} {self.unit}"
+
+    def reached(self, value: float) -> bool:
+        """Return whether a value keeps the bound."""
+        return value >= self.bound if self.at_least else value < self.bound
+
+
+def _at(place: Place, metric: str) -> Values:
+    """Return a figure of a point, one value a repetition."""
+
+    def values(measured: Sequence[Measured]) -> list[float]:
+        for one in measured:
+            if (one.point.sweep, one.point.series, one.point.x) == place:
+                return next((v for (name, _), v in figures(one).items() if name == metric), [])
+        return []
+
+    return values
+
+
+def _ratio(above: Values, below: Values) -> Values:
+    """Return the percentage of one figure in another, repetition by repetition."""
+
+    def values(measured: Sequence[Measured]) -> list[float]:
+        return [100 * a / b for a, b in zip(above(measured), below(measured), strict=False)]
+
+    return values
+
+
+def _speed(place: Place) -> Values:
+    return _at(place, "throughput")
+
+
+def _static(pattern: int) -> Place:
+    return ("static", f"pattern {pattern}", 100_000)
+
+
+_SLEEPING = "asking for types that never come"
+_PLAIN = ("static", "pattern 1", 0)
+
+TARGETS = (
+    Target("bytes to matches, window 5 s", "triples/s", _speed(WINDOW_5), 3e6),
+    Target("bytes to matches, of the C program's", "%", _ratio(_speed(WINDOW_5), _speed(LIMIT_5)), 70),
+    Target("network alone, window 5 s", "triples/s", _at(WINDOW_5, "join"), 10e6),
+    Target("network alone, of C with eleven hash tables", "%", _ratio(_at(WINDOW_5, "join"), _at(LIMIT_5, "join")), 50),
+    Target("window 25 s against 1 s", "%", _ratio(_speed(("window", WITH, 25)), _speed(("window", WITH, 1))), 70),
+    Target("pattern 2 against pattern 1, 10⁵ static triples", "%", _ratio(_speed(_static(2)), _speed(_PLAIN)), 90),
+    Target("pattern 3 against pattern 1, 10⁵ static triples", "%", _ratio(_speed(_static(3)), _speed(_PLAIN)), 90),
+    Target("with reasoning against without", "%", _ratio(_speed(WINDOW_5), _speed(BARE_5)), 97),
+    Target(
+        "10,000 registered patterns against one",
+        "%",
+        _ratio(_speed(("patterns", _SLEEPING, 10_000)), _speed(("patterns", _SLEEPING, 1))),
+        50,
+    ),
+    Target(
+        "latency, as they come at 100,000/s, p99",
+        "µs",
+        _at(("latency", "as they come, 100,000/s", 100_000), "latency p99"),
+        1_000,
+        at_least=False,
+    ),
+    Target(
+        "latency, one by one at 10,000/s, p99",
+        "µs",
+        _at(("latency", "one by one, 10,000/s", 10_000), "latency p99"),
+        100,
+        at_least=False,
+    ),
+    Target("resident memory, window 25 s", "MB", _at(("window", WITH, 25), "memory"), 400, at_least=False),
+)
+
+
+def rows_of_targets(measured: Sequence[Measured]) -> list[Row]:
+    """Return a row for each target; its note says whether it was reached, missed or not measured."""
+    rows = []
+    for target in TARGETS:
+        values = target.values(measured)
+        middle = statistics.median(values) if values else 0.0
+        verdict = "not measured" if not values else "reached" if target.reached(middle) else "missed"
+        rows.append(
+            Row(
+                sweep="targets",
+                series=target.what,
+                x=0,
+                metric="target",
+                unit=target.unit,
+                repetitions=len(values),
+                median=middle,
+                minimum=min(values, default=0.0),
+                maximum=max(values, default=0.0),
+                target=target.goal(),
+                note=verdict,
+            )
+        )
+    return rows
