@@ -72,9 +72,9 @@ def _lines(rows: Sequence[Row], sweep: str, metric: str) -> dict[str, list[Row]]
 
 def _colours(names: Sequence[str]) -> dict[str, str]:
     rest = iter(REST * 3)
-    fixed = {"C, by hand": LIMIT, "retewave": OURS}
-    if "retewave" not in names:
-        fixed |= dict.fromkeys(names[:1], OURS)
+    fixed = {names[0]: OURS} | {"C, by hand": LIMIT, "retewave": OURS}
+    if "retewave" in names[1:]:
+        del fixed[names[0]]
     return {name: fixed.get(name) or next(rest) for name in names}
 
 
@@ -95,12 +95,21 @@ def _curves(axes: Any, lines: dict[str, list[Row]], *, log: bool) -> None:
         )
         axes.fill_between(x, [r.minimum for r in rows], [r.maximum for r in rows], color=colour, alpha=0.15, lw=0)
     if log:
-        axes.set_xscale("symlog" if any(row.x == 0 for rows in lines.values() for row in rows) else "log")
-    axes.set_ylim(bottom=0)
+        _log_scale(axes, sorted({row.x for rows in lines.values() for row in rows}))
+    axes.set_ylim(0, 1.15 * max(row.maximum for rows in lines.values() for row in rows))
     axes.yaxis.set_major_formatter(lambda value, _: _short(value))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    if len(lines) > 1:
-        axes.legend(loc="best")
+    axes.legend(loc="best")
+
+
+def _log_scale(axes: Any, places: list[float]) -> None:
+    """Make x logarithmic, with a place for 0 left of the others, and label the places that were measured."""
+    if places[0] == 0:
+        axes.set_xscale("symlog", linthresh=places[1] if len(places) > 1 else 1, linscale=0.4)
+    else:
+        axes.set_xscale("log")
+    axes.set_xticks(places)
+    axes.minorticks_off()
 
 
 def _missing(axes: Any) -> None:
@@ -195,7 +204,7 @@ def peers(rows: Sequence[Row], plt: Any) -> Any:
     axes.set_xscale("log")
     axes.set_xlim(min(values) / 2.5, max(values) * 12)
     axes.xaxis.set_major_formatter(lambda value, _: _short(value))
-    axes.grid(axis="y", visible=False)
+    axes.grid(visible=False)
     axes.tick_params(axis="y", length=0)
     return figure
 

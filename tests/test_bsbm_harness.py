@@ -1,0 +1,187 @@
+"""The harness: runs are checked, rows survive their file, targets are judged, peers count right."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from html import escape
+
+import pytest
+
+from retewave.bench.engine import percentiles
+from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
+from retewave.bench.patterns import pattern_text, watch_text
+from retewave.bench.question import FOREVER, Question
+from retewave.bench.report import write_report
+from retewave.bench.run import ADAPTERS, adapter, measure, why_missing
+from retewave.bench.sweeps import SWEEPS, points
+from retewave.bench.targets import TARGETS, rows_of_targets
+from retewave.bench.task import Adapter, Result, Task
+from retewave.bench.workload import Workload, _dataset, prepare, sleepers, watchers
+
+ASK = Question(1, 2, window=50_000, rate=100_000)
+SMALL = Workload(ASK, offers=600)
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "retewave"])
+@pytest.mark.parametrize("window", [10_000, 11_000, 500_000, FOREVER])
+def test_a_peer_finds_the_expected_matches(name, window, tmp_path):
+    peer = adapter(name)
+    if why_missing(peer):
+        pytest.skip(why_missing(peer))
+    question = replace(ASK, window=window, rate=1_000, distinct=peer.distinct)
+    if peer.distinct and window < 1_000_000:
+        pytest.skip("a store asked once a second knows no shorter windows")
+    task, expected = prepare(Workload(question, offers=600), tmp_path)
+    result = measure(peer, task)
+    assert result.matches == expected
+    assert result.seconds > 0 and result.peak_rss > 1_000_000
+
+
+def test_c_counts_every_window_as_expected(tmp_path):
+    limit = adapter("c")
+    if why_missing(limit):
+        pytest.skip(why_missing(limit))
+    for window in (9_000, 10_000, 20_000, 21_000, 100_000, 1_000_000, FOREVER):
+        for target in (1, 2, 9, 10, 74):
+            task, expected = prepare(Workload(Question(1, target, window, rate=1_000), offers=2_000), tmp_path)
+            assert limit.run(task).matches == expected, (window, target)
+
+
+def test_the_c_program_refuses_a_line_that_is_no_triple(tmp_path):
+    limit = adapter("c")
+    if why_missing(limit):
+        pytest.skip(why_missing(limit))
+    task, _ = prepare(SMALL, tmp_path)
+    task.offers.write_bytes(b"<a> <b>\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        limit.run(task)
+
+
+def test_a_peer_that_is_not_installed_is_skipped_with_its_reason():
+    absent = Adapter("absent", cannot="", run=lambda task: Result(0, 1.0), requires=("no_such_module_anywhere",))
+    assert why_missing(absent) == "no_such_module_anywhere is not installed"
+
+
+def test_runs_happen_in_a_process_each_and_are_checked(tmp_path):
+    right = Point("window", "right", 1, "python", SMALL)
+    wrong = Point("window", "wrong", 1, "python", replace(SMALL, other_matches=1))
+    done = measure_all([right, wrong], 2, tmp_path, quiet)
+    assert len(done[0].results) == 2 and not done[0].failure
+    assert not done[1].results and done[1].failure.startswith("WRONG: ")
+    assert [row.repetitions for row in rows_of(done[1])] == [0]
+    assert {row.metric for row in rows_of(done[0])} == {"throughput", "memory"}
+
+
+def test_importing_the_runner_imports_nothing_that_is_measured():
+    code = "import sys, retewave.bench.run; print([m for m in ('numba', 'numpy', 'pyarrow') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_task_survives_its_way_to_the_process(tmp_path):
+    task, _ = prepare(Workload(replace(ASK, pattern=3, levels=(1,), reasoning=False), offers=20), tmp_path)
+    assert Task.from_json(task.to_json()) == task
+    json.loads(task.to_json())
+
+
+def test_rows_survive_their_file(tmp_path):
+    rows = [Row("peers", "a, b", 5.0, "throughput", "triples/s", 3, 2.5, 1.0, 4.0, "≥ 1", 200, "x; y")]
+    machine = Machine.here()
+    write_rows(rows, machine, tmp_path / "results.csv")
+    assert read_rows(tmp_path / "results.csv") == (rows, machine)
+
+
+def speed(sweep: str, series: str, x: float, seconds: list[float]) -> Measured:
+    results = tuple(Result(1, s, match_seconds=s / 2, peak_rss=300_000_000) for s in seconds)
+    return Measured(Point(sweep, series, x, "retewave", SMALL), triples=3_000_000, expected=1, results=results)
+
+
+def test_targets_are_judged_repetition_by_repetition():
+    measured = [
+        speed("window", "retewave", 5, [1.0, 2.0, 0.9]),
+        speed("window", "C, by hand", 5, [0.9, 1.8, 0.1]),
+        speed("window", "retewave", 1, [0.5, 0.5, 0.5]),
+        speed("window", "retewave", 25, [1.0, 1.0, 1.0]),
+    ]
+    verdicts = {row.series: (row.note, row.median) for row in rows_of_targets(measured)}
+    assert verdicts["bytes to matches, window 5 s"] == ("reached", 3e6)
+    assert verdicts["bytes to matches, of the C program's"] == ("reached", pytest.approx(90))
+    assert verdicts["window 25 s against 1 s"] == ("missed", pytest.approx(50))
+    assert verdicts["network alone, window 5 s"] == ("missed", pytest.approx(6e6))
+    assert verdicts["resident memory, window 25 s"] == ("reached", 300)
+    assert verdicts["10,000 registered patterns against one"][0] == "not measured"
+
+
+def test_every_target_is_measured_by_some_sweep():
+    measured = []
+    for point in points(list(SWEEPS), full=False):
+        result = Result(1, 1.0, 0.5, 0.5, 1, latencies={"p99": 1.0})
+        measured.append(Measured(point, 1, 1, (result,)))
+    assert [row.note for row in rows_of_targets(measured) if row.note == "not measured"] == []
+    assert len(rows_of_targets(measured)) == len(TARGETS)
+
+
+def test_full_sweeps_hold_every_quick_point():
+    for name, sweep in SWEEPS.items():
+        quick = {(p.series, p.x) for p in sweep(False)}
+        assert quick <= {(p.series, p.x) for p in sweep(True)}, name
+
+
+def test_percentiles_are_those_of_the_sorted_values():
+    assert percentiles([i / 1000 for i in range(1000)]) == {
+        "p50": 0.5,
+        "p90": 0.9,
+        "p99": 0.99,
+        "p99.9": 0.999,
+        "max": 0.999,
+    }
+
+
+def test_pattern_texts_say_what_is_asked():
+    text = pattern_text(Question(3, 9, window=2_500_000, distinct=True))
+    assert "SELECT DISTINCT ?offer" in text and "[RANGE 2500ms]" in text and "ProductType9 ." in text
+    assert text.count("downlode.org/rdf/iso-3166/countries#") == 2
+    assert "$" not in text
+    with pytest.raises(ValueError, match="whole milliseconds"):
+        pattern_text(Question(1, 2, window=1_500))
+
+
+def test_watched_products_are_named_as_in_the_stream(tmp_path):
+    texts, matches = watchers(600, ASK.window, 10_000)
+    task, _ = prepare(SMALL, tmp_path)
+    stream = task.offers.read_text()
+    named = [text.partition("bsbm-voc:product <")[2].partition(">")[0] for text in texts]
+    assert sum(stream.count(f"product> <{iri}>") for iri in named) == matches == 600
+    assert watch_text(_dataset(600, 10_000), 1, ASK.window) == texts[0]
+
+
+def test_sleepers_ask_for_types_that_no_schema_has():
+    texts = sleepers(ASK, 3)
+    assert len(set(texts)) == 3
+    assert all("ProductType100000" in text for text in texts)
+
+
+def test_the_report_shows_targets_plots_and_failures(tmp_path):
+    rows = [
+        Row(name, series, x, metric, "u", 3, 2e6, 1e6, 3e6, offers=100)
+        for name in SWEEPS
+        for series in ("retewave", "C, by hand")
+        for x in (0.0, 1.0, 10.0)
+        for metric in ("throughput", "memory", *(f"latency {p}" for p in ("p50", "p90", "p99", "p99.9", "max")))
+    ]
+    rows += rows_of_targets([])
+    rows.append(Row("peers", "broken <one>", 1, "throughput", "u", 0, 0, 0, 0, note="WRONG: 1 matches instead of 2"))
+    page = write_report(rows, Machine.here(), tmp_path).read_text()
+    for name in SWEEPS:
+        assert f'src="{name}.png"' in page
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "WRONG: 1 matches instead of 2" in page and "broken &lt;one&gt;" in page
+    assert all(escape(target.what) in page for target in TARGETS)
+    assert "Runs without a figure" in page
