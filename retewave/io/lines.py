@@ -1,0 +1,235 @@
+"""Read lines of N-Triples or N-Quads: blocks of bytes -> raw rows.
+
+Data's way: source of bytes -> **blocks of whole lines -> raw rows** -> times -> network.
+Invariant: where the source's pieces end makes no difference: a block ends behind a line's end, and what is
+behind it is carried over to the next one.
+Left out: the lines themselves (retewave/io/line_scan.py) and times (retewave/io/times.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from retewave.errors import MalformedInput, Place
+from retewave.io import line_scan as job
+from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
+from retewave.io.line_terms import SCOPE, SCOPE_SIZE
+from retewave.io.sources import DAMAGED, Bytes
+from retewave.rete.acceptance import Acceptance
+from retewave.rete.rows import ROW_WIDTH
+from retewave.rete.term_bytes import BLOCK, address_of
+from retewave.rete.terms import Terms
+
+__all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Wanted"]
+
+BLOCK_BYTES = 1 << 20  # fits the second cache
+MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
+_CHUNK_BYTES = 1 << 24  # so much is handed on at once at most, however few rows it has
+_PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most
+_EXCERPT = 200  # bytes of a malformed line that its report shows
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reading is to do."""
+
+    source: str  # the name, for reports
+    graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.line_scan
+    scope: int  # the number of the document, for its blank nodes
+    stream: int  # for the rows' STREAM
+    last_event: int  # the last event number that is taken
+    time_predicate: int  # TermId, 0 for none
+    raising: bool  # stop at the first malformed line
+    reports: int  # how many malformed lines are reported
+    chunk_rows: int  # how many rows are handed on at once, at most
+    max_line: int = MAX_LINE  # bytes
+
+
+class LineReading:
+    """One pass over a source of lines."""
+
+    def __init__(self, opened: Bytes, terms: Terms, wanted: Wanted) -> None:
+        self.faults: list[MalformedInput] = []  # the first malformed lines
+        self.bytes = 0  # read so far
+        self._opened, self._terms, self._wanted = opened, terms, wanted
+        self._cells = np.zeros(job.JOB_CELLS, np.int64)
+        self._rows = np.zeros((wanted.chunk_rows, ROW_WIDTH), np.int64)
+        self._notes = np.zeros((max(wanted.reports, 1), job.FAULT_WIDTH), np.int64)
+        self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
+        self._carried = 0  # bytes at the buffer's start that no line's end followed yet
+        self._ending: MalformedInput | None = None  # what ended the document before its end
+        self._dropping = False  # inside a line that is too long
+        self._prepare()
+        self._allocate(BLOCK_BYTES)
+
+    def _prepare(self) -> None:
+        cells, wanted = self._cells, self._wanted
+        cells[SCOPE], cells[SCOPE_SIZE] = address_of(self._scope), len(self._scope)
+        cells[job.LINE], cells[job.RAISING] = 1, wanted.raising
+        cells[job.FAULTS], cells[job.FAULT_ROOM] = address_of(self._notes), len(self._notes)
+        cells[job.ROWS], cells[job.ROW_ROOM] = address_of(self._rows), len(self._rows)
+        cells[job.STREAM], cells[job.TERMS] = wanted.stream, self._terms.address
+        cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.last_event
+        cells[job.TIME_PREDICATE] = wanted.time_predicate
+
+    def _allocate(self, size: int) -> None:
+        """Take a bigger buffer, with what is carried over at its start."""
+        buffer = bytearray(size + _PADDING)
+        if self._carried:
+            buffer[: self._carried] = self._buffer[: self._carried]
+        self._buffer, self._size = buffer, size
+        self._view, self._array = memoryview(buffer), np.frombuffer(buffer, np.uint8)
+        self._scratch = np.zeros(size + 256, np.uint8)
+        self._cells[job.BASE] = address_of(self._array)
+        self._cells[job.SCRATCH] = address_of(self._scratch)
+
+    @property
+    def statements(self) -> int:
+        """The number of well-formed statements so far."""
+        return int(self._cells[job.STATEMENTS])
+
+    @property
+    def malformed(self) -> int:
+        """The number of malformed lines so far."""
+        return int(self._cells[job.MALFORMED])
+
+    @property
+    def last_event(self) -> int:
+        """The number of the last event."""
+        return int(self._cells[job.EVENTS])
+
+    def held(self) -> np.ndarray:
+        """Return the ids that the reading keeps for itself."""
+        return np.array([max(int(self._cells[job.GRAPH_NOW]), 0)])
+
+    def chunks(self, acceptance: Callable[[], Acceptance]) -> Iterator[np.ndarray]:
+        """Iterate over raw rows: whenever there are chunk_rows, or the source would make us wait."""
+        handed_on = 0
+        while True:
+            filled = self._fill()
+            limit, end = self._whole_lines(filled)
+            yield from self._scanned(limit, acceptance)
+            self._buffer[: end - limit] = self._buffer[limit:end]
+            self._carried = end - limit
+            if filled == 0:
+                yield self._handed_on()
+                return
+            if self.bytes - handed_on >= _CHUNK_BYTES or not self._opened.ready():
+                handed_on = self.bytes
+                yield self._handed_on()
+
+    def check(self) -> None:
+        """Raise what ended the document before its end, if that was asked for."""
+        if self._ending is not None and self._wanted.raising:
+            raise self._ending
+
+    def _fill(self) -> int:
+        """Read on behind what was carried over; an error of the source is noted, and is its end."""
+        if self._ending is not None:
+            return 0
+        try:
+            filled = self._opened.fill(self._view[self._carried : self._size])
+        except MalformedInput as error:
+            return self._end_early(error)
+        except DAMAGED as error:
+            what = f"the compressed data is damaged ({error}); the rest of it is not read"
+            damaged = MalformedInput(what, place=Place(self._wanted.source, int(self._cells[job.LINE]), 1))
+            damaged.__cause__ = error
+            return self._end_early(damaged)
+        self.bytes += filled
+        return filled
+
+    def _end_early(self, error: MalformedInput) -> int:
+        self._ending = error
+        self._carried = 0  # half a line is no line
+        self._cells[job.MALFORMED] += 1
+        if len(self.faults) < len(self._notes):
+            self.faults.append(error)
+        return 0
+
+    def _whole_lines(self, filled: int) -> tuple[int, int]:
+        """Return (index behind the last whole line, index behind all bytes), after what was just read."""
+        start, end = self._carried, self._carried + filled
+        if filled == 0:
+            if end and not self._dropping:
+                self._buffer[end] = 10  # the last line needs no line's end
+                return end + 1, end + 1
+            return end, end
+        if self._dropping:
+            end = self._resume(end)
+            start = 0
+        limit = max(self._buffer.rfind(b"\n", start, end), self._buffer.rfind(b"\r", start, end)) + 1
+        if limit == 0 and end >= self._size:
+            end = self._make_room(end)
+        return limit, end
+
+    def _make_room(self, end: int) -> int:
+        """Grow the buffer for a long line, or give the line up; return the index behind all bytes."""
+        self._carried = end
+        if self._size < self._wanted.max_line:
+            self._allocate(2 * self._size)
+            return end
+        self._cells[job.MALFORMED] += 1
+        self._report(int(self._cells[job.LINE]), LINE_TOO_LONG, 0, 0)
+        self._dropping = True
+        return 0
+
+    def _resume(self, end: int) -> int:
+        """Drop bytes up to the end of the line that is too long; return the index behind what is left."""
+        ends = [at for at in (self._buffer.find(b"\n", 0, end), self._buffer.find(b"\r", 0, end)) if at >= 0]
+        if not ends:
+            return 0
+        self._dropping = False
+        self._buffer[: end - min(ends)] = self._buffer[min(ends) : end]
+        return end - min(ends)
+
+    def _scanned(self, limit: int, acceptance: Callable[[], Acceptance]) -> Iterator[np.ndarray]:
+        """Scan the whole lines of the buffer; yield raw rows each time that there are enough."""
+        cells = self._cells
+        cells[job.AT], cells[job.LIMIT] = cells[job.BASE], cells[job.BASE] + limit
+        ended = job.FULL
+        while ended == job.FULL:
+            ended = self._scan(acceptance())
+            self._report_noted()
+            if ended == job.FULL:
+                yield self._handed_on()
+        if ended == job.RAISED:
+            yield self._handed_on()
+            raise self.faults[0]
+
+    def _scan(self, acceptance: Acceptance) -> int:
+        """Run the kernel until the block is used up, the rows are full, or a fault is raised."""
+        cells = self._cells
+        predicates, objects = (np.ascontiguousarray(array, np.uint8) for array in acceptance[1:])
+        cells[job.EVERYTHING] = acceptance.everything
+        cells[job.PREDICATES], cells[job.PREDICATE_COUNT] = address_of(predicates), len(predicates)
+        cells[job.OBJECTS], cells[job.OBJECT_COUNT] = address_of(objects), len(objects)
+        with self._terms.lock:
+            while True:
+                ended = int(job.scan(address_of(cells)))
+                if ended != job.NO_ROOM:
+                    return ended
+                self._terms.reserve(int(cells[job.NEED]), 4)
+
+    def _handed_on(self) -> np.ndarray:
+        count = int(self._cells[job.ROW_COUNT])
+        self._cells[job.ROW_COUNT] = 0
+        return self._rows[:count].copy()
+
+    def _report_noted(self) -> None:
+        """Make reports of the faults that the kernel noted."""
+        for line, reason, start, place in self._notes[: self._cells[job.NOTED]].tolist():
+            self._report(line, reason, start, place)
+        self._cells[job.NOTED] = 0
+
+    def _report(self, line: int, reason: int, start: int, place: int) -> None:
+        if len(self.faults) >= len(self._notes):
+            return
+        text = bytes(self._buffer[start : start + _EXCERPT]).splitlines()
+        excerpt = text[0].decode("utf-8", "replace") if text else ""
+        column = place - start + 1
+        where = Place(self._wanted.source, line, column, excerpt if column <= len(excerpt) + 1 else "")
+        self.faults.append(MalformedInput(REASONS[reason], place=where))

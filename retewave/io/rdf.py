@@ -1,0 +1,147 @@
+"""Terms of rdflib and plain Python values <-> the texts of the dictionary.
+
+Data's way: what a user pushes -> **text** -> dictionary … match -> **rdflib term** -> the user.
+Invariant: `to_text` gives the canonical text (docs/architecture.md), so equal terms get equal ids however they
+came in; `from_text` undoes it.
+Left out: remembering what was decoded, which is the caller's choice.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from retewave.errors import UsageError
+
+if TYPE_CHECKING:
+    from rdflib.term import BNode, Literal, URIRef
+
+__all__ = ["from_text", "to_text"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_LABEL = re.compile(r"[\w:](?:[\w:.\-·]*[\w:\-·])?")
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_PLAIN = (bool, int, float, Decimal, datetime, date, timedelta)
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
+_UNESCAPES = {"\\n": "\n", "\\r": "\r", '\\"': '"', "\\\\": "\\"}
+
+
+def to_text(term: object) -> bytes:
+    r"""Return the canonical N-Triples text of an rdflib term, a plain Python value or a string.
+
+    A string is N-Triples when it starts with `<`, `_:` or `"`; an IRI when it starts with a scheme and a
+    colon; anything else is refused, because it could be meant as a literal. Numbers, booleans, decimals,
+    dates and durations become the literals that rdflib makes of them.
+
+    >>> to_text("http://example.org/a"), to_text(5), to_text('"chat"@FR')
+    (b'<http://example.org/a>', b'"5"^^<http://www.w3.org/2001/XMLSchema#integer>', b'"chat"@fr')
+    >>> to_text("chat")
+    Traceback (most recent call last):
+        ...
+    retewave.errors.UsageError: cannot tell what term 'chat' is
+      hint: write an IRI as http://…, a literal as '"chat"' or rdflib.Literal('chat')
+    """
+    if type(term) is str:
+        return _of_string(term)
+    if isinstance(term, _PLAIN):
+        from rdflib import Literal
+
+        return _of_literal(Literal(term))
+    kind = type(term).__mro__
+    names = {f"{base.__module__}.{base.__name__}" for base in kind}
+    if "rdflib.term.Literal" in names:
+        return _of_literal(term)
+    if "rdflib.term.BNode" in names:
+        return _of_label(str(term))
+    if "rdflib.term.URIRef" in names:
+        return _of_iri(str(term))
+    raise UsageError(
+        f"cannot make a term of {type(term).__name__} {term!r}",
+        hint="give an rdflib term, a string, a number, a boolean, a date or a duration",
+    )
+
+
+def from_text(text: bytes) -> URIRef | BNode | Literal:
+    """Return the rdflib term of a canonical text.
+
+    >>> from_text(b'"chat"@fr')
+    rdflib.term.Literal('chat', lang='fr')
+    """
+    from rdflib.term import BNode, Literal, URIRef
+
+    term = text.decode()
+    if term.startswith("<"):
+        return URIRef(term[1:-1])
+    if term.startswith("_:"):
+        return BNode(term[2:])
+    quote = term.rindex('"')
+    lexical = re.sub(r'\\[nr"\\]', lambda found: _UNESCAPES[found[0]], term[1:quote])
+    if term[quote + 1 : quote + 2] == "@":
+        return Literal(lexical, lang=term[quote + 2 :])
+    if quote == len(term) - 1:
+        return Literal(lexical)
+    return Literal(lexical, datatype=URIRef(term[quote + 4 : -1]), normalize=False)
+
+
+def _of_iri(iri: str) -> bytes:
+    if not _SCHEME.match(iri):
+        raise UsageError(f"the IRI {iri!r} is not absolute", hint="it has to start with a scheme, as http://… does")
+    if found := _NOT_IN_IRI.search(iri):
+        raise UsageError(f"the IRI {iri!r} contains {found[0]!r}", hint="write it with a percent sign and its code")
+    return f"<{iri}>".encode()
+
+
+def _of_label(label: str) -> bytes:
+    if not _LABEL.fullmatch(label):
+        raise UsageError(f"{label!r} cannot be a blank node's label", hint="use letters, digits and _")
+    return f"_:{label}".encode()
+
+
+def _of_literal(literal: Any) -> bytes:
+    """Return the text of an rdflib literal, with its lexical form as it stands."""
+    quoted = '"' + str(literal).translate(_ESCAPES) + '"'
+    if literal.language:
+        return f"{quoted}@{literal.language.lower()}".encode()
+    if literal.datatype is None or str(literal.datatype) == _STRING:
+        return quoted.encode()
+    return quoted.encode() + b"^^" + _of_iri(str(literal.datatype))
+
+
+def _of_string(term: str) -> bytes:
+    if term.startswith(("<", "_:", '"')):
+        return _canonical(term)
+    if _SCHEME.match(term):
+        return _of_iri(term)
+    raise UsageError(
+        f"cannot tell what term {term!r} is",
+        hint=f"write an IRI as http://…, a literal as '\"{term}\"' or rdflib.Literal({term!r})",
+    )
+
+
+def _canonical(term: str) -> bytes:
+    """Return the canonical text of a term in N-Triples; the label of a blank node stays as it is."""
+    from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+
+    if term.startswith("_:"):
+        return _of_label(term[2:])
+    try:
+        (quad,) = parse(f"<a:s> <a:p> {term} .", format=RdfFormat.N_TRIPLES)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{term} is not a term of N-Triples: {error}") from error
+    found = quad.object
+    if isinstance(found, NamedNode):
+        return _of_iri(found.value)
+    if isinstance(found, Literal) and not isinstance(found, BlankNode):
+        return _of_oxigraph(found)
+    raise UsageError(f"{term} is not a term of RDF 1.1")
+
+
+def _of_oxigraph(literal: Any) -> bytes:
+    quoted = '"' + literal.value.translate(_ESCAPES) + '"'
+    if literal.language:
+        return f"{quoted}@{literal.language.lower()}".encode()
+    datatype = literal.datatype.value
+    return (quoted if datatype == _STRING else f"{quoted}^^<{datatype}>").encode()
