@@ -1,48 +1,51 @@
-"""The engine as an adapter: the only module of the bench that knows retewave's API.
+"""The engine as an adapter: the only module of the bench that knows retewave's API, but for `soak`.
 
 Where it stands: beside the peers, under the same protocol.  Warm-up is a short stream through the same
 patterns in the same process, before the clock starts, so that no compilation and no import is measured.
+Matches are counted as the batches that the engine hands out; no term is decoded, as in the C program.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTER"]
+__all__ = ["ADAPTER", "drain", "engine_of", "percentiles"]
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 
 
 def _missing() -> str:
-    import retewave
-
-    return "" if hasattr(retewave, "Engine") else "this version of retewave has no Engine"
+    return "" if hasattr(import_module("retewave"), "Engine") else "this version of retewave has no Engine"
 
 
-def _engine(task: Task, on_match: Any = None) -> Any:
+def engine_of(task: Task, on_match: Callable[[Any], object] | None = None) -> Any:
+    """Return an engine with the task's schema, static data and queries."""
     rw: Any = import_module("retewave")
     schema = [str(task.schema)] if task.schema else []
     static = [str(task.static)] if task.static else []
     engine = rw.Engine(schema=schema, static=static)
     for text in task.queries:
-        engine.register(text, on_match=on_match)
+        engine.register(text, on_match=on_match, keep=0)
     return engine
 
 
-def _drain(engine: Any, path: str, rate: int) -> int:
+def drain(engine: Any, source: Any, rate: int) -> int:
+    """Run a stream through the engine; return how many matches came."""
     rw: Any = import_module("retewave")
-    return sum(1 for _ in engine.run(rw.read(path, rate=rate)))
+    reader = rw.read(source, rate=rate, stream="http://bsbm.org/stream")
+    return sum(len(found) for batch in engine.run_batches(reader) for found in batch)
 
 
 def _run(task: Task) -> Result:
-    _drain(_engine(task), str(task.warm_up), task.question.rate)
-    engine = _engine(task)
+    drain(engine_of(task), str(task.warm_up), task.question.rate)
+    engine = engine_of(task)
     started = time.perf_counter()
-    matches = _drain(engine, str(task.offers), task.question.rate)
+    matches = drain(engine, str(task.offers), task.question.rate)
     seconds = time.perf_counter() - started
     told = engine.stats()["seconds"]
     return Result(matches, seconds, told["read"], told["match"])
@@ -55,40 +58,67 @@ def percentiles(latencies: list[float]) -> dict[str, float]:
     0.002
     """
     ordered = sorted(latencies)
-    return {name: ordered[min(int(part * len(ordered)), len(ordered) - 1)] for name, part in PERCENTILES.items()}
+    last = len(ordered) - 1
+    return {name: ordered[min(int(part * len(ordered)), last)] for name, part in PERCENTILES.items()}
 
 
-def _push_on_time(engine: Any, triples: list, rate: int, batch: int) -> float:
-    """Push triples at their nominal times, each when it is due: never early, and never skipped when late.
+class _Live:
+    """A stream that comes when it is due: line i at i / rate seconds after the first was asked for.
 
-    Batch 0 pushes whatever is due by then in one call.  Return the clock's value at event time 0.  A match is
-    late by the clock minus its own end's due time, so a stall counts against every triple behind it
-    (no coordinated omission).
+    A match is as late as the clock says beyond its end's due time.  Lines are never held back because the
+    engine was slow, so a stall counts against every line behind it (no coordinated omission).
     """
-    zero = time.perf_counter()
-    done = 0
-    while done < len(triples):
-        due = int((time.perf_counter() - zero) * rate) + 1
-        if due <= done:
-            continue
-        upto = min(due if batch == 0 else done + batch, len(triples))
-        for i in range(done, upto) if batch else ():
-            engine.push(triples[i], time=i / rate)
-        if batch == 0:
-            engine.push(triples[done:upto], time=[i / rate for i in range(done, upto)])
-        done = upto
-    return zero
+
+    def __init__(self, lines: list[bytes], rate: int) -> None:
+        self.lines = lines
+        self.rate = rate
+        self.zero = 0.0  # the clock at event time 0
+        self.late: list[float] = []  # seconds, of each match
+
+    def on_match(self, match: Any) -> None:
+        """Take down how late a match is."""
+        self.late.append(time.perf_counter() - self.zero - float(match.end))
+
+    def _due(self, done: int) -> int:
+        """Wait until another line is due; return how many are by now."""
+        while True:
+            due = int((time.perf_counter() - self.zero) * self.rate) + 1
+            if due > done:
+                return min(due, len(self.lines))
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield whatever has come due, in one chunk."""
+        self.zero = time.perf_counter()
+        done = 0
+        while done < len(self.lines):
+            due = self._due(done)
+            yield b"".join(self.lines[done:due])
+            done = due
+
+    def push_each(self, engine: Any) -> None:
+        """Push every line by itself when it is due."""
+        triples = [tuple(line[:-3].decode().split(" ", 2)) for line in self.lines]
+        self.zero = time.perf_counter()
+        for i, triple in enumerate(triples):
+            self._due(i)
+            engine.push(triple, time=i / self.rate, stream="http://bsbm.org/stream")
+
+
+def _play(task: Task, lines: list[bytes]) -> _Live:
+    """Play lines live to a new engine, one by one or as they come."""
+    live = _Live(lines, task.question.rate)
+    engine = engine_of(task, live.on_match)
+    if task.batch == 1:
+        live.push_each(engine)
+    else:
+        drain(engine, live.chunks(), task.question.rate)
+    return live
 
 
 def _latency(task: Task) -> Result:
-    seen: list[tuple[float, float]] = []  # the clock, and the match's end in event time
-    triples = [tuple(line[:-3].decode().split(" ", 2)) for line in task.offers.read_bytes().splitlines(keepends=True)]
-    rate = task.question.rate
-    _push_on_time(_engine(task, on_match=lambda match: None), triples[:5_500], rate, task.batch)
-    engine = _engine(task, on_match=lambda match: seen.append((time.perf_counter(), match.end)))
-    zero = _push_on_time(engine, triples, rate, task.batch)
-    seconds = time.perf_counter() - zero
-    return Result(len(seen), seconds, latencies=percentiles([clock - zero - end for clock, end in seen]))
+    _play(task, task.warm_up.read_bytes().splitlines(keepends=True))
+    live = _play(task, task.offers.read_bytes().splitlines(keepends=True))
+    return Result(len(live.late), time.perf_counter() - live.zero, latencies=percentiles(live.late))
 
 
 ADAPTER = Adapter(

@@ -64,13 +64,16 @@ def _calendar(days: np.ndarray) -> np.ndarray:
     return year * 10_000 + month * 100 + (dates - months).astype(np.int64) + 1
 
 
-def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None) -> Iterator[bytes]:
-    """Yield the offer stream; `levels` are the levels of types asserted of each product (the leaf's)."""
+def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None, first: int = 1) -> Iterator[bytes]:
+    """Yield the offer stream; `levels` are the levels of types asserted of each product (the leaf's).
+
+    The first offer gets the number `first`.
+    """
     levels = levels or (dataset.types.depth,)
     product = dataset.offer_product
     leaf = dataset.product_type[product - 1]
     columns = {
-        "offer": np.arange(1, dataset.offers + 1),
+        "offer": np.arange(first, first + dataset.offers),
         "vendor": dataset.offer_vendor,
         "product": product,
         "producer": dataset.product_producer[product - 1],
