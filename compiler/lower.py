@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retewave.compiler.expressions import Variable, rename, variables
-from retewave.compiler.kernel_filters import UNBOUND, Programs, conjunction
+from retewave.compiler.expressions import Variable
 from retewave.compiler.normal import Branch, ExtendStep, FilterStep, Step
 from retewave.compiler.plan import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
+from retewave.compiler.programs import Programs, conjunction, decides
 from retewave.compiler.shape import Member, Streams
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
@@ -174,12 +174,12 @@ class _Lowering:
 
     def _slot_edge(self, each: Input, slot: int, payload: tuple[int, ...]) -> Edge:
         columns = self.physical[each.producer]
-        programs = [
-            self.programs.compile(one.expression, {Variable(f"c{c}"): columns[c] for c in one.columns})
-            for one in each.filters
-        ]
+        programs = []
+        for one in each.filters:
+            place = {Variable(f"c{column}"): columns[column] for column in one.columns}
+            programs.append(self.programs.compile(one.expression, place, frozenset(place)))
         keys, kept = tuple(columns[c] for c in each.keys), tuple(columns[c] for c in payload)
-        return Edge(at.TO_SLOT, slot, keys, kept, conjunction(programs))
+        return Edge(at.TO_SLOT, slot, keys, kept, conjunction(filter(decides, programs)))
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
@@ -206,8 +206,7 @@ class _Lowering:
         found = []
         for step in branch.steps:
             if isinstance(step, FilterStep) and step.scope <= branch.bound:
-                unseen = dict.fromkeys(variables(step.expression) - step.scope, UNBOUND)
-                found.append(self.programs.compile(rename(step.expression, unseen), place, final=True))
+                found.append(self.programs.compile(step.expression, place, step.scope))
         return conjunction(found)
 
     # ---- dispatch ----

@@ -1,1 +1,63 @@
-"""retewave"""
+"""retewave finds patterns in streams of RDF: a Rete network with schema reasoning.
+
+>>> import retewave as rw
+>>> engine = rw.Engine()
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from retewave.errors import (
+    LimitError,
+    MalformedInput,
+    Place,
+    QueryError,
+    RetewaveError,
+    SchemaError,
+    SnapshotError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from retewave.engine import Engine
+    from retewave.io.reader import Reader, read
+    from retewave.match import Match, Matches
+    from retewave.query import Query
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Engine",
+    "LimitError",
+    "MalformedInput",
+    "Match",
+    "Matches",
+    "Place",
+    "Query",
+    "QueryError",
+    "Reader",
+    "RetewaveError",
+    "SchemaError",
+    "SnapshotError",
+    "UsageError",
+    "__version__",
+    "read",
+]
+
+# Loaded when first asked for: importing retewave imports no numba and compiles nothing.
+_LAZY = {
+    "Engine": "retewave.engine",
+    "Match": "retewave.match",
+    "Matches": "retewave.match",
+    "Query": "retewave.query",
+    "Reader": "retewave.io.reader",
+    "read": "retewave.io.reader",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'retewave' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MalformedInput", "Place", "QueryError", "RetewaveError", "SchemaError", "SnapshotError", "UsageError"]
+__all__ = ["LimitError", "MalformedInput", "Place", "QueryError", "RetewaveError", "SchemaError", "SnapshotError", "UsageError"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ class SchemaError(RetewaveError):
 
 class MalformedInput(RetewaveError):
     """A line or file of data that is not what its format says."""
+
+
+class LimitError(RetewaveError):
+    """A bound that the user set is met: the engine stops before it, and nothing is lost."""
 
 
 class SnapshotError(RetewaveError):

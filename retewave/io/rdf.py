@@ -123,7 +123,7 @@ def _of_string(term: str) -> bytes:
 
 def _canonical(term: str) -> bytes:
     """Return the canonical text of a term in N-Triples; the label of a blank node stays as it is."""
-    from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+    from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
     if term.startswith("_:"):
         return _of_label(term[2:])
@@ -134,7 +134,7 @@ def _canonical(term: str) -> bytes:
     found = quad.object
     if isinstance(found, NamedNode):
         return _of_iri(found.value)
-    if isinstance(found, Literal) and not isinstance(found, BlankNode):
+    if isinstance(found, Literal):
         return _of_oxigraph(found)
     raise UsageError(f"{term} is not a term of RDF 1.1")
 

@@ -1,0 +1,123 @@
+"""A network that runs: its arrays, poured into batch by batch.
+
+Data's way: rows -> **runtime** (kernel) -> output rows.  It knows nothing of queries' texts, terms' texts or time
+other than as integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from retewave.rete import layout as at
+from retewave.rete.collect import collect_all
+from retewave.rete.facts import FACT_WIDTH, mark_terms, slot_rows, static_facts
+from retewave.rete.kernel import P_TOP, State, new_state, run
+from retewave.rete.network import Network, new_arena
+from retewave.rete.values import Values
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+__all__ = ["LiveRowsAtBound", "Options", "Runtime"]
+
+MOST_OUTPUT = 1 << 16  # output rows after which the kernel pauses between two input rows
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose of a running network."""
+
+    seed: int  # of the hash tables
+    max_live_rows: int = 0  # bound on streamed rows that are stored; 0 for none
+    shed: bool = False  # at the bound: drop the oldest rows, counted, instead of stopping
+    stats: bool = False  # keep counters by memory and edge
+
+
+class LiveRowsAtBound(Exception):  # noqa: N818: the engine turns it into a RetewaveError with the user's words
+    """The bound on live rows is met."""
+
+    def __init__(self, poured: int) -> None:
+        super().__init__(f"{poured} rows poured")
+        self.poured = poured  # rows of the batch that went in before
+
+
+@dataclass
+class Runtime:
+    """The arrays of a running network."""
+
+    network: Network  # the records it was made from
+    options: Options  # what the user chose
+    depth: int  # stack that the deepest filter program needs
+    memo: np.ndarray  # uint8[filter, TermId]: what Python said of filters on one variable
+    state: State = field(init=False)  # net, arena and what the kernel works with
+
+    def __post_init__(self) -> None:
+        net = self.network.assemble(self.options.seed)
+        arena = new_arena(net, len(self.network.edges()))
+        arena[at.A_LIMIT], arena[at.A_SHEDDING] = self.options.max_live_rows, self.options.shed
+        arena[at.A_COUNTING] = self.options.stats
+        self.state = new_state(net, arena, self.depth)
+
+    @property
+    def arena(self) -> np.ndarray:
+        """The network's memories."""
+        return self.state.arena
+
+    def pour(self, rows: np.ndarray, values: Values) -> Iterator[np.ndarray]:
+        """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows."""
+        yield from self._run(rows, 0, values)
+
+    def pour_facts(self, facts: np.ndarray, values: Values) -> Iterator[np.ndarray]:
+        """Pour facts: what static data or another network's memories give to the α tests."""
+        if len(facts):
+            yield from self._run(facts.reshape(-1, FACT_WIDTH), 1, values)
+
+    def pour_static_tuple(self, alpha: int, columns: tuple[int, ...], values: Values) -> Iterator[np.ndarray]:
+        """Send one row of inline data along the edges of its record."""
+        net, stack = self.state.net, self.state.stack
+        record = net[at.N_ALPHAS] + alpha * at.ALPHA_WIDTH
+        stack[: at.T_COLUMNS] = [
+            net[record + at.ALPHA_EDGES], net[record + at.ALPHA_EDGE_COUNT], STATIC_END, STATIC_START, STATIC_START,
+        ]  # fmt: skip
+        stack[at.T_COLUMNS : at.T_COLUMNS + len(columns)] = columns
+        self.state.progress[P_TOP] = net[at.N_STRIDE]
+        yield from self._run(np.empty((0, FACT_WIDTH), dtype=np.int64), 1, values)
+
+    def static_facts(self, rows: np.ndarray, values: Values) -> np.ndarray:
+        """Return the facts that static rows give; `distinct_facts` tells them apart."""
+        net, alphas = self.state.net, len(self.network.alphas)
+        begin = int(net[at.N_ALPHAS])
+        records = net[begin : begin + alphas * at.ALPHA_WIDTH].reshape(alphas, at.ALPHA_WIDTH)
+        alpha_of_edges = np.zeros(1 + int(records[:, at.ALPHA_EDGES].max(initial=0)), dtype=np.int64)
+        alpha_of_edges[records[:, at.ALPHA_EDGES]] = np.arange(alphas)
+        flat = np.ascontiguousarray(rows).reshape(-1)
+        return static_facts(net, flat, values.kind, self.state.stack, alpha_of_edges)
+
+    def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
+        flat, row, width = np.ascontiguousarray(rows).reshape(-1), 0, int(self.state.net[at.N_OUT_WIDTH])
+        while True:
+            said, row, count, arena, stack, out = run(
+                self.state, flat, facts, row, len(rows), values, self.memo, MOST_OUTPUT
+            )
+            self.state = self.state._replace(arena=arena, stack=stack, out=out)
+            if count:
+                yield out[: count * width].reshape(count, width).copy()
+            if said == at.DONE:
+                return
+            if said == at.AT_LIMIT:
+                raise LiveRowsAtBound(int(row))
+
+    def collect(self) -> None:
+        """Drop every row that is due."""
+        collect_all(self.state.arena, self.state.net)
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark the terms that streamed rows hold."""
+        mark_terms(self.state.net, self.state.arena, len(self.network.slots), marks)
+
+    def rows_of(self, slot: int) -> np.ndarray:
+        """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""
+        record = self.network.slots[slot]
+        keys = self.network.nodes[record.node].keys
+        return slot_rows(self.state.net, self.state.arena, slot, keys, record.columns)

@@ -1,0 +1,147 @@
+"""Schema and static data: where they come from, and when they may still come.
+
+Queries name them too (`FROM <…>`): a local file is read, an IRI is looked up in the user's `datasets`; nothing is ever
+fetched.  What a file says about classes and properties becomes schema, everything else static data.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from retewave.compiler.algebra import Query
+from retewave.epsilon.schema import Schema
+from retewave.errors import SchemaError, UsageError
+from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.terms import Terms
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+__all__ = ["DatasetWarning", "Datasets"]
+
+
+class DatasetWarning(UserWarning):
+    """A query names a dataset that is not read."""
+
+
+class Datasets:
+    """The sources of schema and static data of one engine; read when they are first needed."""
+
+    def __init__(
+        self, terms: Terms, schema: Any, static: Any, local: Mapping[str, str | Path], imports: Mapping[str, str | Path],
+        closure: str, closure_budget: Any = None, progress: Any = None,
+    ) -> None:  # fmt: skip
+        self._terms = terms
+        self._schema_sources = _listed(schema)
+        self._static_sources = _listed(static)
+        self._local = dict(local)  # IRI -> file, for FROM
+        self._imports = dict(imports)  # IRI -> file, for owl:imports
+        self._closure = closure
+        self._budget, self._progress = closure_budget, progress
+        self._schema: Schema | None = None
+        self._static: np.ndarray | None = None
+        self._named: set[str] = set()  # files that queries have named
+
+    @property
+    def schema(self) -> Schema:
+        """The schema, read when it is first asked for."""
+        if self._schema is None:
+            self._schema = Schema.load(
+                self._schema_sources,
+                imports=self._imports,
+                closure=self._closure,  # type: ignore[arg-type]
+                budget=self._budget,
+                progress=self._progress,
+            )
+        return self._schema
+
+    @property
+    def static(self) -> np.ndarray:
+        """The static triples as input rows of all times, read when they are first asked for."""
+        if self._static is None:
+            rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
+            found = np.concatenate(rows)
+            found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
+            self._terms.pin(np.unique(found[:, SUBJECT : OBJECT + 1]).tolist())
+            self._static = found
+        return self._static
+
+    def put(self, schema: Schema, static: np.ndarray) -> None:
+        """Take over what a snapshot held."""
+        self._schema, self._static = schema, static
+
+    def add(self, *, schema: Any = (), static: Any = (), started: bool) -> None:
+        """Take further sources, before the stream starts."""
+        more_schema, more_static = _listed(schema), _listed(static)
+        if started and (more_schema or more_static):
+            raise SchemaError(
+                "schema and static data cannot change while the stream runs",
+                hint="take a snapshot of what matters, build a new Engine with all sources, and go on from there",
+            )
+        if more_schema:
+            self._schema_sources += more_schema
+            self._schema = None
+        if more_static:
+            self._static_sources += more_static
+            self._static = None
+
+    def add_of(self, query: Query, *, started: bool) -> None:
+        """Take the files that a query names."""
+        for names, as_schema, as_static in ((query.dataset, True, True), (query.schema, True, False), (query.static, False, True)):
+            for name in names:
+                path = self._path(name, query)
+                if path is None or str(path) in self._named:
+                    continue
+                self.add(schema=[path] if as_schema else (), static=[path] if as_static else (), started=started)
+                self._named.add(str(path))
+
+    def _path(self, name: str, query: Query) -> Path | None:
+        """Return the local file behind a name, or warn that there is none."""
+        if name in self._local:
+            return Path(self._local[name])
+        plain = name.removeprefix("file://")
+        beside = Path(query.source).parent / plain
+        for path in (beside, Path(plain)):
+            if "://" not in plain and path.is_file():
+                return path
+        if "://" not in plain:
+            raise UsageError(
+                f"{query.source}: FROM <{name}>: there is no file {beside}",
+                hint="write a path that exists, or map the name: datasets={name: path}",
+            )
+        warnings.warn(
+            f"{query.source}: FROM <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or give "
+            "its content as schema or static data)",
+            DatasetWarning,
+            stacklevel=4,
+        )
+        return None
+
+    def _rows(self, source: Any) -> np.ndarray:
+        from retewave.io.rdf import to_text
+        from retewave.io.reader import read_static
+
+        if isinstance(source, str | Path | bytes):
+            return read_static(source, self._terms, format=_format(source))
+        triples = [tuple(to_text(term) for term in triple) for triple in source]
+        rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
+        for place, column in ((0, SUBJECT), (1, PREDICATE), (2, OBJECT)):
+            if triples:
+                rows[:, column] = self._terms.intern_many([triple[place] for triple in triples])
+        return rows
+
+
+def _format(source: Any) -> str | None:
+    """Say how bytes are to be read: N-Triples if they look like it, else Turtle, which includes it."""
+    return "ttl" if isinstance(source, bytes) else None
+
+
+def _listed(sources: Any) -> list[Any]:
+    """Take one source for a list of one; an rdflib Graph is a source, a list of triples too."""
+    if isinstance(sources, str | Path | bytes) or hasattr(sources, "triples"):
+        return [sources]
+    found = list(sources) if isinstance(sources, Iterable) else [sources]
+    return [found] if found and all(isinstance(each, tuple) for each in found) else found

@@ -1,0 +1,297 @@
+"""The engine: what a user does with retewave in one process.
+
+Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time as wall
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from retewave.datasets import Datasets
+from retewave.errors import UsageError
+from retewave.io.rdf import to_text
+from retewave.live import Live
+from retewave.match import Match, Matches
+from retewave.query import Query
+from retewave.registry import Language, Registry, read_query
+from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.runtime import Options
+from retewave.rete.terms import Terms
+from retewave.windows import durations
+from retewave.windows.order import Order
+from retewave.windows.times import Clock, Instant
+
+if TYPE_CHECKING:
+    from retewave.io.reader import Reader
+
+__all__ = ["Engine"]
+
+Triple = Sequence[Any]
+Interval = Instant | tuple[Instant, Instant]
+Late = Callable[[list[tuple[Any, Any, Any, Instant]]], object]
+
+_ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
+
+
+class Engine:
+    """Finds the patterns of registered queries in streams of RDF.
+
+    >>> engine = Engine()
+    >>> query = engine.register("SELECT ?who WHERE { ?who <http://e/likes> <http://e/tea> }")
+    >>> [match] = engine.push(("http://e/ann", "http://e/likes", "http://e/tea"), time=1)
+    >>> match["who"], match.start
+    (rdflib.term.URIRef('http://e/ann'), 1)
+    """
+
+    def __init__(
+        self,
+        schema: Any = (),
+        static: Any = (),
+        *,
+        datasets: Mapping[str, str | Path] | None = None,
+        imports: Mapping[str, str | Path] | None = None,
+        closure: Literal["retewave", "owlrl"] = "retewave",
+        lateness: Any = 0,
+        max_future: Any = "1d",
+        on_late: Late | None = None,
+        max_live_rows: int | None = None,
+        at_limit: Literal["error", "shed"] = "error",
+        allow_cartesian: bool = False,
+        stats: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        if at_limit not in ("error", "shed"):
+            raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
+        self.terms = Terms(seed)
+        self.registry = Registry()
+        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closure)
+        options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
+        self.live = Live(self.terms, self.registry, self.datasets, options)
+        self.allow_cartesian = allow_cartesian
+        self._on_late = on_late
+        future = None if max_future is None else _duration(max_future)
+        self.order = Order(_duration(lateness), future, on_late=self._late, on_future=self._future)
+        self.clock: Clock | None = None  # how times are told; the first time that comes in decides
+        self.triples = 0  # triples that came in, those that no pattern could use included
+
+    # ---- queries ----
+    def register(
+        self,
+        query: str | Path,
+        *,
+        on_match: Callable[[Match], object] | None = None,
+        name: str | None = None,
+        language: Language | None = None,
+        allow_cartesian: bool | None = None,
+        keep: int | None = 10_000,
+    ) -> Query:
+        """Register a query, given as text or as the path of a file; its matches are reported from now on.
+
+        `on_match` is called with every match.  The last `keep` matches (None: all) can be had as columns.  A query that
+        is registered while the stream runs starts from what the memories hold.
+        """
+        parsed = read_query(query, language)
+        for notice in parsed.notices:
+            warnings.warn(f"{parsed.source}: {notice}", UserWarning, stacklevel=2)
+        self.datasets.add_of(parsed, started=self.live.started)
+        allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
+        return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
+
+    def remove(self, query: Query) -> None:
+        """Stop listening for a query."""
+        self.registry.remove(query)
+
+    @property
+    def queries(self) -> list[Query]:
+        """The registered queries, oldest first."""
+        return list(self.registry.queries.values())
+
+    # ---- schema and static data ----
+    def load(self, *, schema: Any = (), static: Any = ()) -> None:
+        """Take further schema and static data; refused once the stream runs."""
+        self.datasets.add(schema=schema, static=static, started=self.live.started)
+        self.registry.generation += 1
+
+    # ---- the stream ----
+    def push(
+        self,
+        triples: Triple | Iterable[Triple] | np.ndarray,
+        *,
+        time: Interval | None = None,
+        stream: str | None = None,
+        event: int | None = None,
+    ) -> list[Match]:
+        """Pour in a triple, or several of one time; call back and return the matches that this completes.
+
+        Terms are rdflib terms, N-Triples texts (`<…>`, `"…"`, `_:…`), absolute IRIs or plain Python values; an array of
+        ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair of them for
+        an interval; without it, the time is now.
+        """
+        rows = self._rows(triples)
+        rows[:, START], rows[:, END] = self._interval(time)
+        rows[:, STREAM] = self.registry.stream_number(stream)
+        rows[:, EVENT] = 0 if event is None else -1 - event
+        self.triples += len(rows)
+        return self._matches(self.order.push(rows))
+
+    def flush(self) -> list[Match]:
+        """Let go of what waits for late items; call it at the end of a stream that was pushed."""
+        return self._matches(self.order.flush())
+
+    def encode(self, triples: Iterable[Triple]) -> np.ndarray:
+        """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
+        ids = self._rows([tuple(triple) for triple in triples])[:, [SUBJECT, PREDICATE, OBJECT]]
+        self.terms.pin(np.unique(ids).tolist())
+        return ids
+
+    def run(self, *readers: Reader) -> Iterator[Match]:
+        """Read streams to their end, merged by time; call back and yield every match."""
+        for batches in self.run_batches(*readers):
+            yield from _in_order(batches)
+
+    def run_batches(self, *readers: Reader) -> Iterator[list[Matches]]:
+        """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns."""
+        from retewave.pump import pump
+
+        for arrived in pump(self.live, self.registry, readers):
+            self.triples += arrived.triples
+            self._tell(arrived.clock)
+            yield from self._poured(self.order.push(arrived.rows))
+        yield from self._poured(self.order.flush())
+
+    def _matches(self, rows: np.ndarray) -> list[Match]:
+        return [match for batches in self._poured(rows) for match in _in_order(batches)]
+
+    def _poured(self, rows: np.ndarray) -> Iterator[list[Matches]]:
+        """Pour rows in time order; call back, and yield the matches, batch by batch."""
+        for batches in self.live.pour(rows, self.clock or _ARRIVAL):
+            for batch in batches:
+                batch.query.take(batch)
+            for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():
+                if match.query.on_match is not None:
+                    match.query.on_match(match)
+            yield batches
+
+    def _rows(self, triples: Triple | Iterable[Triple] | np.ndarray) -> np.ndarray:
+        if isinstance(triples, np.ndarray):
+            if triples.ndim != 2 or triples.shape[1] != 3 or triples.dtype.kind not in "iu":
+                raise UsageError("an array of triples has the shape [n, 3] and holds ids", hint="use engine.encode")
+            rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
+            rows[:, : OBJECT + 1] = triples
+            return rows
+        listed = [triples] if _is_triple(triples) else list(triples)
+        texts = [_texts(triple) for triple in listed]
+        rows = np.zeros((len(listed), ROW_WIDTH), dtype=np.int64)
+        for place, triple in enumerate(texts):
+            for column, text in zip((SUBJECT, PREDICATE, OBJECT), triple, strict=True):
+                rows[place, column] = self.terms.intern(text)
+        return rows
+
+    def _interval(self, time: Interval | None) -> tuple[int, int]:
+        if time is None:
+            self._tell(_ARRIVAL)
+            now = wall.time_ns() // 1000
+            return now, now
+        start, end = time if isinstance(time, tuple) else (time, time)
+        try:
+            clock = Clock.of(end)
+            first, last = clock.encode(start), clock.encode(end)
+        except ValueError as e:
+            raise UsageError(str(e)) from e
+        if first > last:
+            raise UsageError(f"an item cannot end ({end}) before it starts ({start})")
+        self._tell(clock)
+        return first, last
+
+    def _tell(self, clock: Clock) -> None:
+        self.clock = self.clock or clock
+
+    # ---- what does not get in ----
+    def _late(self, rows: np.ndarray) -> None:
+        if self._on_late is not None:
+            self._on_late(self._described(rows))
+
+    def _future(self, rows: np.ndarray) -> None:
+        warnings.warn(
+            f"{len(rows)} items are dated further in the future than max_future allows: they are set aside and counted",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        self._late(rows)
+
+    def _described(self, rows: np.ndarray) -> list[tuple[Any, Any, Any, Instant]]:
+        from retewave.io.rdf import from_text
+
+        clock = self.clock or _ARRIVAL
+        return [
+            (*(from_text(self.terms.text(term)) for term in row[:3]), clock.decode(row[END]))  # type: ignore[misc]
+            for row in rows.tolist()
+        ]
+
+    # ---- what is going on ----
+    def stats(self) -> dict[str, Any]:
+        """Return counts of what went in, what is kept and what came out."""
+        from retewave.stats import stats
+
+        return stats(self)
+
+    def explain(self) -> str:
+        """Return the plan of all queries as text."""
+        from retewave.compiler.explain import explain
+
+        return explain(self.live.current())
+
+    # ---- snapshots ----
+    def snapshot(self, path: str | Path) -> None:
+        """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped."""
+        from retewave.snapshot import write
+
+        write(self, Path(path))
+
+    @classmethod
+    def restore(cls, path: str | Path, **options: Any) -> Engine:
+        """Return the engine that a snapshot was taken of; `on_late` is given anew, as are callbacks (by `queries`)."""
+        from retewave.snapshot import read
+
+        return read(cls, Path(path), options)
+
+
+def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:
+    """Yield the matches of several batches in the order in which they were found."""
+    if len(batches) == 1:
+        yield from batches[0]
+        return
+    places = [(place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())]
+    for _, number, row in sorted(places):
+        yield batches[number][row]
+
+
+def _is_triple(triples: Any) -> bool:
+    return isinstance(triples, tuple) and len(triples) == 3 and not isinstance(triples[0], tuple | list)
+
+
+def _texts(triple: Triple) -> tuple[bytes, bytes, bytes]:
+    parts = tuple(triple)
+    if len(parts) != 3:
+        raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}")
+    s, p, o = (to_text(part) for part in parts)
+    if s[:1] == b'"':
+        raise UsageError(f"a literal cannot be a subject: {s.decode()}")
+    if p[:1] != b"<":
+        raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
+    return s, p, o
+
+
+def _duration(value: Any) -> int:
+    try:
+        return durations.parse(value)
+    except ValueError as e:
+        raise UsageError(str(e)) from e

@@ -1,0 +1,120 @@
+"""The network that runs: made when the queries change, poured into, swept.
+
+Data's way: rows in time order -> **network** -> batches of matches.
+Whatever changes the queries marks the network stale; before the next row a new one is made and takes over what the old
+one's α-memories hold.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from retewave.datasets import Datasets
+from retewave.errors import LimitError
+from retewave.match import Matches
+from retewave.registry import Registry
+from retewave.rete import layout as at
+from retewave.rete.acceptance import Acceptance
+from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.rete.runtime import LiveRowsAtBound, Options
+from retewave.rete.terms import Terms
+from retewave.running import Running, build, load
+from retewave.windows.times import Clock
+
+__all__ = ["Live"]
+
+
+class Live:
+    """The network of a registry's queries."""
+
+    def __init__(self, terms: Terms, registry: Registry, datasets: Datasets, options: Options) -> None:
+        self.terms = terms  # the dictionary
+        self.registry = registry  # the queries
+        self.datasets = datasets  # schema and static data
+        self.options = options  # what the user chose
+        self.running: Running | None = None  # the network; none before it is first needed
+        self.started = False  # a triple of the stream has come
+        self.triples = 0  # rows poured
+        self.collected, self.shed = 0, 0  # rows, by networks before this one
+        self._generation = -1  # the registry's when the network was made
+        self._known: set[int] = set()  # queries whose matches so far have been reported
+        self._waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
+        self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
+
+    def acceptance(self) -> Acceptance:
+        """Return which triples a reader may drop."""
+        return self.current().acceptance
+
+    def current(self) -> Running:
+        """Return the network of the queries as they are now; a new one is not loaded yet."""
+        if self.running is None or self._generation != self.registry.generation:
+            self._renew()
+        assert self.running is not None
+        return self.running
+
+    def _renew(self) -> None:
+        """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
+        former, registry = self.running, self.registry
+        schema, static = self.datasets.schema, self.datasets.static
+        without_bound = replace(self.options, max_live_rows=0)
+        running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
+        found = [out for out in load(running, self.terms, static, former)]
+        running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
+        if former is not None:
+            self.collected += int(former.runtime.arena[at.A_COLLECTED])
+            self.shed += int(former.runtime.arena[at.A_SHED])
+        self.running, self._generation, self._found = running, registry.generation, found
+
+    def pour(self, rows: np.ndarray, clock: Clock) -> Iterator[list[Matches]]:
+        """Pour rows in time order; yield the matches of all queries, batch by batch."""
+        running = self.current()
+        yield from self._first_matches(running, clock)
+        if len(self._waiting):
+            rows, self._waiting = np.concatenate([self._waiting, rows]), self._waiting[:0]
+        self.started = self.started or len(rows) > 0
+        try:
+            for out in running.runtime.pour(rows, self.terms.values):
+                yield self._noted(running.outcome.matches(out, clock))
+        except LiveRowsAtBound as at_bound:
+            self._waiting = rows[at_bound.poured :].copy()
+            self.triples += at_bound.poured
+            raise LimitError(
+                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self._waiting):,} triples "
+                "wait until it is made room",
+                hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
+            ) from None
+        self.triples += len(rows)
+        if self.terms.due():
+            self.sweep()
+
+    def _first_matches(self, running: Running, clock: Clock) -> Iterator[list[Matches]]:
+        """Yield what new queries have already matched: static data alone, or what the memories held."""
+        found, self._found = self._found, []
+        known, self._known = self._known, set(self.registry.queries)
+        for out in found:
+            batches = [batch for batch in running.outcome.matches(out, clock) if batch.query.number not in known]
+            if batches:
+                yield self._noted(batches)
+
+    def _noted(self, found: list[Matches]) -> list[Matches]:
+        for batch in found:
+            self._batches.add(batch)
+        return found
+
+    def sweep(self, held: Iterable[np.ndarray] = ()) -> int:
+        """Reclaim the terms that nothing uses: no row, no pattern, no static data, no match that somebody holds."""
+        running = self.current()
+        running.runtime.collect()
+        marks = np.zeros(1 + max((len(self.terms.values.kind), 0)), dtype=np.uint8)
+        running.runtime.mark(marks)
+        running.outcome.mark(marks)
+        for rows in (self._waiting, *held):
+            marks[rows[:, SUBJECT : OBJECT + 1].reshape(-1)] = 1
+        for batch in list(self._batches):
+            batch.seal()
+        running.runtime.memo[:] = 0
+        return self.terms.sweep(marks)

@@ -1,0 +1,140 @@
+"""Matches: what a query found, in batches of ids that are decoded when somebody looks.
+
+A batch holds ids; the dictionary may reclaim a term that nothing uses any more, so before it does, every batch that
+somebody still holds decodes its ids once (`seal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retewave.windows.intervals import is_static
+from retewave.windows.times import Clock, Instant
+
+if TYPE_CHECKING:
+    from retewave.query import Query
+    from retewave.rete.terms import Terms
+
+__all__ = ["Match", "Matches"]
+
+
+class Matches:
+    """Matches of one query, in the order in which they were found."""
+
+    __slots__ = ("__weakref__", "_texts", "clock", "ends", "ids", "places", "query", "starts", "terms")
+
+    def __init__(
+        self, query: Query, terms: Terms, clock: Clock, ids: np.ndarray, starts: np.ndarray, ends: np.ndarray
+    ) -> None:
+        self.query = query  # whose matches they are
+        self.terms = terms  # the dictionary of the ids
+        self.clock = clock  # how times are shown
+        self.ids = ids  # int64[n, variables]; 0 is unbound
+        self.starts = starts  # int64[n] microseconds
+        self.ends = ends  # int64[n] microseconds
+        self.places = np.arange(len(ids))  # where they stood among other queries' matches
+        self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, row: int) -> Match:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there are {len(self)} matches, none has the place {row}")
+        return Match(self, row % len(self))
+
+    def __iter__(self) -> Iterator[Match]:
+        return (Match(self, row) for row in range(len(self)))
+
+    def seal(self) -> None:
+        """Decode all ids once, so that the batch no longer needs the dictionary."""
+        if self._texts is None:
+            used = np.unique(self.ids)
+            used = used[used > 0]
+            self._texts = dict(zip(used.tolist(), self.terms.texts(used.tolist()), strict=True))
+
+    def text(self, term: int) -> bytes | None:
+        """Return the canonical text of one of the batch's ids; nothing for unbound."""
+        if term == 0:
+            return None
+        return self._texts[term] if self._texts is not None else self.terms.text(term)
+
+    def column(self, name: str) -> list[bytes | None]:
+        """Return a variable's terms as canonical texts, match by match."""
+        column = self.ids[:, self.query.place(name)]
+        used, inverse = np.unique(column, return_inverse=True)
+        texts = [self.text(term) for term in used.tolist()]
+        return [texts[i] for i in inverse.tolist()]
+
+
+class Match(Mapping[str, Any]):
+    """One match: a mapping from the query's variables to rdflib terms, with its interval.
+
+    Terms are decoded when they are looked at.
+    """
+
+    __slots__ = ("_batch", "_row")
+
+    def __init__(self, batch: Matches, row: int) -> None:
+        self._batch = batch
+        self._row = row
+
+    @property
+    def query(self) -> Query:
+        """The query that found it."""
+        return self._batch.query
+
+    @property
+    def start(self) -> Instant | None:
+        """When its earliest item starts, in the form in which times went in; None if all is static data."""
+        return self._time(int(self._batch.starts[self._row]))
+
+    @property
+    def end(self) -> Instant | None:
+        """When its last item ends, in the form in which times went in; None if all is static data."""
+        return self._time(int(self._batch.ends[self._row]))
+
+    def _time(self, time: int) -> Instant | None:
+        batch, row = self._batch, self._row
+        if is_static(int(batch.starts[row]), int(batch.ends[row])):
+            return None
+        return batch.clock.decode(time)
+
+    def text(self, name: str) -> bytes | None:
+        """Return a variable's term as canonical N-Triples text; None when it is unbound."""
+        return self._batch.text(int(self._batch.ids[self._row, self.query.place(name)]))
+
+    def __getitem__(self, name: str) -> Any:
+        text = self.text(name)
+        if text is None:
+            raise KeyError(name)
+        from retewave.io.rdf import from_text
+
+        return from_text(text)
+
+    def __iter__(self) -> Iterator[str]:
+        row = self._batch.ids[self._row]
+        return (name for name, term in zip(self.query.variables, row, strict=True) if term != 0)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._batch.ids[self._row]))
+
+    @property
+    def triples(self) -> list[tuple[Any, Any, Any]]:
+        """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
+        from retewave.io.rdf import from_text
+
+        return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self.query.construct(self)]
+
+    def __repr__(self) -> str:
+        terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)
+        return f"<Match of {self.query.name} [{self.start}, {self.end}] {terms}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)

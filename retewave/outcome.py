@@ -1,0 +1,154 @@
+"""The end of a match's way: what the kernel left to Python, then DISTINCT, then batches of matches.
+
+Data's way: output rows -> **steps in Python** -> **DISTINCT** -> `Matches` -> callbacks, iterators, sinks.
+Most rows pass straight through: the kernel has decided every filter that it can.  A filter on one variable is
+evaluated once a term; what it said is entered in the kernel's memo, so that the next row is decided there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from retewave.compiler.algebra import Variable
+from retewave.compiler.evaluate import Evaluator
+from retewave.compiler.expressions import variables
+from retewave.compiler.lower import Output
+from retewave.compiler.normal import ExtendStep, FilterStep, Step
+from retewave.compiler.programs import Programs
+from retewave.io.rdf import from_text, to_text
+from retewave.match import Matches
+from retewave.query import Query
+from retewave.rete import filter_codes
+from retewave.rete import layout as at
+from retewave.rete.runtime import Runtime
+from retewave.rete.support import Support
+from retewave.rete.terms import Terms
+from retewave.windows.times import Clock
+
+__all__ = ["Outcome"]
+
+_VERDICTS = {True: filter_codes.TRUE, False: filter_codes.FALSE, None: filter_codes.ERROR}
+
+
+@dataclass
+class Outcome:
+    """Turns output rows into matches, for all queries of one network."""
+
+    terms: Terms  # the dictionary
+    runtime: Runtime  # whose output it is; its memo is filled here
+    programs: Programs  # the kernel's filters; they know what the memo's rows stand for
+    queries: dict[int, Query]  # by number
+    outputs: dict[tuple[int, int], Output]  # what the rows of (query, branch) hold
+    supports: dict[int, Support]  # of the DISTINCT queries, by number
+    _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+
+    def matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
+        """Return the matches that output rows make, a batch a query; `places` tell their common order."""
+        found: list[Matches] = []
+        numbers = rows[:, at.O_QUERY]
+        for number in np.unique(numbers).tolist() if len(rows) > 1 else numbers.tolist():
+            places = np.flatnonzero(numbers == number)
+            batch = self._of_query(self.queries[number], rows[places], places, clock)
+            if len(batch):
+                found.append(batch)
+        return found
+
+    def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
+        branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
+        ids = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
+        kept = np.ones(len(rows), dtype=np.bool_)
+        for branch in np.unique(branches).tolist():
+            of_branch = np.flatnonzero(branches == branch)
+            output = self.outputs[query.number, branch]
+            shown, passed = self._of_branch(query, output, rows[of_branch])
+            ids[of_branch], kept[of_branch] = shown, passed
+        if query.number in self.supports:
+            living = np.flatnonzero(kept)
+            starts, ends = rows[living, at.O_WINDOW_START], rows[living, at.O_END]
+            kept[living] = self.supports[query.number].new(ids[living], starts, ends)
+        batch = Matches(query, self.terms, clock, ids[kept], rows[kept, at.O_START], rows[kept, at.O_END])
+        batch.places = places[kept]
+        return batch
+
+    def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the shown ids of a branch's rows, and which rows pass."""
+        columns = {name: rows[:, at.O_COLUMNS + place] for place, name in enumerate(output.names)}
+        passed = np.ones(len(rows), dtype=np.bool_)
+        open_rows = np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
+        if len(open_rows):
+            self._take_steps(output.steps, columns, open_rows, passed)
+        shown = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
+        for place, name in enumerate(query.variables):
+            if name in columns:
+                shown[:, place] = columns[name]
+        return shown, passed
+
+    def _take_steps(
+        self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
+    ) -> None:
+        """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
+        for step in steps:
+            rows = rows[passed[rows]]
+            if isinstance(step, FilterStep):
+                passed[rows] = self._verdicts(step, columns, rows)
+            else:
+                column = np.zeros(len(passed), dtype=np.int64)
+                column[rows] = [self._value(step, columns, row) for row in rows.tolist()]
+                columns[step.variable.name] = column
+
+    def _verdicts(self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
+        seen = step.scope
+        evaluator = self._evaluator(step)
+        if len(seen) == 1 and evaluator.pure:
+            (only,) = seen
+            used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
+            said = [self._remembered(step, only, term) for term in used.tolist()]
+            return np.array([verdict == filter_codes.TRUE for verdict in said], dtype=np.bool_)[inverse]
+        return np.array(
+            [evaluator.truth(self._bindings(seen, columns, row)) is True for row in rows.tolist()], dtype=np.bool_
+        )
+
+    def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
+        """Return the verdict of a filter on one term, evaluated once."""
+        memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
+        table = self.runtime.memo
+        if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
+            return int(table[memo, term])
+        bindings = {variable.name: from_text(self.terms.text(term))} if term else {}
+        verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
+        if memo is not None and term > 0:
+            self._enter(memo, term, verdict)
+        return verdict
+
+    def _enter(self, memo: int, term: int, verdict: int) -> None:
+        if term >= self.runtime.memo.shape[1]:
+            width = max(2 * self.runtime.memo.shape[1], term + 1)
+            wider = np.zeros((len(self.runtime.memo), width), dtype=np.uint8)
+            wider[:, : self.runtime.memo.shape[1]] = self.runtime.memo
+            self.runtime.memo = wider
+        self.runtime.memo[memo, term] = verdict
+
+    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int) -> int:
+        value = self._evaluator(step).value(self._bindings(step.scope, columns, row))
+        return 0 if value is None else self.terms.intern(to_text(value))
+
+    def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for variable in scope:
+            term = int(columns[variable.name][row]) if variable.name in columns else 0
+            if term:
+                found[variable.name] = from_text(self.terms.text(term))
+        return found
+
+    def _evaluator(self, step: Step) -> Evaluator:
+        if id(step) not in self._evaluators:
+            self._evaluators[id(step)] = Evaluator(step.expression, scope=step.scope)
+        return self._evaluators[id(step)]
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark the terms that DISTINCT remembers."""
+        for support in self.supports.values():
+            support.mark(marks)

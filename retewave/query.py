@@ -1,0 +1,137 @@
+"""A registered query: its text, what it shows, and what it has matched."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from retewave.compiler import algebra
+from retewave.compiler.algebra import BlankNode, Variable
+from retewave.errors import UsageError
+from retewave.match import Match, Matches
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["Query"]
+
+_blank_numbers = count(1)  # blank nodes of CONSTRUCT are new for every match, in the whole process
+
+
+class Query:
+    """A query that an engine listens for.
+
+    Its last matches (as many as `keep` says) can be had as columns.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        parsed: algebra.Query,
+        name: str,
+        on_match: Callable[[Match], object] | None,
+        keep: int | None,
+    ) -> None:
+        self.number = number  # the engine's number of it
+        self.parsed = parsed  # what was understood
+        self.name = name  # REGISTER QUERY's name, or one that the engine gave
+        self.on_match = on_match  # is called with every match
+        self.matched = 0  # how many matches there were
+        self.variables = _shown(parsed)  # the columns of its matches
+        self._places = {variable: place for place, variable in enumerate(self.variables)}
+        self._keep = keep  # how many matches to keep; None for all
+        self._kept: deque[Matches] = deque()
+        self._kept_rows = 0
+
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.parsed.text
+
+    @property
+    def is_construct(self) -> bool:
+        """Whether its matches build triples."""
+        return self.parsed.form == "CONSTRUCT"
+
+    def __repr__(self) -> str:
+        return f"<Query {self.name}: {self.parsed.form}, {self.matched} matches>"
+
+    def place(self, variable: str) -> int:
+        """Return the column of a variable.
+
+        The question mark may be written or left out.
+        """
+        place = self._places.get(variable.removeprefix("?"))
+        if place is None:
+            known = ", ".join(f"?{each}" for each in self.variables) or "none"
+            raise KeyError(f"{self.name} shows no variable ?{variable.removeprefix('?')}; it shows {known}")
+        return place
+
+    def take(self, batch: Matches) -> None:
+        """Note a batch of new matches."""
+        self.matched += len(batch)
+        if self._keep == 0:
+            return
+        self._kept.append(batch)
+        self._kept_rows += len(batch)
+        while self._keep is not None and len(self._kept) > 1 and self._kept_rows - len(self._kept[0]) >= self._keep:
+            self._kept_rows -= len(self._kept.popleft())
+
+    @property
+    def matches(self) -> list[Match]:
+        """The last matches, oldest first."""
+        found = [match for batch in self._kept for match in batch]
+        return found if self._keep is None else found[len(found) - min(len(found), self._keep) :]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the last matches as a table: start, end, and each variable in N-Triples form."""
+        import pyarrow
+
+        matches = self.matches
+        columns: dict[str, Any] = {"start": [m.start for m in matches], "end": [m.end for m in matches]}
+        for name in self.variables:
+            texts = [match.text(name) for match in matches]
+            columns[name] = pyarrow.array([text and text.decode() for text in texts], pyarrow.string())
+        return pyarrow.table(columns)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the last matches as a data frame: start, end, and each variable in N-Triples form."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError as e:
+            raise UsageError("pandas is not installed", hint="pip install 'pandas<3', or use to_arrow()") from e
+        return self.to_arrow().to_pandas()
+
+    def construct(self, match: Match) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Build the triples of a CONSTRUCT query for a match, as canonical texts.
+
+        A triple with an unbound variable, a literal subject or a predicate that is no IRI is left out.
+        """
+        blanks: dict[str, bytes] = {}
+        for pattern in self.parsed.template:
+            parts = [self._instance(part, match, blanks) for part in (pattern.subject, pattern.predicate, pattern.object)]
+            s, p, o = parts
+            if s is not None and p is not None and o is not None and s[:1] != b'"' and p[:1] == b"<":
+                yield s, p, o
+
+    def _instance(
+        self, part: bytes | Variable | BlankNode, match: Match, blanks: dict[str, bytes]
+    ) -> bytes | None:
+        if isinstance(part, bytes):
+            return part
+        if isinstance(part, BlankNode):
+            if part.label not in blanks:
+                blanks[part.label] = b"_:m%d" % next(_blank_numbers)
+            return blanks[part.label]
+        return match.text(part.name)
+
+
+def _shown(parsed: algebra.Query) -> tuple[str, ...]:
+    """Return the variables that a match has: those projected, or those of the template."""
+    if parsed.form == "SELECT":
+        return parsed.projection
+    terms = (term for triple in parsed.template for term in (triple.subject, triple.predicate, triple.object))
+    return tuple(dict.fromkeys(term.name for term in terms if isinstance(term, Variable)))

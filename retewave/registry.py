@@ -1,0 +1,124 @@
+"""The registered queries: read, checked, named, and what the planner needs of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.normal import Branch, branches
+from retewave.compiler.parse import parse
+from retewave.compiler.parts import parts_of
+from retewave.compiler.shape import Listener, Streams
+from retewave.errors import QueryError, UsageError
+from retewave.match import Match
+from retewave.query import Query
+from retewave.windows.intervals import UNBOUNDED, widest
+
+__all__ = ["CartesianWarning", "Language", "Registry", "read_query"]
+
+Language = Literal["sparql", "tpg"]
+
+
+class CartesianWarning(UserWarning):
+    """A query is a cartesian product, as its author allowed."""
+
+
+def read_query(query: str | Path, language: Language | None = None) -> Parsed:
+    """Read a query: a text, or the path of a file that holds one.
+
+    >>> read_query("SELECT * WHERE { ?s ?p ?o }").projection
+    ('s', 'p', 'o')
+    """
+    if isinstance(query, Path) or ("\n" not in query and "{" not in query):
+        path = Path(query)
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}", hint="give a query's text or the path of a file that holds one")
+        return parse(path.read_text(encoding="utf-8"), source=str(path), language=language)
+    return parse(query, language=language)
+
+
+@dataclass
+class Registry:
+    """All registered queries of one engine."""
+
+    queries: dict[int, Query] = field(default_factory=dict)  # by number
+    streams: dict[str, int] = field(default_factory=dict)  # IRI -> the engine's number of the stream
+    generation: int = 0  # changes with every change of the queries
+    _listeners: dict[int, Listener] = field(default_factory=dict)
+    _numbers: int = 0
+
+    def add(
+        self,
+        parsed: Parsed,
+        *,
+        name: str | None,
+        on_match: Callable[[Match], object] | None,
+        keep: int | None,
+        allow_cartesian: bool,
+    ) -> Query:
+        """Register a query."""
+        normal = branches(parsed)
+        _check_parts(parsed, normal, allow_cartesian)
+        number = self._numbers
+        query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
+        self._numbers += 1
+        self.queries[number] = query
+        self._listeners[number] = self._listener(query, normal)
+        self.generation += 1
+        return query
+
+    def remove(self, query: Query) -> None:
+        """Forget a query."""
+        if self.queries.get(query.number) is not query:
+            raise UsageError(f"{query.name} is not registered with this engine")
+        del self.queries[query.number], self._listeners[query.number]
+        self.generation += 1
+
+    def listeners(self) -> list[Listener]:
+        """Return the queries as the planner needs them, oldest first."""
+        return list(self._listeners.values())
+
+    def stream_number(self, iri: str | None) -> int:
+        """Return the number of a stream; 0 for one without a name, which every query hears."""
+        if iri is None:
+            return 0
+        return self.streams.setdefault(str(iri), len(self.streams) + 1)
+
+    def _free_name(self, name: str) -> str:
+        taken = {query.name for query in self.queries.values()}
+        free, number = name, 2
+        while free in taken:
+            free, number = f"{name}#{number}", number + 1
+        return free
+
+    def _listener(self, query: Query, normal: tuple[Branch, ...]) -> Listener:
+        parsed = query.parsed
+        if not parsed.streams:
+            width = UNBOUNDED if parsed.window is None else parsed.window
+            return Listener(query.number, normal, query.variables, width)
+        widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
+        if parsed.window is not None:
+            widths = dict.fromkeys(widths, parsed.window)
+        width = widest(widths.values())
+        streams: Streams = frozenset((self.stream_number(iri), width - own) for iri, own in widths.items())
+        return Listener(query.number, normal, query.variables, width, streams)
+
+
+def _check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:
+    """Refuse a cartesian product that nobody allowed; warn of one that somebody did."""
+    for branch in normal:
+        parts = parts_of(branch)
+        if len(parts) < 2:
+            continue
+        listed = "; ".join(f"{{ {part} }}" for part in parts)
+        what = f"{parsed.name or parsed.source}: {len(parts)} parts of the pattern share no variable: {listed}"
+        if not allowed:
+            raise QueryError(
+                what,
+                hint="every match of one part pairs with every match of the other; if you mean that: allow_cartesian=True",
+            )
+        warnings.warn(what, CartesianWarning, stacklevel=4)

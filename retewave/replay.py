@@ -1,0 +1,108 @@
+"""What a new network takes over of an old one: the live rows of its α-memories, as facts.
+
+Every old memory whose test has something in common with a new α test serves it.  A memory holds, of the arrivals of one
+triple within its window, all or none (its filters look at the triple only), so several memories together hold a triple
+as often as the one that holds it most often.  Where no memory has it, a new pattern starts without it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retewave.compiler.lower import Lowered
+from retewave.compiler.plan import AlphaTest
+from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END, FACT_START, FACT_WIDTH, FACT_WINDOW_START
+from retewave.rete.runtime import Runtime
+from retewave.rete.terms import Terms
+
+__all__ = ["facts_for"]
+
+
+def facts_for(new: Lowered, old: Lowered, runtime: Runtime, terms: Terms) -> np.ndarray:
+    """Return the facts that a new network's α tests take over, in the order of their ends."""
+    found = [np.empty((0, FACT_WIDTH), dtype=np.int64)]
+    for number, test in enumerate(new.plan.producers):
+        if isinstance(test, AlphaTest):
+            alpha = new.alphas[number]
+            found.append(_union([_facts(alpha, test, old, slot, runtime, terms) for slot in _serving(test, old)]))
+    facts = np.concatenate(found)
+    return facts[np.argsort(facts[:, FACT_END], kind="stable")]
+
+
+def _serving(test: AlphaTest, old: Lowered) -> list[int]:
+    """Return the slots that hold something of what a test asks for, without those that add nothing to another."""
+    fitting = [slot for slot in range(len(old.slots)) if _serves(_test_of(old, slot), test)]
+    whole = [slot for slot in fitting if not old.slots[slot].filters and _covers(_test_of(old, slot), test)]
+    if not whole:
+        return fitting
+    widest = max(whole, key=lambda slot: _window(old, slot))
+    return [widest] + [slot for slot in fitting if _window(old, slot) > _window(old, widest)]
+
+
+def _test_of(lowered: Lowered, slot: int) -> AlphaTest | None:
+    producer = lowered.plan.producers[lowered.slots[slot].producer]
+    return producer if isinstance(producer, AlphaTest) else None
+
+
+def _window(lowered: Lowered, slot: int) -> int:
+    return lowered.network.nodes[lowered.network.slots[slot].node].window
+
+
+def _serves(one: AlphaTest | None, other: AlphaTest) -> bool:
+    """Say whether some triple may pass both tests."""
+    if one is None or one.streams != other.streams:
+        return False
+    return all(a is None or b is None or bool(a & b) for a, b in zip(_sets(one), _sets(other), strict=True))
+
+
+def _covers(general: AlphaTest | None, special: AlphaTest) -> bool:
+    """Say whether all that passes `special` passes `general`."""
+    if general is None:
+        return False
+    pairs = zip(_sets(general), _sets(special), strict=True)
+    return set(general.equal) <= set(special.equal) and all(
+        wide is None or (narrow is not None and narrow <= wide) for wide, narrow in pairs
+    )
+
+
+def _union(sources: list[np.ndarray]) -> np.ndarray:
+    """Return each fact as often as the source that has it most often."""
+    if not sources:
+        return np.empty((0, FACT_WIDTH), dtype=np.int64)
+    if len(sources) == 1:
+        return sources[0]
+    counted = [np.unique(source, axis=0, return_counts=True) for source in sources]
+    facts, inverse = np.unique(np.concatenate([facts for facts, _ in counted]), axis=0, return_inverse=True)
+    most = np.zeros(len(facts), dtype=np.int64)
+    np.maximum.at(most, inverse, np.concatenate([counts for _, counts in counted]))
+    return np.repeat(facts, most, axis=0)
+
+
+def _sets(test: AlphaTest) -> tuple[frozenset[bytes] | None, ...]:
+    atom = test.atom
+    return atom.subject, None if atom.predicate is None else frozenset((atom.predicate,)), atom.object
+
+
+def _facts(
+    alpha: int, test: AlphaTest, old: Lowered, slot: int, runtime: Runtime, terms: Terms
+) -> np.ndarray:
+    """Return a slot's rows as facts of an α of the new network, without those that its test refuses."""
+    source, of, rows = _test_of(old, slot), old.slots[slot], runtime.rows_of(slot)
+    assert source is not None
+    facts = np.zeros((len(rows), FACT_WIDTH), dtype=np.int64)
+    facts[:, FACT_ALPHA] = alpha
+    facts[:, FACT_END], facts[:, FACT_WINDOW_START], facts[:, FACT_START] = rows[:, 0], rows[:, 1], rows[:, 2]
+    for place, column in enumerate((*of.keys, *of.payload)):
+        facts[:, FACT_COLUMNS + column] = rows[:, 3 + place]
+    for place, texts in enumerate(_sets(source)):
+        if texts is not None and len(texts) == 1:
+            facts[:, FACT_COLUMNS + place] = terms.find(next(iter(texts)))
+    for one, other in source.equal:
+        facts[:, FACT_COLUMNS + other] = facts[:, FACT_COLUMNS + one]
+    kept = np.ones(len(facts), dtype=np.bool_)
+    for place, texts in enumerate(_sets(test)):
+        if texts is not None:
+            kept &= np.isin(facts[:, FACT_COLUMNS + place], [terms.find(text) for text in texts])
+    for one, other in test.equal:
+        kept &= facts[:, FACT_COLUMNS + one] == facts[:, FACT_COLUMNS + other]
+    return facts[kept]

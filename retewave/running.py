@@ -1,0 +1,143 @@
+"""From registered queries to a network that runs: plan, lower, load what is there before the stream.
+
+Changing the queries builds a new network and pours into it what the old one's α-memories hold; the network itself is
+never operated on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from retewave.compiler.lower import Lowered, lower
+from retewave.compiler.plan import Plan, Table, atoms_of, make_plan
+from retewave.compiler.programs import Programs
+from retewave.compiler.shape import Listener, shapes_of
+from retewave.epsilon.atoms import Atom
+from retewave.epsilon.dispatch import Dispatch, routes
+from retewave.epsilon.network import Network as EpsilonNetwork
+from retewave.outcome import Outcome
+from retewave.query import Query
+from retewave.replay import facts_for
+from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.facts import FACT_WIDTH, distinct_facts
+from retewave.rete.rows import OBJECT, PREDICATE
+from retewave.rete.runtime import Options, Runtime
+from retewave.rete.support import Support
+from retewave.rete.terms import Terms
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+__all__ = ["Running", "build"]
+
+
+@dataclass
+class Running:
+    """A network that runs, with what is needed to read its output."""
+
+    lowered: Lowered  # the plan and its records
+    dispatch: Dispatch  # how ε led to the tables
+    runtime: Runtime  # the arrays
+    outcome: Outcome  # what makes matches of output rows
+    acceptance: Acceptance  # which triples a reader may drop
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.lowered.plan
+
+
+def build(
+    listeners: Iterable[Listener],
+    queries: Mapping[int, Query],
+    network: EpsilonNetwork,
+    terms: Terms,
+    static: np.ndarray,
+    options: Options,
+) -> Running:
+    """Plan the queries over a schema's network; nothing is loaded yet."""
+    listeners = tuple(listeners)
+    shapes = shapes_of(listeners)
+    atoms = atoms_of(shapes)
+    dispatch = routes(atoms, network)
+    fed = _fed_by(static, dispatch, terms)
+    plan = make_plan(shapes, fed.__contains__)
+    programs = Programs(terms)
+    lowered = lower(plan, dispatch, programs)
+    runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
+    supports = {
+        each.number: Support.empty(len(queries[each.number].variables), each.width)
+        for each in listeners
+        if queries[each.number].parsed.distinct
+    }
+    outcome = Outcome(terms, runtime, programs, dict(queries), lowered.outputs, supports)
+    return Running(lowered, dispatch, runtime, outcome, _acceptance(lowered))
+
+
+def load(running: Running, terms: Terms, static: np.ndarray, former: Running | None) -> Iterator[np.ndarray]:
+    """Pour in what is there before the stream: inline tables, static data, what the former network's memories hold."""
+    runtime = running.runtime
+    for number, producer in enumerate(running.plan.producers):
+        if isinstance(producer, Table):
+            for row in producer.rows:
+                ids = tuple(_pinned(terms, text) for text in row)
+                yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
+    yield from runtime.pour_facts(_static_facts(running, terms, static), terms.values)
+    if former is not None:
+        yield from runtime.pour_facts(facts_for(running.lowered, former.lowered, former.runtime, terms), terms.values)
+
+
+def _pinned(terms: Terms, text: bytes) -> int:
+    number = terms.intern(text)
+    terms.pin([number])
+    return number
+
+
+def _fed_by(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
+    """Return the atoms that static data, or the schema itself, gives something to."""
+    atoms = dispatch.reduction.atoms
+    fed = {atoms[fact.atom] for fact in dispatch.facts}
+    if len(static) == 0:
+        return frozenset(fed)
+    objects: dict[int, set[int]] = {
+        int(p): set(np.unique(static[static[:, PREDICATE] == p, OBJECT]).tolist()) for p in np.unique(static[:, PREDICATE])
+    }
+    for (_, predicate, object_), found in dispatch.table.items():
+        there = objects.get(terms.find(predicate), set()) if predicate is not None else {0}
+        if there and (object_ is None or predicate is None or terms.find(object_) in there):
+            fed.update(atoms[route.atom] for route in found)
+    return frozenset(fed)
+
+
+def _static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarray:
+    """Return the facts of static data and of the schema, each once."""
+    given = running.runtime.static_facts(static, terms.values)
+    lowered = running.lowered
+    atoms = running.dispatch.reduction.atoms
+    alphas: dict[Atom, list[int]] = {}
+    for number, producer in enumerate(running.plan.producers):
+        if not isinstance(producer, Table) and number in lowered.alphas:
+            alphas.setdefault(producer.atom, []).append(lowered.alphas[number])  # type: ignore[union-attr]
+    stated = [
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(_pinned(terms, text) for text in fact[1:]), 0]
+        for fact in running.dispatch.facts
+        for alpha in alphas.get(atoms[fact.atom], ())
+    ]
+    facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
+    return facts[: distinct_facts(facts)]
+
+
+def _acceptance(lowered: Lowered) -> Acceptance:
+    """Return which triples can reach some α test."""
+    keys = lowered.network.keys
+    everything = any(p == 0 for _, p, _ in keys)
+    size = 1 + max((max(p, o) for _, p, o in keys), default=0)
+    predicates, objects = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
+    for _, p, o in keys:
+        if o:
+            objects[o] = 1
+            predicates[p] = predicates[p] or ACCEPT_OBJECT
+        else:
+            predicates[p] = ACCEPT
+    return Acceptance(int(everything), predicates, objects)

@@ -1,0 +1,44 @@
+"""owlrl as the oracle: the closure of schema and data, restricted to what a stream's triples entail.
+
+owlrl says more than a stream asks: schema triples, reflexive owl:sameAs, types in the vocabularies of RDF,
+RDFS and OWL, literals and blank class expressions.  `closure` leaves those out, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import owlrl
+from rdflib import Graph
+from rdflib.term import BNode, Literal, URIRef
+from retewave.epsilon.texts import text_of
+from retewave.epsilon.vocabulary import OWL, RDF, RDFS, TYPE, Triple, is_blank, is_literal, rdfs
+
+__all__ = ["closure"]
+
+_VOCABULARIES = (b"<" + RDF, b"<" + RDFS, b"<" + OWL)
+_KEPT = frozenset({TYPE, rdfs("member")})
+
+
+def closure(triples: Iterable[Triple]) -> set[Triple]:
+    """Return the closure under OWL 2 RL and RDFS, without what is only about the vocabularies."""
+    graph = Graph()
+    graph.parse(data=b"".join(b" ".join(triple) + b" .\n" for triple in triples), format="nt")
+    owlrl.DeductiveClosure(owlrl.RDFS_OWLRL_Semantics).expand(graph)
+    rows = ((_text(s), _text(p), _text(o)) for s, p, o in graph)
+    return {row for row in rows if _is_about_data(row)}
+
+
+def _text(term: object) -> bytes:
+    assert isinstance(term, URIRef | BNode | Literal), term
+    return text_of(term)
+
+
+def _is_about_data(triple: Triple) -> bool:
+    s, p, o = triple
+    if is_literal(s) or is_blank(s) or is_blank(p):
+        return False
+    if p == TYPE:
+        return not (is_blank(o) or o.startswith((*_VOCABULARIES, b"<http://www.w3.org/2001/XMLSchema#")))
+    container = p.startswith(b"<" + RDF + b"_")
+    return p in _KEPT or container or not p.startswith(_VOCABULARIES)
