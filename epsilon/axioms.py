@@ -40,9 +40,7 @@ class Axiom:
     subject: bytes  # the class or property that the premise names; a FACT's v
     object: bytes  # the class or property that the conclusion names; for the hasValue kinds: v
     property: bytes | None = None  # the p of the two hasValue kinds
-    stated: str = field(
-        default="", compare=False
-    )  # how the schema said it, when that differs from the normal form
+    stated: str = field(default="", compare=False)  # how the schema said it, when that differs from the normal form
 
     def __str__(self) -> str:
         if self.stated:

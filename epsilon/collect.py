@@ -54,9 +54,7 @@ class Collected:
     imports: tuple[bytes, ...]  # what owl:imports asks for
 
 
-_CLASSES = frozenset(
-    {owl("Class"), rdfs("Class"), owl("Restriction"), rdfs("Datatype"), owl("DeprecatedClass")}
-)
+_CLASSES = frozenset({owl("Class"), rdfs("Class"), owl("Restriction"), rdfs("Datatype"), owl("DeprecatedClass")})
 _PROPERTIES = frozenset(
     {rdf("Property"), owl("DeprecatedProperty")}
     | {owl(name + "Property") for name in ("Object", "Datatype", "Annotation", "Ontology")}
@@ -79,7 +77,10 @@ STATEMENTS = {  # the predicates of axioms -> the normal form
 }
 _BOTH_WAYS = frozenset({owl("equivalentClass"), owl("equivalentProperty")})
 _SCHEMA_PROPERTIES = frozenset(STATEMENTS)
-_SCHEMA_CLASSES = frozenset({owl("SymmetricProperty"), rdfs("ContainerMembershipProperty")})
+_IMPORTS, _MEMBER = owl("imports"), rdfs("member")
+_SYMMETRIC, _CONTAINER = owl("SymmetricProperty"), rdfs("ContainerMembershipProperty")
+_VOCABULARIES = (b"<" + OWL, b"<" + RDFS)
+_SCHEMA_CLASSES = frozenset({_SYMMETRIC, _CONTAINER})
 
 
 @dataclass
@@ -100,11 +101,11 @@ class _Collector:
             self._statement(triple)
         elif predicate == TYPE:
             self._type(triple)
-        elif predicate == owl("imports"):
+        elif predicate == _IMPORTS:
             self.imports.append(object_)
         elif predicate in STRUCTURE or predicate in _ANNOTATIONS or self.expressions.is_list_cell(subject):
             return
-        elif predicate.startswith((b"<" + OWL, b"<" + RDFS)) and predicate != rdfs("member"):
+        elif predicate.startswith(_VOCABULARIES) and predicate != _MEMBER:
             self.beyond[compact(predicate)].append(triple)
         else:
             self.data.append(triple)
@@ -130,10 +131,10 @@ class _Collector:
             self.declared.setdefault(class_node(subject))
         elif object_ in _PROPERTIES:
             self.declared.setdefault(property_node(subject))
-        elif object_ == owl("SymmetricProperty"):
+        elif object_ == _SYMMETRIC:
             stated = f"{compact(subject)} a owl:SymmetricProperty"
             self.axioms[Axiom(Kind.INVERSE, subject, subject, stated=stated)] = None
-        elif object_ == rdfs("ContainerMembershipProperty"):
+        elif object_ == _CONTAINER:
             stated = f"{compact(subject)} a rdfs:ContainerMembershipProperty"
             self.axioms[Axiom(Kind.SUB_PROPERTY, subject, rdfs("member"), stated=stated)] = None
         elif object_ in _OTHER_DECLARATIONS or self.expressions.is_list_cell(subject):

@@ -12,7 +12,7 @@ rules are complete); only what is emitted must be an RDF triple.  Blank class ex
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
@@ -31,7 +31,6 @@ from retewave.epsilon.vocabulary import (
 )
 
 __all__ = [
-    "CONTAINER_MEMBERS",
     "INPUT",
     "OBJECT",
     "SUBJECT",
@@ -42,11 +41,9 @@ __all__ = [
     "Part",
     "answers",
     "derivations",
-    "generalisations",
+    "most_general",
     "path",
 ]
-
-CONTAINER_MEMBERS = 1000  # rdf:_1 to rdf:_1000 are sub-properties of rdfs:member without being declared
 
 
 class From(Enum):
@@ -88,9 +85,9 @@ class Derivation(NamedTuple):
     def is_identity(self) -> bool:
         """Say whether the entailed triple is the input triple itself."""
         kept = (self.subject, self.given_subject), (self.object, self.given_object)
-        return all(
-            part in (own, given) for (part, given), own in zip(kept, (SUBJECT, OBJECT), strict=True)
-        ) and (self.predicate in (INPUT, self.given_predicate))
+        return all(part in (own, given) for (part, given), own in zip(kept, (SUBJECT, OBJECT), strict=True)) and (
+            self.predicate in (INPUT, self.given_predicate)
+        )
 
 
 @dataclass(frozen=True)
@@ -104,6 +101,7 @@ class Answers:
 # A state of the walk is "an input triple (a p b) entails (subject q object)".  The goal's free subject and
 # object are the tokens _X and _Y, wherever on the path they are; None is a position that nobody looks at.
 _X, _Y = 0, 1
+_MEMBER = rdfs("member")
 _Term: TypeAlias = int | bytes | None
 
 
@@ -137,14 +135,14 @@ def answers(network: Network, goal: Goal) -> Answers:
             if derivation is not None:
                 found[derivation] = None
             facts.update(_facts(network, state, predicate))
-    return Answers(_most_general(found), frozenset(facts))
+    return Answers(most_general(found), frozenset(facts))
 
 
 def derivations(network: Network, predicate: bytes) -> tuple[Derivation, ...]:
     """Return all that an input triple with this predicate entails, whoever asks, the identity included."""
     everything = answers(network, Goal(None, None, None)).derivations
-    mine = tuple(found for found in everything if found.given_predicate == predicate)
-    return mine or (Derivation(None, predicate, None, SUBJECT, predicate, OBJECT),)
+    itself = Derivation(None, predicate, None, SUBJECT, predicate, OBJECT)
+    return most_general((itself, *(found for found in everything if found.given_predicate == predicate)))
 
 
 def path(network: Network, goal: Goal, derivation: Derivation) -> tuple[str, ...]:
@@ -168,7 +166,7 @@ def _any_identity(goal: Goal) -> Derivation:
 def _asked_predicates(network: Network, goal: Goal) -> tuple[bytes, ...]:
     if goal.predicate is not None:
         return (goal.predicate,)
-    return tuple(sorted(p for p in network.predicates | {rdfs("member")} if is_iri(p)))
+    return tuple(sorted(p for p in network.predicates | {_MEMBER} if is_iri(p)))
 
 
 def _start(goal: Goal, predicate: bytes) -> _State:
@@ -201,8 +199,8 @@ def _before(network: Network, state: _State) -> Iterator[tuple[_State, Axiom | s
         return
     for link in network.into.get(property_node(state.p), ()):
         yield _across(state, link), link.axiom
-    if state.p == rdfs("member"):
-        for number in range(1, CONTAINER_MEMBERS + 1):
+    if state.p == _MEMBER:
+        for number in range(1, network.containers + 1):
             yield (
                 state._replace(p=membership_property(number)),
                 f"rdf:_{number} rdfs:subPropertyOf rdfs:member",
@@ -291,23 +289,35 @@ def _facts(network: Network, state: _State, predicate: bytes) -> Iterator[Triple
                 yield end.subject, predicate, end.object
 
 
-def _most_general(found: dict[Derivation, None]) -> tuple[Derivation, ...]:
-    """Drop each derivation that only repeats what a more general one says."""
-    return tuple(one for one in found if not any(wider in found for wider in generalisations(one)))
+def most_general(found: Iterable[Derivation]) -> tuple[Derivation, ...]:
+    """Keep each derivation once, and only if it does not repeat what a more general one says."""
+    once = dict.fromkeys(found)
+    forms = {_form(one) for one in once}
+    return tuple(one for one in once if not any(wider in once for wider in _generalisations(one, forms)))
 
 
-def generalisations(derivation: Derivation) -> Iterator[Derivation]:
-    """Yield the derivations of which this one is an instance, by forgetting given constants."""
-    without_object = list(_forget_object(derivation))
-    yield from without_object
-    for each in (derivation, *without_object):
-        yield from _forget_subject(each)
+_Form: TypeAlias = tuple[bytes | None, bool, bool]  # the predicate, and which constants are given
+
+
+def _form(derivation: Derivation) -> _Form:
+    subject, predicate, object_, *_ = derivation
+    return predicate, subject is not None, object_ is not None
+
+
+def _generalisations(derivation: Derivation, forms: set[_Form]) -> Iterator[Derivation]:
+    """Yield the derivations of some forms of which this one is an instance: they forget given constants."""
+    predicate, subject, object_ = _form(derivation)
+    if object_ and (predicate, subject, False) in forms:
+        yield from _forget_object(derivation)
+    if subject and (predicate, False, object_) in forms:
+        yield from _forget_subject(derivation)
+    if subject and object_ and (predicate, False, False) in forms:
+        for without_object in _forget_object(derivation):
+            yield from _forget_subject(without_object)
 
 
 def _forget_object(derivation: Derivation) -> Iterator[Derivation]:
     given = derivation.given_object
-    if given is None:
-        return
     for subject in _constant_or(derivation.subject, given, OBJECT):
         for object_ in _constant_or(derivation.object, given, OBJECT):
             yield derivation._replace(given_object=None, subject=subject, object=object_)
@@ -315,12 +325,10 @@ def _forget_object(derivation: Derivation) -> Iterator[Derivation]:
 
 def _forget_subject(derivation: Derivation) -> Iterator[Derivation]:
     given = derivation.given_subject
-    if given is None:
-        return
     for subject in _constant_or(derivation.subject, given, SUBJECT):
         for object_ in _constant_or(derivation.object, given, SUBJECT):
             yield derivation._replace(given_subject=None, subject=subject, object=object_)
 
 
-def _constant_or(part: Part, constant: bytes, source: From) -> tuple[Part, ...]:
+def _constant_or(part: Part, constant: bytes | None, source: From) -> tuple[Part, ...]:
     return (part, source) if part == constant else (part,)

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from retewave.epsilon.atoms import Atom
-from retewave.epsilon.derive import INPUT, OBJECT, SUBJECT, Derivation, From, Goal, Part, generalisations
+from retewave.epsilon.derive import INPUT, OBJECT, SUBJECT, Derivation, From, Goal, Part, most_general
 from retewave.epsilon.network import Network
 from retewave.epsilon.reduce import Reduction, goals, reduce
 from retewave.epsilon.twins import twins
@@ -83,9 +83,7 @@ def routes(atoms: Sequence[Atom], network: Network) -> Dispatch:
     for number, found in enumerate(per_atom):
         for group in _by_predicate(found, known):
             for derivation, route in _routed(number, group):
-                table[derivation.given_subject, derivation.given_predicate, derivation.given_object].append(
-                    route
-                )
+                table[derivation.given_subject, derivation.given_predicate, derivation.given_object].append(route)
     facts = dict.fromkeys(
         Fact(number, *fact)
         for number, atom in enumerate(atoms)
@@ -134,18 +132,12 @@ def _by_predicate(found: Iterable[Derivation], known: frozenset[bytes]) -> list[
     if anything:
         for predicate in sorted(known):
             groups[predicate] += [_under(predicate, derivation) for derivation in anything]
-    return [_distinct(group) for group in groups.values()]
+    return [most_general(group) for group in groups.values()]
 
 
 def _under(predicate: bytes, derivation: Derivation) -> Derivation:
     emitted = predicate if derivation.predicate is INPUT else derivation.predicate
     return derivation._replace(given_predicate=predicate, predicate=emitted)
-
-
-def _distinct(group: Sequence[Derivation]) -> tuple[Derivation, ...]:
-    """Merge the statically equal, and drop what a more general one of the group says already."""
-    once = dict.fromkeys(group)
-    return tuple(one for one in once if not any(wider in once for wider in generalisations(one)))
 
 
 def _routed(atom: int, group: Sequence[Derivation]) -> list[tuple[Derivation, Route]]:

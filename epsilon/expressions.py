@@ -49,10 +49,10 @@ _UNREADABLE = tuple(
 )
 _MEMBERS = (_UNION, _INTERSECTION, _ONE_OF)
 _DETAILS = frozenset(owl(name) for name in ("onProperty", "onClass", "onDataRange", "withRestrictions"))
-STRUCTURE = frozenset(
-    {*_UNREADABLE, *_MEMBERS, _HAS_VALUE, _SOME, *_DETAILS}
-)  # triples that spell expressions
+STRUCTURE = frozenset({*_UNREADABLE, *_MEMBERS, _HAS_VALUE, _SOME, *_DETAILS})  # triples that spell expressions
 
+_LIST = frozenset({rdf("first"), rdf("rest")})
+_EQUIVALENT = owl("equivalentClass")
 _LEFT_OF = frozenset({rdfs("subClassOf"), owl("equivalentClass")})  # its subject is on the left
 _RIGHT_OF = frozenset({rdfs("subClassOf"), owl("equivalentClass"), rdfs("domain"), rdfs("range")})
 
@@ -71,13 +71,13 @@ class Expressions:
         parts: dict[bytes, dict[bytes, list[bytes]]] = defaultdict(lambda: defaultdict(list))
         left, right = set[bytes](), set[bytes]()
         for subject, predicate, object_ in triples:
-            if predicate in STRUCTURE or predicate in (rdf("first"), rdf("rest")):
+            if predicate in STRUCTURE or predicate in _LIST:
                 parts[predicate][subject].append(object_)
             if predicate in _LEFT_OF:
                 left.add(subject)
             if predicate in _RIGHT_OF:
                 right.add(object_)
-            if predicate == owl("equivalentClass"):
+            if predicate == _EQUIVALENT:
                 left.add(object_)
                 right.add(subject)
         found = cls(parts, frozenset(left), frozenset(right))
@@ -102,9 +102,7 @@ class Expressions:
         for node, classes in self._of(_SOME).items():
             if not TOP_CLASSES.isdisjoint(classes):
                 for on in self._of(owl("onProperty")).get(node, ()):
-                    stated = (
-                        f"{self._shown(node)} owl:onProperty {compact(on)} ; owl:someValuesFrom owl:Thing"
-                    )
+                    stated = f"{self._shown(node)} owl:onProperty {compact(on)} ; owl:someValuesFrom owl:Thing"
                     yield Axiom(Kind.DOMAIN, on, node, stated=stated)
 
     def unsupported(self) -> Iterator[tuple[str, Triple]]:
@@ -147,9 +145,7 @@ class Expressions:
                     yield from _of_members(predicate, node, members, stated)
 
     def _members(self, predicate: bytes) -> frozenset[bytes]:
-        return frozenset(
-            m for heads in self._of(predicate).values() for head in heads for m in self._list(head)
-        )
+        return frozenset(m for heads in self._of(predicate).values() for head in heads for m in self._list(head))
 
     def _list(self, head: bytes) -> tuple[bytes, ...]:
         """Return a list's members; a list that is cut short or runs in a circle is a SchemaError."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Link", "LinkKind", "Network", "Node", "class_node", "graph_of", "property_node", "value_node"]
 
 
+CONTAINER_MEMBERS = 1000  # there is no end of them: a bound, stated once
+
+
 class LinkKind(Enum):
     """What a link carries from the triple of its source to the triple of its target (section 3.3)."""
 
@@ -94,9 +97,10 @@ class Network:
 
     into: Mapping[Node, tuple[Link, ...]]  # every node -> the links that end there
     facts: Mapping[bytes, tuple[Axiom, ...]] = field(default_factory=dict)  # class -> who is in it for ever
+    containers: int = CONTAINER_MEMBERS  # so many rdf:_n are sub-properties of rdfs:member, undeclared
 
     @classmethod
-    def of(cls, axioms: Iterable[Axiom], declared: Iterable[Node] = ()) -> Network:
+    def of(cls, axioms: Iterable[Axiom], declared: Iterable[Node] = (), containers: int = CONTAINER_MEMBERS) -> Network:
         """Build the full network of some axioms; the same link stated twice is one link."""
         into: dict[Node, dict[tuple[Node, LinkKind], Link]] = {node: {} for node in declared}
         facts: dict[bytes, list[Axiom]] = {}
@@ -109,6 +113,7 @@ class Network:
         return cls(
             {node: tuple(found.values()) for node, found in into.items()},
             {name: tuple(found) for name, found in facts.items()},
+            containers,
         )
 
     @property
@@ -151,14 +156,10 @@ class Network:
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """Return the network as a graph; nodes carry `label` and `type`, links `kind` and `axiom`."""
-        return graph_of(
-            self.nodes, ((link.source, link.target, link.kind, str(link.axiom)) for link in self.links)
-        )
+        return graph_of(self.nodes, ((link.source, link.target, link.kind, str(link.axiom)) for link in self.links))
 
 
-def graph_of(
-    nodes: Iterable[Node], links: Iterable[tuple[Node, Node, LinkKind, str]]
-) -> networkx.MultiDiGraph:
+def graph_of(nodes: Iterable[Node], links: Iterable[tuple[Node, Node, LinkKind, str]]) -> networkx.MultiDiGraph:
     """Return nodes and links as a networkx graph."""
     import networkx  # only drawings need it
 

@@ -39,9 +39,7 @@ class Budget:
     seconds: float = 600.0  # how long it may take
 
 
-def owlrl_axioms(
-    triples: Iterable[Triple], budget: Budget, progress: Progress | None = None
-) -> tuple[Axiom, ...]:
+def owlrl_axioms(triples: Iterable[Triple], budget: Budget, progress: Progress | None = None) -> tuple[Axiom, ...]:
     """Return the supported axioms of the OWL 2 RL closure of some triples.
 
     The work is done in another process, so that it can be stopped at its deadline.

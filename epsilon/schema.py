@@ -26,6 +26,8 @@ from retewave.errors import SchemaError
 
 __all__ = ["Budget", "Progress", "Schema", "SchemaWarning", "Unsupported"]
 
+_IMPORTS, _ONTOLOGY = owl("imports"), owl("Ontology")
+
 
 class SchemaWarning(UserWarning):
     """A schema says something that the ε-network does not support."""
@@ -69,9 +71,7 @@ class Schema:
             axioms = tuple(dict.fromkeys(axioms + owlrl_axioms(triples, budget or Budget(), progress)))
         unsupported = collected.unsupported + _unmapped(unmapped)
         for each in unsupported:
-            warnings.warn(
-                f"the schema holds what retewave does not support: {each}", SchemaWarning, stacklevel=2
-            )
+            warnings.warn(f"the schema holds what retewave does not support: {each}", SchemaWarning, stacklevel=2)
         return cls(axioms, collected.declared, unsupported, collected.data)
 
     @cached_property
@@ -110,14 +110,12 @@ def _read_all(
         number += 1
         triples += found
         for _, predicate, target in found:
-            name = target.decode().strip("<>")
-            if predicate == owl("imports") and name in imports and name not in seen:
+            name = target.decode().strip("<>") if predicate == _IMPORTS else ""
+            if name in imports and name not in seen:
                 seen.add(name)
                 waiting.append((imports[name], None))
-    here = {
-        subject for subject, predicate, object_ in triples if (predicate, object_) == (TYPE, owl("Ontology"))
-    }
-    lost = [t for t in triples if t[1] == owl("imports") and t[2].decode().strip("<>") not in seen]
+    here = {subject for subject, predicate, object_ in triples if (predicate, object_) == (TYPE, _ONTOLOGY)}
+    lost = [t for t in triples if t[1] == _IMPORTS and t[2].decode().strip("<>") not in seen]
     return triples, [triple for triple in lost if triple[2] not in here]
 
 

@@ -96,14 +96,10 @@ def _parse(content: bytes, format: pyoxigraph.RdfFormat, name: str, base: str | 
             yield text_of(quad.subject), text_of(quad.predicate), text_of(quad.object)
     except SyntaxError as e:
         what = re.sub(r"^Parser error at line .*?: ", "", str(e.msg))
-        raise SchemaError(
-            f"malformed {format.name}: {what}", place=_place(e, content, format, name, base)
-        ) from e
+        raise SchemaError(f"malformed {format.name}: {what}", place=_place(e, content, format, name, base)) from e
 
 
-def _place(
-    error: SyntaxError, content: bytes, format: pyoxigraph.RdfFormat, name: str, base: str | None
-) -> Place:
+def _place(error: SyntaxError, content: bytes, format: pyoxigraph.RdfFormat, name: str, base: str | None) -> Place:
     line = error.lineno or _line_of_failure(content, format, base)
     lines = content.decode("utf-8", "replace").splitlines()
     excerpt = lines[line - 1] if 0 < line <= len(lines) else ""
@@ -150,11 +146,9 @@ def _texts(triples: Iterable[tuple]) -> Iterator[Triple]:
 
 def _with_own_blanks(triples: Iterable[Triple], number: int) -> Iterator[Triple]:
     names: dict[bytes, bytes] = {}
-
-    def own(term: bytes) -> bytes:
-        if not is_blank(term):
-            return term
-        return names.setdefault(term, b"_:schema%db%d" % (number, len(names)))
-
     for subject, predicate, object_ in triples:
-        yield own(subject), predicate, own(object_)
+        if is_blank(subject):
+            subject = names.setdefault(subject, b"_:schema%db%d" % (number, len(names)))
+        if is_blank(object_):
+            object_ = names.setdefault(object_, b"_:schema%db%d" % (number, len(names)))
+        yield subject, predicate, object_

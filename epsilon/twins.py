@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations
 from typing import TypeAlias
 
 from retewave.epsilon.derive import OBJECT, SUBJECT, Derivation, From, Part
 
 __all__ = ["may_coincide", "twins"]
 
-_Fields: TypeAlias = tuple[bytes | None, ...]
+_Shape: TypeAlias = tuple[type[bytes] | From | None, ...]
 
 
 def twins(derivations: Sequence[Derivation]) -> frozenset[Derivation]:
     """Return those that have a twin; all must be for the same atom and the same input predicate."""
-    by_shape: dict[tuple[bool, ...], list[Derivation]] = defaultdict(list)
+    by_shape: dict[_Shape, list[Derivation]] = defaultdict(list)
     for derivation in derivations:
-        by_shape[tuple(part is not None for part in _fields(derivation))].append(derivation)
+        by_shape[_shape(derivation)].append(derivation)
     found: set[Derivation] = set()
-    for left, right in combinations_with_replacement(by_shape, 2):
-        shared = [at for at, both in enumerate(zip(left, right, strict=True)) if all(both)]
+    for left, right in combinations(by_shape, 2):  # two of the same shape differ in a constant
+        shared = [at for at, both in enumerate(zip(left, right, strict=True)) if both == (bytes, bytes)]
         for one, other in _agreeing(by_shape[left], by_shape[right], shared):
             if not (one in found and other in found) and may_coincide(one, other):
                 found.update((one, other))
@@ -77,24 +77,25 @@ def _is_solvable(equations: Iterable[tuple[Part | None, Part | None]]) -> bool:
     return True
 
 
-def _fields(derivation: Derivation) -> _Fields:
-    """Return the parts that must agree when both derivations know them as constants."""
-    return (
-        derivation.given_subject,
-        derivation.given_object,
-        *(part if isinstance(part, bytes) else None for part in derivation[3:6]),
-    )
+def _parts(derivation: Derivation) -> tuple[Part | None, ...]:
+    given_subject, _, given_object, subject, predicate, object_ = derivation
+    return given_subject, given_object, subject, predicate, object_
+
+
+def _shape(derivation: Derivation) -> _Shape:
+    """Tell which parts are constants, and what the others are."""
+    return tuple(bytes if isinstance(part, bytes) else part for part in _parts(derivation))
 
 
 def _agreeing(
     left: Sequence[Derivation], right: Sequence[Derivation], shared: Sequence[int]
 ) -> Iterator[tuple[Derivation, Derivation]]:
     """Pair those whose shared constants are the same, by hash."""
-    index: dict[_Fields, list[Derivation]] = defaultdict(list)
+    index: dict[tuple[Part | None, ...], list[Derivation]] = defaultdict(list)
     for derivation in right:
-        fields = _fields(derivation)
-        index[tuple(fields[at] for at in shared)].append(derivation)
+        parts = _parts(derivation)
+        index[tuple([parts[at] for at in shared])].append(derivation)
     for derivation in left:
-        fields = _fields(derivation)
-        for other in index.get(tuple(fields[at] for at in shared), ()):
+        parts = _parts(derivation)
+        for other in index.get(tuple([parts[at] for at in shared]), ()):
             yield derivation, other

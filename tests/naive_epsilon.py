@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.axioms import Axiom, Kind
-from retewave.epsilon.derive import CONTAINER_MEMBERS
+from retewave.epsilon.network import CONTAINER_MEMBERS
 from retewave.epsilon.vocabulary import TYPE, Triple, is_blank, is_literal, membership_property, rdfs
 
 __all__ = ["entailed", "facts", "matches"]
