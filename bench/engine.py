@@ -37,7 +37,7 @@ def engine_of(task: Task, on_match: Callable[[Any], object] | None = None) -> An
 def drain(engine: Any, source: Any, rate: int) -> int:
     """Run a stream through the engine; return how many matches came."""
     rw: Any = import_module("retewave")
-    reader = rw.read(source, rate=rate, stream="http://bsbm.org/stream")
+    reader = rw.read(source, rate=rate)
     return sum(len(found) for batch in engine.run_batches(reader) for found in batch)
 
 
@@ -101,7 +101,7 @@ class _Live:
         self.zero = time.perf_counter()
         for i, triple in enumerate(triples):
             self._due(i)
-            engine.push(triple, time=i / self.rate, stream="http://bsbm.org/stream")
+            engine.push(triple, time=i / self.rate)
 
 
 def _play(task: Task, lines: list[bytes]) -> _Live:
