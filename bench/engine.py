@@ -79,28 +79,29 @@ class _Live:
         """Take down how late a match is."""
         self.late.append(time.perf_counter() - self.zero - float(match.end))
 
-    def _due(self, done: int) -> int:
-        """Wait until another line is due; return how many are by now."""
-        while True:
-            due = int((time.perf_counter() - self.zero) * self.rate) + 1
-            if due > done:
-                return min(due, len(self.lines))
+    def _due(self) -> int:
+        """Return how many lines are due by now."""
+        return min(int((time.perf_counter() - self.zero) * self.rate) + 1, len(self.lines))
 
     def chunks(self) -> Iterator[bytes]:
         """Yield whatever has come due, in one chunk."""
         self.zero = time.perf_counter()
         done = 0
         while done < len(self.lines):
-            due = self._due(done)
-            yield b"".join(self.lines[done:due])
-            done = due
+            due = self._due()
+            if due > done:
+                yield b"".join(self.lines[done:due])
+                done = due
+            else:
+                time.sleep(1e-5)  # as a socket would: without the GIL, which the matching thread needs
 
     def push_each(self, engine: Any) -> None:
         """Push every line by itself when it is due."""
         triples = [tuple(line[:-3].decode().split(" ", 2)) for line in self.lines]
         self.zero = time.perf_counter()
         for i, triple in enumerate(triples):
-            self._due(i)
+            while self._due() <= i:
+                pass
             engine.push(triple, time=i / self.rate)
 
 
