@@ -115,17 +115,18 @@ def test_the_schemas_own_facts_reach_the_atoms_that_ask_for_them(case: Case, ask
     assert got == Counter((n, each) for n, atom in enumerate(asked) for each in every if matches(atom, each))
 
 
-@settings(max_examples=200 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
-@given(cases(shared=True, beyond_owlrl=True), st.lists(atoms(), min_size=1, max_size=2))
-def test_every_route_can_say_by_which_axioms_it_goes(case: Case, asked: list[Atom]) -> None:
+@settings(max_examples=50 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases(shared=True, beyond_owlrl=True), atoms())
+def test_the_axioms_that_a_route_names_are_enough_for_it(case: Case, asked: Atom) -> None:
     axioms = collect(case.schema).axioms
-    dispatch = routes(asked, network_of(axioms))
+    dispatch = routes([asked], network_of(axioms))
     for triple in case.data:
         for key, route in found(dispatch, triple):
+            if route.guard and is_literal(triple[2]):
+                continue
             said = why(dispatch, key, route)
-            unchanged = emitted(route, triple) == triple
-            assert bool(said) or unchanged
-            assert len(said) == len(set(said)) or len(said) <= 2 * len(axioms)
+            named = tuple(axiom for axiom in axioms if str(axiom) in said)
+            assert emitted(route, triple) in entailed(named, triple)
 
 
 def chain(length: int) -> Network:
