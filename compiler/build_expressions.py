@@ -92,10 +92,11 @@ def _function(tree: Tree, context: Context) -> Expression:
 
 
 def _is_registered(iri: str) -> bool:
+    # rdflib is slow to import and only such a call needs it; it offers no other way to ask.
     from rdflib import URIRef
-    from rdflib.plugins.sparql.operators import get_function  # type: ignore[attr-defined]
+    from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
 
-    return get_function(URIRef(iri[1:-1])) is not None
+    return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS
 
 
 _BUILDERS = {

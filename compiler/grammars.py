@@ -11,8 +11,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from lark import Lark, Token, Tree, UnexpectedInput
@@ -60,6 +61,28 @@ _WORDS = {
     "VAR": "a variable",
     "$END": "the end",
 }
+_CLOSERS = ("'}'", "')'", "']'")  # what is most often forgotten
+# Keywords that parse only to be refused by name: no message should lead there.
+_NOT_YET = frozenset(
+    [
+        "ASK",
+        "DESCRIBE",
+        "GRAPH",
+        "GROUP",
+        "HAVING",
+        "LIMIT",
+        "MINUS",
+        "NAMED",
+        "OFFSET",
+        "OPTIONAL",
+        "ORDER",
+        "SERVICE",
+        "TRIPLES",
+        "STEP",
+        "TUMBLING",
+    ]
+)
+_QUOTES = ("'", '"')
 _FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$|NOT$")
 
 
@@ -141,6 +164,9 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> Quer
         what = "the query ends too early"
         return QueryError(what, place=source.at(last, len(source.lines[-1]) + 1), hint=said)
     found = _found(error, source)
+    if found[1:-1] in _QUOTES:
+        place = source.at(error.line, error.column)
+        return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
     return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, expected) or said)
 
@@ -157,9 +183,27 @@ def _expected(error: UnexpectedInput, language: str) -> list[str]:
     if isinstance(error, UnexpectedCharacters):
         names = error.allowed or ()
     elif isinstance(error, UnexpectedToken):
-        names = error.accepts or error.expected
+        names = filter(partial(_fits, error), _choices(error, language))
     words = {_word(name, language) for name in names if not name.endswith(("WHITESPACE", "COMMENT"))}
-    return sorted(words, key=lambda word: (word[0] in "'(", word.lower()))
+    return sorted(words - _NOT_YET, key=lambda word: (word not in _CLOSERS, word[0] in "'(", word.lower()))
+
+
+def _choices(error: UnexpectedToken, language: str) -> list[str]:
+    # lark's own lists (`expected`, `accepts`) pass over the terminals that an imported grammar brings.
+    known = {each.name for each in _parser(language).terminals} | {"$END"}
+    return [name for name in error.interactive_parser.choices() if name in known]
+
+
+def _fits(error: UnexpectedToken, name: str) -> bool:
+    # A table of an LALR parser promises more than it keeps: only trying a token tells whether it may stand here.
+    state = error.interactive_parser.parser_state.copy(deepcopy_values=False)
+    state.parse_conf = copy(state.parse_conf)
+    state.parse_conf.callbacks = {}
+    try:
+        state.feed_token(Token(name, ""), is_end=name == "$END")
+    except (UnexpectedToken, KeyError):
+        return False
+    return True
 
 
 def _word(name: str, language: str) -> str:

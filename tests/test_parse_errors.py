@@ -1,0 +1,143 @@
+"""What a user reads when a query is wrong: the sentence, the place, the caret and the hint."""
+
+from __future__ import annotations
+
+import pytest
+
+from retewave.compiler.parse import parse
+from retewave.errors import QueryError, UsageError
+
+
+def message(text: str) -> str:
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    place = caught.value.place
+    assert place is not None and 1 <= place.line <= text.count("\n") + 1
+    return str(caught.value)
+
+
+def test_unknown_prefix_suggests_the_nearest_one() -> None:
+    assert message("PREFIX foaf: <urn:f>\nSELECT ?s { ?s foa:knows ?o }") == (
+        "<query>:2:16: the prefix foa: is not declared\n"
+        "  SELECT ?s { ?s foa:knows ?o }\n"
+        "                 ^\n"
+        "  hint: did you mean foaf:?"
+    )
+
+
+def test_unknown_prefix_of_a_well_known_vocabulary_comes_with_its_declaration() -> None:
+    assert message("SELECT ?s { ?s rdf:type ?o }") == (
+        "<query>:1:16: the prefix rdf: is not declared\n"
+        "  SELECT ?s { ?s rdf:type ?o }\n"
+        "                 ^\n"
+        "  hint: add PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>"
+    )
+
+
+def test_projected_variable_that_does_not_occur_suggests_the_nearest_one() -> None:
+    assert message("SELECT ?nme { ?s <urn:p> ?name }") == (
+        "<query>:1:8: ?nme does not occur in the pattern\n"
+        "  SELECT ?nme { ?s <urn:p> ?name }\n"
+        "         ^\n"
+        "  hint: did you mean ?name?"
+    )
+
+
+def test_misspelt_keyword_suggests_the_right_one() -> None:
+    assert message("SELECT * {\n  ?s ?p ?o\n  FILTR(?o > 1) }") == (
+        "<query>:3:3: 'FILTR' cannot stand here\n    FILTR(?o > 1) }\n    ^\n  hint: did you mean FILTER?"
+    )
+
+
+def test_query_that_stops_says_what_is_missing() -> None:
+    assert message("SELECT ?s { ?s <urn:p> ?o") == (
+        "<query>:1:26: the query ends too early\n"
+        "  SELECT ?s { ?s <urn:p> ?o\n"
+        "                           ^\n"
+        "  hint: expected '}', BIND, FILTER, VALUES, ',', '.', ';' or '{'"
+    )
+
+
+def test_empty_query_says_how_to_begin() -> None:
+    assert message("") == (
+        "<query>:1:1: the query ends too early\n  hint: expected BASE, CONSTRUCT, PREFIX, REGISTER or SELECT"
+    )
+
+
+def test_wrong_duration_names_the_units() -> None:
+    assert message("SELECT * FROM STREAM <urn:s> [RANGE 5 minutes] { ?s ?p ?o }") == (
+        "<query>:1:37: '5' cannot stand here\n"
+        "  SELECT * FROM STREAM <urn:s> [RANGE 5 minutes] { ?s ?p ?o }\n"
+        "                                      ^\n"
+        "  hint: expected a duration such as 5m (ms, s, m, h, d)"
+    )
+
+
+def test_bind_of_a_bound_variable_is_refused() -> None:
+    assert message("SELECT * { ?s <urn:p> ?o BIND(1 AS ?o) }") == (
+        "<query>:1:36: ?o is bound already\n"
+        "  SELECT * { ?s <urn:p> ?o BIND(1 AS ?o) }\n"
+        "                                     ^\n"
+        "  hint: AS needs a variable that is new here"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('SELECT * { ?s ?p "abc }', "1:18: a string does not end"),
+        ("SELECT * { ?s ?p ?o FILTER(?o > ) }", "1:33: ')' cannot stand here"),
+        ("SELECT * { ?s <p> ?o }", "1:15: <p> is relative and the query has no BASE"),
+        ("SELECT * { _:b <urn:p> 1 { _:b <urn:q> 2 } }", "1:28: the blank node _:b is used in two basic"),
+        ("CONSTRUCT { ?s <urn:p>/<urn:q> 1 } { ?s <urn:p> 1 }", "1:16: a CONSTRUCT template cannot hold a"),
+        ("CONSTRUCT { ?s <urn:p> ?x } { ?s <urn:p> ?o }", "1:24: ?x does not occur in the pattern"),
+        ("SELECT * { VALUES (?a ?b) { (1) } }", "1:30: a row of VALUES has 1 values for 2 variables"),
+        ("SELECT * { VALUES (?a ?a) { (1 1) } }", "1:20: VALUES names a variable twice"),
+        ("SELECT ?s ?s { ?s ?p ?o }", "1:11: ?s is projected twice"),
+        ("SELECT (1 AS ?s) { ?s ?p ?o }", "1:14: ?s is bound already"),
+        ("SELECT * FROM STREAM <urn:s> FROM STREAM <urn:s> { }", "1:42: the stream <urn:s> is named twice"),
+        ("SELECT * { FILTER(<urn:f>(1)) }", "1:19: the function <urn:f> is not known"),
+        ("SELECT * FROM STREAM <urn:s> [RANGE 1.5ms] FROM STREAM <urn:t> [RANGE 0.0001ms] {}", "whole number"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str) -> None:
+    assert sentence in message(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "name"),
+    [
+        ("SELECT * { ?s ?p ?o OPTIONAL { ?o ?q 1 } }", 21, "OPTIONAL"),
+        ("SELECT * { ?s ?p ?o MINUS { ?o ?q 1 } }", 21, "MINUS"),
+        ("SELECT * { GRAPH ?g { ?o ?q 1 } }", 12, "GRAPH"),
+        ("SELECT * { SERVICE SILENT <urn:s> { ?o ?q 1 } }", 12, "SERVICE"),
+        ("SELECT * { { SELECT ?o { ?o ?q 1 } } }", 14, "a subquery"),
+        ("SELECT * { ?s <urn:p>* ?o }", 22, "the property path operator '*'"),
+        ("SELECT * { ?s (a/<urn:p>)+ ?o }", 26, "the property path operator '+'"),
+        ("SELECT * { ?s ^(<urn:p>?) ?o }", 24, "the property path operator '?'"),
+        ("ASK { ?s ?p ?o }", 1, "ASK"),
+        ("DESCRIBE <urn:x>", 1, "DESCRIBE"),
+        ("SELECT * FROM NAMED <urn:g> { ?s ?p ?o }", 15, "FROM NAMED"),
+        ("SELECT (COUNT(DISTINCT *) AS ?n) { ?s ?p ?o }", 9, "aggregation"),
+        ("SELECT (GROUP_CONCAT(?s; SEPARATOR=',') AS ?n) { ?s ?p ?o }", 9, "aggregation"),
+        ("SELECT ?s { ?s ?p ?o } GROUP BY ?s", 24, "GROUP BY"),
+        ("SELECT ?s { ?s ?p ?o } HAVING (?s > 1)", 24, "HAVING"),
+        ("SELECT ?s { ?s ?p ?o } ORDER BY DESC(?s) ?p", 24, "ORDER BY"),
+        ("SELECT ?s { ?s ?p ?o } LIMIT 5 OFFSET 5", 24, "LIMIT"),
+        ("SELECT ?s { ?s ?p ?o } OFFSET 5", 24, "OFFSET"),
+        ("SELECT * { ?s ?p ?o FILTER EXISTS { ?s ?q 1 } }", 28, "EXISTS"),
+        ("SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ?s ?q 1 }) }", 37, "NOT EXISTS"),
+        ("SELECT * FROM STREAM <urn:s> [RANGE 5m STEP 1m] {}", 40, "a window with STEP or TUMBLING"),
+        ("SELECT * FROM STREAM <urn:s> [RANGE TRIPLES 5] {}", 37, "a window that counts triples"),
+        ("REGISTER QUERY q COMPUTED EVERY 5m AS SELECT * {}", 18, "COMPUTED EVERY"),
+        ("CONSTRUCT WHERE { ?s ?p [] }", 25, "a blank node in CONSTRUCT WHERE"),
+    ],
+)
+def test_what_is_not_supported_yet_is_named_where_it_stands(text: str, column: int, name: str) -> None:
+    said = message(text)
+    assert said.startswith(f"<query>:1:{column}: {name} is not supported yet")
+
+
+def test_unknown_language_names_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, tpg"):
+        parse("", language="cobol")
