@@ -68,8 +68,11 @@ def _is_base(code: int) -> bool:
 
 @kernel
 def is_label_start(code: int) -> bool:
-    """Tell whether a blank node's label may start so: PN_CHARS_U or a digit."""
-    return 48 <= code <= 58 or code == 95 or _is_base(code)
+    """Tell whether a blank node's label may start so: PN_CHARS_U or a digit.
+
+    The 2014 grammar's PN_CHARS_U has a colon, too; the W3C's tests and errata have taken it out.
+    """
+    return 48 <= code <= 57 or code == 95 or _is_base(code)
 
 
 @kernel

@@ -22,7 +22,7 @@ __all__ = ["from_text", "to_text"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-_LABEL = re.compile(r"[\w:](?:[\w:.\-·]*[\w:\-·])?")
+_LABEL = re.compile(r"\w(?:[\w.\-·]*[\w\-·])?")
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PLAIN = (bool, int, float, Decimal, datetime, date, timedelta)
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
