@@ -105,6 +105,4 @@ def _take_window(tree: Tree, context: Context) -> Algebra:
 def _notice_magic(tree: Tree, context: Context) -> None:
     for literal in tree.find_pred(lambda part: rule(part) == "rdf_literal"):
         if unquote(token(literal)) in _MAGIC:
-            context.notice(
-                f"{token(literal)} stays as it is: only the original's handlers replaced it", literal
-            )
+            context.notice(f"{token(literal)} stays as it is: only the original's handlers replaced it", literal)

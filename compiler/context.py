@@ -29,9 +29,7 @@ class Context:
 
     source: Source  # for the places of errors
     prologue: Prologue  # prefixes and base
-    extensions: dict[str, PatternBuilder] = field(
-        default_factory=dict
-    )  # rule name -> a dialect's own pattern
+    extensions: dict[str, PatternBuilder] = field(default_factory=dict)  # rule name -> a dialect's own pattern
     notices: list[str] = field(default_factory=list)  # what was read and has no effect
     window: int | None = None  # a window that the pattern itself states, in microseconds
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read

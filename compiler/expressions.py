@@ -135,9 +135,7 @@ def rename(expression: Expression, names: Mapping[Variable, Variable]) -> Expres
         case Call():
             return replace(expression, arguments=renamed(expression.arguments))
         case Membership():
-            return replace(
-                expression, needle=rename(expression.needle, names), members=renamed(expression.members)
-            )
+            return replace(expression, needle=rename(expression.needle, names), members=renamed(expression.members))
     return expression
 
 

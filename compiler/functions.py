@@ -59,11 +59,7 @@ def _round(term: Node) -> float:
     if found is None:
         raise ExpressionError("not a number")
     value = found[1]
-    return (
-        value
-        if isinstance(value, int) or not math.isfinite(value)
-        else math.floor(value + type(value)("0.5"))
-    )
+    return value if isinstance(value, int) or not math.isfinite(value) else math.floor(value + type(value)("0.5"))
 
 
 def substr(source: Node, start: Node, length: Node | None = None) -> Node:
@@ -149,11 +145,7 @@ def _to_boolean(term: Node) -> Node:
     found = number(term)
     if found is not None:
         return TRUE if found[1] and not math.isnan(found[1]) else FALSE
-    if (
-        isinstance(term, Literal)
-        and term.datatype in (None, XSD.string, XSD.boolean)
-        and str(term) in BOOLEANS
-    ):
+    if isinstance(term, Literal) and term.datatype in (None, XSD.string, XSD.boolean) and str(term) in BOOLEANS:
         return TRUE if BOOLEANS[str(term)] else FALSE
     raise ExpressionError("not a boolean")
 
