@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rdflib import Literal
 
 from retewave.compiler.algebra import (
     BlankNode,
@@ -18,6 +19,7 @@ from retewave.compiler.algebra import (
     Values,
     Variable,
 )
+from retewave.compiler.evaluate import term_of
 from retewave.compiler.expressions import to_sparql
 from retewave.compiler.parse import parse
 
@@ -313,3 +315,25 @@ def test_a_pattern_knows_where_it_is_written() -> None:
     query = parse("SELECT * {\n  ?x <urn:p> ?y .\n  ?y <urn:q> ?z }", source="query.rq")
     assert isinstance(query.where, Triples)
     assert [str(pattern.place) for pattern in query.where.patterns] == ["query.rq:2:6", "query.rq:3:6"]
+
+
+@pytest.mark.parametrize(
+    ("written", "lexical"),
+    [
+        (r'"\\"', "\\"),
+        (r'"\\$"', "\\$"),
+        (r'"a\"b"', 'a"b'),
+        (r"'a\'b'", "a'b"),
+        (r'"\t\n\r\b\f"', "\t\n\r\b\f"),
+        ('"""a"b""c\nd"""', 'a"b""c\nd'),
+        (r'"""a\""""', 'a"'),
+        ("''", ""),
+        ("''''''", ""),
+        ("'''a''b'''", "a''b"),
+        ('"a#b"', "a#b"),
+    ],
+)
+def test_strings_are_unescaped(written: str, lexical: str) -> None:
+    query = parse(f"SELECT * {{ ?x ?p {written} }}")
+    assert isinstance(query.where, Triples)
+    assert term_of(query.where.patterns[0].object) == Literal(lexical)  # type: ignore[arg-type]
