@@ -20,7 +20,10 @@ from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, membership_pro
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 ANYTHING = Atom(None, None, None)
-SLOW = settings(max_examples=1000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def some_case(shared: bool) -> st.SearchStrategy[Case]:
+    return cases(shared=shared, beyond_owlrl=True)
 
 
 def found(dispatch: Dispatch, triple: Triple) -> list[tuple[Key, Route]]:
@@ -70,8 +73,8 @@ def table_of(*axioms: Axiom, asked: Atom = ANYTHING) -> Dispatch:
     return routes([asked], network_of(axioms))
 
 
-@SLOW
-@given(st.booleans().flatmap(lambda shared: cases(shared=shared, beyond_owlrl=True)), st.lists(atoms(), max_size=4))
+@settings(max_examples=1000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.booleans().flatmap(some_case), st.lists(atoms(), max_size=4))
 def test_each_atom_gets_what_is_entailed_exactly_once(case: Case, asked: list[Atom]) -> None:
     axioms = collect(case.schema).axioms
     dispatch = routes(asked, network_of(axioms))
@@ -79,8 +82,8 @@ def test_each_atom_gets_what_is_entailed_exactly_once(case: Case, asked: list[At
         assert fire(dispatch, triple) == wanted(axioms, asked, triple)
 
 
-@SLOW
-@given(cases(shared=True, beyond_owlrl=True), st.lists(atoms(), min_size=1, max_size=4))
+@settings(max_examples=300 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.booleans().flatmap(some_case), st.lists(atoms(), min_size=1, max_size=4))
 def test_the_reduced_network_gives_what_the_full_one_gives(case: Case, asked: list[Atom]) -> None:
     network = network_of(collect(case.schema).axioms)
     full, reduced = routes([ANYTHING], network), routes(asked, network)
