@@ -72,19 +72,12 @@ def pattern_counts(full: bool) -> list[Point]:
     """Return throughput against the number of registered patterns."""
     found, ask = [], _ask(1, 5)
     for count in (1, 10, 100, 1_000, 10_000) if full else (1, 100, 10_000):
-        others = sleepers(ask, count - 1)
-        found.append(
-            Point(
-                "patterns",
-                "asking for types that never come",
-                count,
-                "retewave",
-                Workload(ask, others=others),
-            )
-        )
+        idle = Workload(ask, others=sleepers(ask, count - 1))
+        found.append(Point("patterns", "asking for types that never come", count, "retewave", idle))
+    for count in (1, 10, 100, 1_000, 10_000) if full else (1, 100, 1_000):
         texts, matches = watchers(OFFERS, ask.window, count)
-        watching = Workload(ask, others=texts, other_matches=matches)
-        found.append(Point("patterns", "watching a product each", count, "retewave", watching))
+        busy = Workload(ask, others=texts, other_matches=matches)
+        found.append(Point("patterns", "watching a product each", count, "retewave", busy))
     return found
 
 
