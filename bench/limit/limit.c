@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -349,15 +350,21 @@ static uint64_t join_one(const Triples *triples, const Pattern *pattern, uint64_
     return matches;
 }
 
-/* The most memory this program itself has held; getrusage would count its parent's, from before exec. */
+/* The most memory this program has held, in bytes.  On Linux getrusage would count its parent's, from before exec. */
 static long peak_rss(void) {
-    long kilobytes = -1;
+#ifdef __linux__
+    long kilobytes = 0;
     FILE *file = fopen("/proc/self/status", "r");
-    if (!file) return -1;
+    if (!file) fail("cannot open /proc/self/status");
     for (char line[256]; fgets(line, sizeof line, file);)
         if (sscanf(line, "VmHWM: %ld", &kilobytes) == 1) break;
     fclose(file);
-    return kilobytes < 0 ? -1 : kilobytes * 1024;
+    return kilobytes * 1024;
+#else
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+#endif
 }
 
 int main(int count, char **words) {
