@@ -53,6 +53,8 @@ class From(Enum):
     INPUT = "predicate"  # the input triple's predicate
     OBJECT = "object"  # the input triple's object
 
+    __hash__ = object.__hash__  # Enum's own is slow, and derivations are hashed by the hundred thousand
+
 
 SUBJECT, INPUT, OBJECT = From.SUBJECT, From.INPUT, From.OBJECT
 Part: TypeAlias = From | bytes
@@ -190,7 +192,8 @@ def _walk(network: Network, start: _State) -> _Steps:
 
 def _is_covered(state: _State, steps: _Steps) -> bool:
     """Say whether the same was already reached without a look at the object."""
-    return state.b is not None and state.b not in (_X, _Y) and state._replace(b=None) in steps
+    a, p, b, subject, object_ = state
+    return isinstance(b, bytes) and (a, p, None, subject, object_) in steps
 
 
 def _before(network: Network, state: _State) -> Iterator[tuple[_State, Axiom | str]]:
@@ -217,8 +220,8 @@ def _before(network: Network, state: _State) -> Iterator[tuple[_State, Axiom | s
 def _across(state: _State, link: Link) -> _State:
     """Go back along a link between property nodes."""
     if link.kind is LinkKind.SO:
-        return state._replace(p=link.source.predicate)
-    return state._replace(p=link.source.predicate, a=state.b, b=state.a)
+        return _State(state.a, link.source.predicate, state.b, state.subject, state.object)
+    return _State(state.b, link.source.predicate, state.a, state.subject, state.object)
 
 
 def _constant_nodes(network: Network, state: _State) -> tuple[Node, ...]:
@@ -241,8 +244,8 @@ def _towards_constant(state: _State, link: Link) -> _State:
     """Go back along a link that ends in a class or value node: it carried one term, now in `state.a`."""
     source = link.source
     if link.kind is LinkKind.O:
-        return state._replace(a=None, p=source.predicate, b=state.a)
-    return state._replace(p=source.predicate, b=source.object)
+        return _State(None, source.predicate, state.a, state.subject, state.object)
+    return _State(state.a, source.predicate, source.object, state.subject, state.object)
 
 
 def _derivation(state: _State, predicate: bytes) -> Derivation | None:

@@ -7,15 +7,15 @@ from collections import Counter
 from itertools import pairwise
 
 from epsilon_cases import Case, atoms, cases
+from epsilon_kernel import emitted, fire, found
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_epsilon import entailed, facts, matches
 
-from retewave.epsilon import INPUT, OBJECT, SUBJECT, Atom, Dispatch, Network, Route, routes, why
+from retewave.epsilon import SUBJECT, Atom, Dispatch, Network, routes, why
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.collect import collect
 from retewave.epsilon.derive import Derivation, Goal, derivations
-from retewave.epsilon.dispatch import Key
 from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, membership_property, owl, rdfs
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
@@ -24,40 +24,6 @@ ANYTHING = Atom(None, None, None)
 
 def some_case(shared: bool) -> st.SearchStrategy[Case]:
     return cases(shared=shared, beyond_owlrl=True)
-
-
-def found(dispatch: Dispatch, triple: Triple) -> list[tuple[Key, Route]]:
-    """Look up as the kernel does."""
-    s, p, o = triple
-    predicate = p if p in dispatch.known else None
-    keys = [(a, predicate, b) for a, b in ((None, None), (None, o), (s, None), (s, o))]
-    for a, _, b in keys:
-        shape = (a is not None, b is not None)
-        assert shape in dispatch.shapes.get(predicate, ()) or (a, predicate, b) not in dispatch.table
-    return [(key, route) for key in keys for route in dispatch.table.get(key, ())]
-
-
-def emitted(route: Route | Derivation, triple: Triple) -> Triple:
-    value = {SUBJECT: triple[0], INPUT: triple[1], OBJECT: triple[2]}
-    s, p, o = (
-        part if isinstance(part, bytes) else value[part] for part in (route.subject, route.predicate, route.object)
-    )
-    return s, p, o
-
-
-def fire(dispatch: Dispatch, triple: Triple) -> Counter[tuple[int, Triple]]:
-    """Return what each atom gets, comparing only the triples of routes that are marked as twins."""
-    got: Counter[tuple[int, Triple]] = Counter()
-    compared = set()
-    for _, route in found(dispatch, triple):
-        if route.guard and is_literal(triple[2]):
-            continue
-        result = route.atom, emitted(route, triple)
-        if route.twin and result in compared:
-            continue
-        compared |= {result} if route.twin else set()
-        got[result] += 1
-    return got
 
 
 def wanted(axioms: tuple[Axiom, ...], asked: list[Atom], triple: Triple) -> Counter[tuple[int, Triple]]:
