@@ -233,4 +233,6 @@ class _Lowering:
     def _part(self, part: From | bytes) -> int:
         if isinstance(part, bytes):
             return self.programs.id(part)
-        return {From.SUBJECT: at.FROM_SUBJECT, From.OBJECT: at.FROM_OBJECT, From.INPUT: at.FROM_PREDICATE}[part]
+        if part is From.SUBJECT:
+            return at.FROM_SUBJECT
+        return at.FROM_OBJECT if part is From.OBJECT else at.FROM_PREDICATE

@@ -27,11 +27,14 @@ class Programs:
     depth: int = 1  # the stack that the deepest program needs, conjunctions included
     memos: list[Memo] = field(default_factory=list)  # by number: what a row of the memo table remembers
     _numbers: dict[Expression, int] = field(default_factory=dict)
+    _ids: dict[bytes, int] = field(default_factory=dict)
 
     def id(self, text: bytes) -> int:
         """Return the id of a term, and keep it for ever."""
-        number = self.terms.intern(text)
-        self.terms.pin([number])
+        number = self._ids.get(text)
+        if number is None:
+            number = self._ids[text] = self.terms.intern(text)
+            self.terms.pin([number])
         return number
 
     def compile(
