@@ -152,8 +152,24 @@ def _resolve_escapes(text: str) -> str:
 
 @cache
 def _parser(language: str) -> Lark:
-    path = Path(__file__).parent / "grammar" / f"{language}.lark"
-    return Lark.open(str(path), parser="lalr", propagate_positions=False, maybe_placeholders=False)
+    # Building the tables takes half a second, so they are kept beside this module's bytecode; lark sees when a
+    # grammar, its options or its own version have changed, and goes without where the folder cannot be written.
+    here = Path(__file__).parent
+    return Lark.open(
+        str(here / "grammar" / f"{language}.lark"),
+        parser="lalr",
+        propagate_positions=False,
+        maybe_placeholders=False,
+        cache=_cache_file(here / "__pycache__", language),
+    )
+
+
+def _cache_file(folder: Path, language: str) -> str | bool:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        return False
+    return str(folder / f"{language}.lark.tables")
 
 
 def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> QueryError:

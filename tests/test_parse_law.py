@@ -32,7 +32,7 @@ QUERIES = [
     "SELECT * { { SELECT ?x { ?x ?y ?z } OFFSET 5 } ?x <urn:q> ?w . } VALUES ?x { 1 true }",
     "PREFIX p: <urn:> BASE <urn:b> SELECT * FROM <urn:g> FROM NAMED <urn:h> { ?x p:q ?y . ?x p: ?z }",
     "SELECT * { FILTER ( <urn:f> ( ?x , 1 ) = IF ( true , 1 , -2 ) * - ?y - 3 ) }",
-    'SELECT * { FILTER ( COALESCE ( ?x ) = """y""" ) }',
+    'SELECT * { FILTER ( COALESCE( ?x , 1 ) = """y""" ) }',
     "DESCRIBE ?x <urn:y> WHERE { ?x ?y ?z }",
 ]
 TOKENS = [query.split() for query in QUERIES]
