@@ -32,14 +32,15 @@ def _pair(at: Address, end: Address) -> int:
 
 
 @kernel
-def _is(at: Address, end: Address, wanted: int) -> bool:
-    return at < end and byte(at) == wanted
+def _peek(at: Address, end: Address) -> int:
+    """Return the byte at an address, -1 at the end."""
+    return byte(at) if at < end else -1
 
 
 @kernel
 def _year(at: Address, end: Address) -> tuple[int, int]:
     """Read a year of four or more digits: return (end, year), end -1 if malformed; a far year is clipped."""
-    negative = _is(at, end, 45)
+    negative = _peek(at, end) == 45
     first = at + 1 if negative else at
     stop = digits_end(first, end)
     if stop - first < 4 or (stop - first > 4 and byte(first) == 48):
@@ -70,7 +71,7 @@ def _days(year: int, month: int, day: int) -> int:
 def _calendar_day(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read YYYY-MM-DD: return (end, days since 1970, near), end -1 if there is no such day."""
     at, year = _year(at, end)
-    if at < 0 or not _is(at, end, 45) or not _is(at + 3, end, 45):
+    if at < 0 or _peek(at, end) != 45 or _peek(at + 3, end) != 45:
         return -1, 0, False
     month, day = _pair(at + 1, end), _pair(at + 4, end)
     if not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
@@ -81,7 +82,7 @@ def _calendar_day(at: Address, end: Address) -> tuple[int, int, bool]:
 @kernel
 def _fraction(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read an optional ".digits": return (end, microseconds, whole), end -1 if there is a point alone."""
-    if not _is(at, end, 46):
+    if _peek(at, end) != 46:
         return at, 0, True
     stop = digits_end(at + 1, end)
     if stop == at + 1:
@@ -98,7 +99,7 @@ def _fraction(at: Address, end: Address) -> tuple[int, int, bool]:
 @kernel
 def _clock(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read hh:mm:ss[.f]: return (end, microseconds, whole), end -1 if malformed; 24:00:00 ends the day."""
-    if not _is(at + 2, end, 58) or not _is(at + 5, end, 58):
+    if _peek(at + 2, end) != 58 or _peek(at + 5, end) != 58:
         return -1, 0, False
     hour, minute, second = _pair(at, end), _pair(at + 3, end), _pair(at + 6, end)
     if hour < 0 or hour > 24 or not 0 <= minute <= 59 or not 0 <= second <= 59:
@@ -115,10 +116,10 @@ def _zone(at: Address, end: Address) -> tuple[bool, bool, int]:
     """Read what is left as an optional zone: return (well formed, present, microseconds east of UTC)."""
     if at == end:
         return True, False, 0
-    if _is(at, end, 90):
+    if _peek(at, end) == 90:
         return at + 1 == end, True, 0
-    east = _is(at, end, 43)
-    if end - at != 6 or not (east or _is(at, end, 45)) or not _is(at + 3, end, 58):
+    east = _peek(at, end) == 43
+    if end - at != 6 or not (east or _peek(at, end) == 45) or _peek(at + 3, end) != 58:
         return False, False, 0
     hour, minute = _pair(at + 1, end), _pair(at + 4, end)
     if not 0 <= hour <= 14 or not 0 <= minute <= 59 or (hour == 14 and minute != 0):
@@ -133,7 +134,7 @@ def date_of(at: Address, end: Address, timed: bool) -> tuple[bool, bool, float, 
     at, days, near = _calendar_day(at, end)
     micros, whole = 0, True
     if at >= 0 and timed:
-        if not _is(at, end, 84):
+        if _peek(at, end) != 84:
             return False, False, 0.0, False
         at, micros, whole = _clock(at + 1, end)
     if at < 0:
@@ -184,9 +185,9 @@ def duration_of(at: Address, end: Address) -> tuple[int, int, float, float, bool
     A rank is the place of a unit in YMDHMS, from 1; so a yearMonthDuration has ranks 1 to 2 and a
     dayTimeDuration 3 to 6.
     """
-    negative = _is(at, end, 45)
+    negative = _peek(at, end) == 45
     at = at + 1 if negative else at
-    if not _is(at, end, 80):
+    if _peek(at, end) != 80:
         return 7, 0, 0.0, 0.0, False
     at += 1
     least, last, months, micros, exact, timed = 7, 0, 0.0, 0.0, True, False

@@ -123,22 +123,22 @@ ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is r
 
 
 @kernel
-def _node(job: Address, which: int, at: Address, reason: int) -> Address:
+def _node(job: Address, span: Address, at: Address, reason: int) -> Address:
     """Scan an IRI or a blank node."""
     if byte(at) == 60:
-        return iri(job, which, at)
-    return blank(job, which, at) if byte(at) == 95 else fault(job, reason, at)
+        return iri(job, span, at)
+    return blank(job, span, at) if byte(at) == 95 else fault(job, reason, at)
 
 
 @kernel
 def _graph(job: Address, at: Address) -> Address:
     """Scan the fourth term, if there is one, and what blanks follow it."""
-    set_cell(job, GRAPH + 1, 0)
+    set_cell(job + GRAPH, 1, 0)
     if byte(at) == 46:
         return at
     if cell(job, GRAPHS) == NO_GRAPHS:
         return fault(job, why.NO_GRAPH_HERE if byte(at) == 60 or byte(at) == 95 else why.NO_DOT, at)
-    end = _node(job, GRAPH, at, why.NO_DOT)
+    end = _node(job, job + GRAPH, at, why.NO_DOT)
     return blanks_end(end) if end != FAULT else FAULT
 
 
@@ -146,15 +146,15 @@ def _graph(job: Address, at: Address) -> Address:
 def _terms(job: Address, at: Address) -> Address:
     """Scan the terms of a statement: return the address where its dot should be."""
     set_cell(job, WRITTEN, cell(job, SCRATCH))
-    at = _node(job, SUBJECT, at, why.NO_SUBJECT)
+    at = _node(job, job + SUBJECT, at, why.NO_SUBJECT)
     if at == FAULT:
         return FAULT
     at = blanks_end(at)
-    at = iri(job, PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+    at = iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
     if at == FAULT:
         return FAULT
     at = blanks_end(at)
-    at = literal(job, OBJECT, at) if byte(at) == 34 else _node(job, OBJECT, at, why.NO_OBJECT)
+    at = literal(job, job + OBJECT, at) if byte(at) == 34 else _node(job, job + OBJECT, at, why.NO_OBJECT)
     return _graph(job, blanks_end(at)) if at != FAULT else FAULT
 
 
@@ -193,13 +193,13 @@ def _statement(job: Address, at: Address) -> Address:
 
 
 @kernel
-def _find(job: Address, which: int) -> int:
-    return find_bytes(cell(job, TERMS), cell(job, which), cell(job, which + 1))
+def _find(job: Address, span: Address) -> int:
+    return find_bytes(cell(job, TERMS), cell(span, 0), cell(span, 1))
 
 
 @kernel
-def _intern(job: Address, which: int) -> int:
-    return intern_bytes(cell(job, TERMS), cell(job, which), cell(job, which + 1))
+def _intern(job: Address, span: Address) -> int:
+    return intern_bytes(cell(job, TERMS), cell(span, 0), cell(span, 1))
 
 
 @kernel
@@ -207,28 +207,28 @@ def _accepts(job: Address) -> bool:
     """Tell whether the statement can matter, without interning anything."""
     if cell(job, EVERYTHING):
         return True
-    predicate = _find(job, PREDICATE)
+    predicate = _find(job, job + PREDICATE)
     if predicate == 0 or predicate >= cell(job, PREDICATE_COUNT):
         return False
     answer = byte(cell(job, PREDICATES) + predicate)
     if answer != ACCEPT_OBJECT:
         return answer == ACCEPT
-    value = _find(job, OBJECT)
+    value = _find(job, job + OBJECT)
     return 0 < value < cell(job, OBJECT_COUNT) and byte(cell(job, OBJECTS) + value) != 0
 
 
 @kernel
 def _tells_time(job: Address) -> bool:
     wanted = cell(job, TIME_PREDICATE)
-    return wanted != 0 and _find(job, PREDICATE) == wanted
+    return wanted != 0 and _find(job, job + PREDICATE) == wanted
 
 
 @kernel
 def _enter_graph(job: Address, taken: bool) -> None:
     """Note which graph the statement is in, and a new event when that is another one than before."""
     graph = 0
-    if cell(job, GRAPH + 1) > 0:
-        graph = _intern(job, GRAPH) if taken else _find(job, GRAPH)
+    if cell(job + GRAPH, 1) > 0:
+        graph = _intern(job, job + GRAPH) if taken else _find(job, job + GRAPH)
         graph = graph if graph > 0 else -1
     if graph == cell(job, GRAPH_NOW) and graph >= 0:
         return
@@ -241,7 +241,7 @@ def _enter_graph(job: Address, taken: bool) -> None:
 @kernel
 def _subject(job: Address) -> int:
     """Return the subject's id; the last line's is compared first, since statements come grouped by subject."""
-    at, size = cell(job, SUBJECT), cell(job, SUBJECT + 1)
+    at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
     if size != cell(job, LAST + 1) or not same(cell(job, LAST), at, size):
         set_cell(job, LAST + 2, intern_bytes(cell(job, TERMS), at, size))
     inside = cell(job, BASE) <= at < cell(job, LIMIT)  # scratch bytes are overwritten by the next line
@@ -255,8 +255,8 @@ def _write_row(job: Address, accepted: bool) -> None:
     """Write the raw row of the statement, interning its terms."""
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * cell(job, ROW_COUNT)
     set_cell(row, columns.SUBJECT, _subject(job))
-    set_cell(row, columns.PREDICATE, _intern(job, PREDICATE))
-    set_cell(row, columns.OBJECT, _intern(job, OBJECT))
+    set_cell(row, columns.PREDICATE, _intern(job, job + PREDICATE))
+    set_cell(row, columns.OBJECT, _intern(job, job + OBJECT))
     graph = cell(job, GRAPH_NOW)
     set_cell(row, columns.START, cell(job, RUN_START if graph else STATEMENTS))
     set_cell(row, columns.END, graph)
@@ -268,7 +268,7 @@ def _write_row(job: Address, accepted: bool) -> None:
 @kernel
 def _has_room(job: Address) -> bool:
     """Tell whether the dictionary can take all terms of the line."""
-    size = cell(job, SUBJECT + 1) + cell(job, PREDICATE + 1) + cell(job, OBJECT + 1) + cell(job, GRAPH + 1)
+    size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
     set_cell(job, NEED, size)
     return has_room(cell(job, TERMS), size, 4)
 

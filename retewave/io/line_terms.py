@@ -58,11 +58,13 @@ __all__ = [
 
 FAULT = 0  # no address
 
-# The cells of a line: where its terms are (the address, in the next cell the size), and what is noted.
+# The cells of a line: spans of its terms (the address, in the next cell the size), and what is noted.
+# A span goes by its own address, line + SUBJECT and so on: as an index, a constant, it would make Numba compile
+# every function that takes it once for each.
 SUBJECT = 0
-PREDICATE = 2
-OBJECT = 4
-GRAPH = 6  # the size is 0 if there is none
+PREDICATE = 16
+OBJECT = 32
+GRAPH = 48  # the size is 0 if there is none
 REASON = 8  # of the fault: retewave.io.line_reasons
 PLACE = 9  # the fault's address in the input
 WRITTEN = 10  # the address of the next free scratch byte
@@ -92,19 +94,19 @@ def blanks_end(at: Address) -> Address:
 
 
 @kernel
-def _keep(line: Address, which: int, start: Address, end: Address) -> Address:
+def _keep(span: Address, start: Address, end: Address) -> Address:
     """Note a term that is canonical as it stands."""
-    set_cell(line, which, start)
-    set_cell(line, which + 1, end - start)
+    set_cell(span, 0, start)
+    set_cell(span, 1, end - start)
     return end
 
 
 @kernel
-def _keep_written(line: Address, which: int, stop: Address) -> None:
+def _keep_written(line: Address, span: Address, stop: Address) -> None:
     """Note a term that was written to the scratch bytes, from WRITTEN up to `stop`."""
     start = cell(line, WRITTEN)
-    set_cell(line, which, start)
-    set_cell(line, which + 1, stop - start)
+    set_cell(span, 0, start)
+    set_cell(span, 1, stop - start)
     set_cell(line, WRITTEN, stop)
 
 
@@ -177,26 +179,26 @@ def _write_iri(line: Address, at: Address, target: Address) -> tuple[Address, Ad
 
 
 @kernel
-def _rewritten_iri(line: Address, which: int, at: Address) -> Address:
+def _rewritten_iri(line: Address, span: Address, at: Address) -> Address:
     target = cell(line, WRITTEN)
     end, written = _write_iri(line, at, target)
     if end == FAULT:
         return FAULT
     if not _has_scheme(target):
         return fault(line, why.RELATIVE_IRI, at)
-    _keep_written(line, which, written)
+    _keep_written(line, span, written)
     return end
 
 
 @kernel
-def iri(line: Address, which: int, at: Address) -> Address:
+def iri(line: Address, span: Address, at: Address) -> Address:
     """Scan the IRI whose "<" is at the address."""
     stop = _plain_iri_end(line, at + 1)
     if stop == FAULT:
         return FAULT
     if byte(stop) == 92:
-        return _rewritten_iri(line, which, at)
-    return _keep(line, which, at, stop + 1) if _has_scheme(at) else fault(line, why.RELATIVE_IRI, at)
+        return _rewritten_iri(line, span, at)
+    return _keep(span, at, stop + 1) if _has_scheme(at) else fault(line, why.RELATIVE_IRI, at)
 
 
 @kernel
@@ -219,7 +221,7 @@ def _label_end(line: Address, at: Address) -> Address:
 
 
 @kernel
-def blank(line: Address, which: int, at: Address) -> Address:
+def blank(line: Address, span: Address, at: Address) -> Address:
     """Scan the blank node whose "_" is at the address; its label is prefixed with the document's scope."""
     if byte(at + 1) != 58:
         return fault(line, why.BAD_LABEL, at)
@@ -229,7 +231,7 @@ def blank(line: Address, which: int, at: Address) -> Address:
     target, scope_size, size = cell(line, WRITTEN), cell(line, SCOPE_SIZE), end - at - 2
     copy(cell(line, SCOPE), target, scope_size)
     copy(at + 2, target + scope_size, size)
-    _keep_written(line, which, target + scope_size + size)
+    _keep_written(line, span, target + scope_size + size)
     return end
 
 
@@ -345,7 +347,7 @@ def _write_datatype(line: Address, at: Address, target: Address) -> tuple[Addres
 
 
 @kernel
-def _rewritten_literal(line: Address, which: int, at: Address) -> Address:
+def _rewritten_literal(line: Address, span: Address, at: Address) -> Address:
     """Scan and rewrite a literal that is not canonical, or may not be."""
     end, target = _write_string(line, at, cell(line, WRITTEN))
     if end == FAULT:
@@ -358,33 +360,33 @@ def _rewritten_literal(line: Address, which: int, at: Address) -> Address:
         end, target = _write_datatype(line, ahead, target)
     if end == FAULT:
         return FAULT
-    _keep_written(line, which, target)
+    _keep_written(line, span, target)
     return end
 
 
 @kernel
-def _tagged(line: Address, which: int, at: Address, quote_end: Address) -> Address:
+def _tagged(line: Address, span: Address, at: Address, quote_end: Address) -> Address:
     """Scan on behind a string that "@" follows."""
     end = _tag_end(line, quote_end)
     if end == FAULT:
         return FAULT
-    return _keep(line, which, at, end) if _is_lower(quote_end, end) else _rewritten_literal(line, which, at)
+    return _keep(span, at, end) if _is_lower(quote_end, end) else _rewritten_literal(line, span, at)
 
 
 @kernel
-def _typed(line: Address, which: int, at: Address, quote_end: Address) -> Address:
+def _typed(line: Address, span: Address, at: Address, quote_end: Address) -> Address:
     """Scan on behind a string that "^^<" follows."""
     start = quote_end + 2
     stop = _plain_iri_end(line, start + 1)
     if stop == FAULT:
         return FAULT
     if byte(stop) == 92 or spells(start, stop + 1 - start, _STRING):
-        return _rewritten_literal(line, which, at)
-    return _keep(line, which, at, stop + 1) if _has_scheme(start) else fault(line, why.RELATIVE_IRI, start)
+        return _rewritten_literal(line, span, at)
+    return _keep(span, at, stop + 1) if _has_scheme(start) else fault(line, why.RELATIVE_IRI, start)
 
 
 @kernel
-def literal(line: Address, which: int, at: Address) -> Address:
+def literal(line: Address, span: Address, at: Address) -> Address:
     r"""Scan the literal whose quote is at the address.
 
     Canonical as it stands is: no "\", a lower-case tag, a datatype that follows at once and is not xsd:string.
@@ -393,13 +395,13 @@ def literal(line: Address, which: int, at: Address) -> Address:
     if quote == FAULT:
         return FAULT
     if byte(quote) == 92:
-        return _rewritten_literal(line, which, at)
+        return _rewritten_literal(line, span, at)
     end = quote + 1
     if byte(end) == 94 and byte(end + 1) == 94 and byte(end + 2) == 60:
-        return _typed(line, which, at, end)
+        return _typed(line, span, at, end)
     if byte(end) == 64:
-        return _tagged(line, which, at, end)
+        return _tagged(line, span, at, end)
     follows = byte(blanks_end(end))
     if follows == 94 or follows == 64:
-        return _rewritten_literal(line, which, at)
-    return _keep(line, which, at, end)
+        return _rewritten_literal(line, span, at)
+    return _keep(span, at, end)

@@ -19,7 +19,7 @@ from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
 from retewave.io.line_terms import SCOPE, SCOPE_SIZE
 from retewave.io.sources import DAMAGED, Bytes
 from retewave.rete.acceptance import Acceptance
-from retewave.rete.rows import ROW_WIDTH
+from retewave.rete.rows import END, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.term_bytes import BLOCK, address_of
 from retewave.rete.terms import Terms
 
@@ -102,8 +102,11 @@ class LineReading:
         return int(self._cells[job.EVENTS])
 
     def held(self) -> np.ndarray:
-        """Return the ids that the reading keeps for itself."""
-        return np.array([max(int(self._cells[job.GRAPH_NOW]), 0)])
+        """Return the ids that the reading keeps for itself, those of rows that are not handed on yet included."""
+        rows = self._rows[: int(self._cells[job.ROW_COUNT])]
+        graphs = rows[:, END]  # until it has its time, a row's END is the id of its graph
+        ids = [rows[:, SUBJECT : OBJECT + 1].ravel(), graphs, self._cells[job.GRAPH_NOW : job.GRAPH_NOW + 1]]
+        return np.maximum(np.concatenate(ids), 0)
 
     def chunks(self, acceptance: Callable[[], Acceptance]) -> Iterator[np.ndarray]:
         """Iterate over raw rows: whenever there are chunk_rows, or the source would make us wait."""

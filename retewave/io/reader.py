@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from retewave.errors import MalformedInput, UsageError
 from retewave.io.formats import LINES, QUADS, AsQuads, format_of
-from retewave.io.sources import Source, is_gzip, name_of, open_bytes
+from retewave.io.sources import Pausing, Source, is_gzip, name_of, open_bytes
 from retewave.rete.rows import ROW_WIDTH
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Reader:
     start: int  # microseconds: the time of the first triple at a rate
     time_property: str | None  # the IRI that tells a graph's time
     on_error: OnError  # "raise": stop at the first malformed line
+    stream: str | None = None  # the IRI of the stream that its triples belong to; None: every stream hears them
     counters: Counters = field(default_factory=Counters, compare=False)  # of the latest iteration
 
     def chunks(
@@ -85,18 +86,20 @@ class Reader:
         scope: int | None = None,
         chunk_rows: int = CHUNK_ROWS,
         clock: Callable[[], int] = time.time_ns,
+        pause: AbstractContextManager[object] | None = None,
     ) -> Iterator[Chunk]:
         """Open the source and iterate over its rows.
 
         `acceptance` is asked before every block; `last_event` is the last event number taken; `scope` sets
         the document's blank nodes apart (a fresh number by default). A chunk holds at most about
-        `chunk_rows` rows, and fewer when the source would make the reader wait.
+        `chunk_rows` rows, and fewer when the source would make the reader wait. `pause` is entered while it
+        reads from the source: then, and only then, the dictionary may be swept.
         """
         from retewave.io.line_scan import KEEP_GRAPHS
 
         predicate = self._time_predicate(terms)
         wanted = self._wanted(KEEP_GRAPHS, scope, chunk_rows, stream, last_event, predicate)
-        yield from self._read(terms, acceptance, self._times(terms, predicate, clock), wanted)
+        yield from self._read(terms, acceptance, self._times(terms, predicate, clock), wanted, pause)
 
     def static_rows(self, terms: Terms, *, scope: int | None = None) -> np.ndarray:
         """Read the whole source at once, with times 0 and graphs forgotten."""
@@ -140,7 +143,12 @@ class Reader:
         )
 
     def _read(
-        self, terms: Terms, acceptance: Callable[[], Acceptance] | None, times: Times, wanted: Wanted
+        self,
+        terms: Terms,
+        acceptance: Callable[[], Acceptance] | None,
+        times: Times,
+        wanted: Wanted,
+        pause: AbstractContextManager[object] | None = None,
     ) -> Iterator[Chunk]:
         """Open the source, read it to its end, and hand on what the times let through."""
         from retewave.io.lines import LineReading
@@ -151,6 +159,8 @@ class Reader:
             stack.callback(opened.close)
             if self.format not in LINES:
                 opened = AsQuads(opened, self.format, self.name)
+            if pause is not None:
+                opened = Pausing(opened, pause)
             reading = LineReading(opened, terms, wanted)
             for held in (reading.held, times.held):
                 terms.hold(held)
@@ -186,11 +196,13 @@ def read(
     time_property: str | None = None,
     arrival: bool = False,
     on_error: OnError = "count",
+    stream: str | None = None,
 ) -> Reader:
     """Describe a source of triples: a path, "-" for standard input, bytes, a binary file, or pieces of bytes.
 
     The time of its triples is told by a nominal `rate` (triples per second, from `start` in microseconds on),
     by a `time_property` of its named graphs (an IRI, such as GENERATED_AT), or else by their arrival.
+    `stream` is the IRI of the stream that they belong to; without it every query hears them.
 
     >>> from retewave.rete.terms import Terms
     >>> terms = Terms(seed=1)
@@ -211,7 +223,7 @@ def read(
             f"{called}: a time property belongs to a named graph, and {chosen} has none",
             hint=f"use {', '.join(QUADS)}, or tell the time by rate or arrival",
         )
-    return Reader(source, called, chosen, is_gzip(called), rate, start, time_property, on_error)
+    return Reader(source, called, chosen, is_gzip(called), rate, start, time_property, on_error, stream)
 
 
 def read_static(
