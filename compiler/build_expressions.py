@@ -44,7 +44,21 @@ def _all(nodes: list[Node], context: Context) -> tuple[Expression, ...]:
 
 
 def _logical(tree: Tree, context: Context) -> Expression:
-    return Operation(_BINARY[rule(tree)], _all(tree.children, context))
+    kind = rule(tree)
+    operands: list[Expression] = []
+    while rule(tree) == kind:
+        tree, last = tree.children
+        operands.append(expression(last, context))
+    operands.append(expression(tree, context))
+    return _balanced(_BINARY[kind], operands[::-1])
+
+
+def _balanced(operator: str, operands: list[Expression]) -> Expression:
+    """Connect operands in a tree of little depth: a thousand alternatives must not be a thousand levels."""
+    if len(operands) == 1:
+        return operands[0]
+    half = (len(operands) + 1) // 2
+    return Operation(operator, (_balanced(operator, operands[:half]), _balanced(operator, operands[half:])))
 
 
 def _infix(tree: Tree, context: Context) -> Expression:

@@ -16,7 +16,7 @@ from retewave.compiler.expressions import Constant, Membership, Variable
 from retewave.compiler.grammars import rule
 from retewave.compiler.prologue import RDF
 
-__all__ = ["join", "path", "predicate"]
+__all__ = ["join", "path", "predicate", "union"]
 
 RDF_TYPE = f"<{RDF}type>".encode()
 
@@ -32,6 +32,14 @@ def join(left: Algebra, right: Algebra) -> Algebra:
     if left == Triples(()):
         return right
     return left if right == Triples(()) else Join(left, right)
+
+
+def union(parts: list[Algebra]) -> Algebra:
+    """Unite patterns in a tree of little depth."""
+    if len(parts) == 1:
+        return parts[0]
+    half = (len(parts) + 1) // 2
+    return Union(union(parts[:half]), union(parts[half:]))
 
 
 def predicate(tree: Tree, context: Context) -> bytes | None:
@@ -51,20 +59,13 @@ def path(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
         case "path_inverse":
             return path(end, tree.children[0], start, context)
         case "path_alternative":
-            return _union([path(start, part, end, context) for part in tree.children])
+            return union([path(start, part, end, context) for part in tree.children])
         case "path_sequence":
             return _sequence(start, tree.children, end, context)
         case "path_negated_property_set":
             return _negated(start, tree, end, context)
     mark = tree.children[-1]
     raise context.unsupported(f"the property path operator {str(mark)!r}", mark)
-
-
-def _union(parts: list[Algebra]) -> Algebra:
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = Union(whole, part)
-    return whole
 
 
 def _sequence(start: Term, parts: list[Tree], end: Term, context: Context) -> Algebra:
@@ -85,7 +86,7 @@ def _negated(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
         parts.append(_any_but(start, forward, end, context))
     if inverse:
         parts.append(_any_but(end, inverse, start, context))
-    return _union(parts)
+    return union(parts)
 
 
 def _any_but(start: Term, excluded: list[Tree], end: Term, context: Context) -> Algebra:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, Extend, Filter, Row, Triples, Union, Values, visible
+from retewave.compiler.algebra import Algebra, Extend, Filter, Row, Triples, Values, visible
 from retewave.compiler.build_expressions import expression, variable
-from retewave.compiler.build_paths import join
+from retewave.compiler.build_paths import join, union
 from retewave.compiler.build_triples import triples
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Expression, Variable
@@ -55,17 +55,10 @@ def _part(part: Tree, kind: str, context: Context) -> Algebra:
     if kind in _UNSUPPORTED:
         raise context.unsupported(_UNSUPPORTED[kind], part)
     if kind == "group_or_union_graph_pattern":
-        return _union(part, context)
+        return union([group(branch, context) for branch in part.children])
     if kind == "inline_data":
         return values(part.children[0], context)
     return context.extensions[kind](part, context)
-
-
-def _union(tree: Tree, context: Context) -> Algebra:
-    whole = group(tree.children[0], context)
-    for branch in tree.children[1:]:
-        whole = Union(whole, group(branch, context))
-    return whole
 
 
 def bind(pattern: Algebra, target: Tree, value: Tree, context: Context) -> Algebra:

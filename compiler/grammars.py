@@ -123,10 +123,12 @@ def token(tree: Tree, index: int = 0) -> Token:
 
 def first_token(tree: Tree) -> Token | None:
     """Return the first token below a tree."""
-    for child in tree.children:
-        found = child if isinstance(child, Token) else first_token(child)
-        if found is not None:
-            return found
+    rest: list[Node] = [tree]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, Token):
+            return node
+        rest += reversed(node.children)
     return None
 
 

@@ -90,7 +90,10 @@ def branches(query: Query) -> tuple[Branch, ...]:
     def fresh(variable: Variable) -> Variable:
         return Variable(f"_:.{variable.name}.{next(numbers)}")
 
-    return tuple(_normal(query.where, fresh))
+    try:
+        return tuple(_normal(query.where, fresh))
+    except RecursionError as error:
+        raise QueryError(f"{query.source}: the query is nested too deeply") from error
 
 
 def _normal(pattern: Algebra, fresh: Fresh) -> list[Branch]:

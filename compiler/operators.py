@@ -117,7 +117,14 @@ def to_single(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-_CONVERT: tuple[Callable[[Any], Any], ...] = (int, Decimal, lambda text: to_single(float(text)), float)
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:  # Python refuses thousands of digits
+        raise ExpressionError("too many digits") from error
+
+
+_CONVERT: tuple[Callable[[Any], Any], ...] = (_integer, Decimal, lambda text: to_single(float(text)), float)
 
 
 def plain(term: Node) -> Node:

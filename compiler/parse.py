@@ -15,7 +15,7 @@ from retewave.compiler.algebra import Query
 from retewave.compiler.build_query import build
 from retewave.compiler.build_tpg import build_tpg
 from retewave.compiler.grammars import Source, read
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 
 __all__ = ["LANGUAGES", "parse"]
 
@@ -39,7 +39,10 @@ def parse(text: str, *, source: str = "<query>", language: str | None = None) ->
     if language not in LANGUAGES:
         raise UsageError(f"the language {language!r} is not known", hint=f"known: {', '.join(LANGUAGES)}")
     grammar, builder = LANGUAGES[language]
-    return builder(*read(text, source, grammar), language)
+    try:
+        return builder(*read(text, source, grammar), language)
+    except RecursionError as error:
+        raise QueryError(f"{source}: the query is nested too deeply") from error
 
 
 def _guess(text: str, source: str) -> str:

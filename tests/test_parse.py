@@ -21,7 +21,9 @@ from retewave.compiler.algebra import (
 )
 from retewave.compiler.evaluate import term_of
 from retewave.compiler.expressions import to_sparql
+from retewave.compiler.normal import MOST_BRANCHES, branches
 from retewave.compiler.parse import parse
+from retewave.errors import QueryError
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -337,3 +339,18 @@ def test_strings_are_unescaped(written: str, lexical: str) -> None:
     query = parse(f"SELECT * {{ ?x ?p {written} }}")
     assert isinstance(query.where, Triples)
     assert term_of(query.where.patterns[0].object) == Literal(lexical)  # type: ignore[arg-type]
+
+
+def test_a_thousand_alternatives_are_not_a_thousand_levels() -> None:
+    condition = " || ".join(f"?x = {number}" for number in range(3_000))
+    query = parse(f"SELECT * {{ ?x ?p ?y FILTER({condition}) }}")
+    assert isinstance(query.where, Filter)
+    assert to_sparql(query.where.expression).count("||") == 2_999
+    unions = " UNION ".join(f"{{ ?x <urn:p{number}> ?y }}" for number in range(MOST_BRANCHES))
+    predicates = [branch.patterns[0].predicate for branch in branches(parse(f"SELECT * {{ {unions} }}"))]
+    assert predicates == [f"<urn:p{number}>".encode() for number in range(MOST_BRANCHES)]
+
+
+def test_a_pattern_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(QueryError, match="nested too deeply"):
+        parse("SELECT * " + "{" * 5_000 + "}" * 5_000)
