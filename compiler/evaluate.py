@@ -8,6 +8,7 @@ error unless the operator says otherwise (`||`, `&&`, IN, COALESCE, BOUND).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -52,6 +53,14 @@ Bindings = Mapping[str, Node]
 Closure = Callable[[Bindings], Node]
 
 _NOW: Final = "_:now"  # not the name of any variable: no blank node of a query reaches an expression
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Failed to convert Literal lexical form")
+
+
+# An ill-typed literal is data like any other; rdflib would print a traceback for every one on a stream.
+logging.getLogger("rdflib.term").addFilter(_is_news)
 
 
 class Evaluator:

@@ -194,3 +194,9 @@ def test_a_function_that_the_user_registers_with_rdflib_can_be_called() -> None:
 
 def test_variables_are_those_that_an_expression_mentions() -> None:
     assert variables(evaluator("?x + 1 IN (?y, STR(?x))").expression) == {Variable("x"), Variable("y")}
+
+
+def test_an_ill_typed_literal_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING"):
+        assert text_of(term_of(f'"x"^^<{XSD}integer>'.encode())) == f'"x"^^<{XSD}integer>'.encode()
+    assert caplog.records == []
