@@ -5,6 +5,11 @@ says "an input triple of this form entails that triple, which the goal asks for"
 premise, so a derivation is a path through the network, and walking it backwards touches only what can
 contribute: this is the paper's relevance (section 3.4) taken to its fixpoint, and its flattening at once.
 
+What an open pattern sees (`?x ?p ?y`, `?x a ?c`) is what SPARQL's RDFS entailment regime says of a stream's
+triples: all entailed ones, by their named classes and properties.  Two things are left out.  The schema's own
+triples and RDFS's axioms about its vocabulary are no part of the stream.  That everything is an
+rdfs:Resource (rdfs4a, rdfs4b; owl:Thing alike) is entailed only for who asks for it by name.
+
 Paths may lead through triples with a literal subject or a blank predicate (generalised RDF, where the RDFS
 rules are complete); only what is emitted must be an RDF triple.  Blank class expressions are never emitted.
 """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Link", "LinkKind", "Network", "Node", "class_node", "graph_of", "property_node", "value_node"]
 
 
-CONTAINER_MEMBERS = 1000  # there is no end of them: a bound, stated once
+CONTAINER_MEMBERS = 100  # rdf:_1 to rdf:_100: there is no end of them, so a bound; a schema may declare more
 
 
 class LinkKind(Enum):

@@ -18,7 +18,7 @@ from rdflib import Graph
 
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.collect import Unsupported, collect
-from retewave.epsilon.network import Network, Node
+from retewave.epsilon.network import CONTAINER_MEMBERS, Network, Node
 from retewave.epsilon.owlrl_closure import Budget, Progress, owlrl_axioms
 from retewave.epsilon.sources import Source, read_source
 from retewave.epsilon.vocabulary import TYPE, Triple, owl
@@ -41,6 +41,7 @@ class Schema:
     declared: tuple[Node, ...] = ()  # nodes of declared classes and properties
     unsupported: tuple[Unsupported, ...] = ()  # one for each sort of axiom that is not supported
     data: tuple[Triple, ...] = ()  # triples that are not about the schema: static data, if the user wants
+    containers: int = CONTAINER_MEMBERS  # rdf:_1 to this one are sub-properties of rdfs:member, undeclared
 
     @classmethod
     def load(
@@ -50,6 +51,7 @@ class Schema:
         imports: Mapping[str, str | Path] | None = None,
         format: str | None = None,
         closure: Literal["retewave", "owlrl"] = "retewave",
+        containers: int = CONTAINER_MEMBERS,
         budget: Budget | None = None,
         progress: Progress | None = None,
     ) -> Schema:
@@ -72,12 +74,12 @@ class Schema:
         unsupported = collected.unsupported + _unmapped(unmapped)
         for each in unsupported:
             warnings.warn(f"the schema holds what retewave does not support: {each}", SchemaWarning, stacklevel=2)
-        return cls(axioms, collected.declared, unsupported, collected.data)
+        return cls(axioms, collected.declared, unsupported, collected.data, containers)
 
     @cached_property
     def network(self) -> Network:
         """Return the full ε-network, built when first asked for."""
-        return Network.of(self.axioms, self.declared)
+        return Network.of(self.axioms, self.declared, self.containers)
 
     @cached_property
     def digest(self) -> str:

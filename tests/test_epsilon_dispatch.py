@@ -32,7 +32,7 @@ def wanted(axioms: tuple[Axiom, ...], asked: list[Atom], triple: Triple) -> Coun
 
 
 def network_of(axioms: tuple[Axiom, ...]) -> Network:
-    return Network.of(axioms, containers=3)  # a thousand would be the same, and slow
+    return Network.of(axioms, containers=3)  # a hundred would be the same, and slow
 
 
 def table_of(*axioms: Axiom, asked: Atom = ANYTHING) -> Dispatch:
@@ -199,3 +199,36 @@ def test_a_reduction_answers_why_for_a_goal() -> None:
     derivation = Derivation(None, TYPE, b"<http://e/C0>", SUBJECT, TYPE, b"<http://e/C1>")
     goal = Goal(None, TYPE, b"<http://e/C1>")
     assert dispatch.reduction.why(goal, derivation) == ("<http://e/C0> rdfs:subClassOf <http://e/C1>",)
+
+
+def test_a_path_leads_through_an_inverse_without_a_name_which_is_never_emitted() -> None:
+    inverse = Axiom(Kind.INVERSE, b"_:inverse", b"<p>")
+    dispatch = table_of(Axiom(Kind.SUB_PROPERTY, b"<q>", b"_:inverse"), inverse)
+    got = set(fire(dispatch, (b"<x>", b"<q>", b"<y>")))
+    assert got == {(0, (b"<x>", b"<q>", b"<y>")), (0, (b"<y>", b"<p>", b"<x>"))}
+
+
+def test_a_literal_is_passed_through_where_only_its_ends_are_triples() -> None:
+    dispatch = table_of(Axiom(Kind.INVERSE, b"<p>", b"<q>"), Axiom(Kind.INVERSE, b"<q>", b"<r>"))
+    got = set(fire(dispatch, (b"<x>", b"<p>", b'"1"')))
+    assert got == {(0, (b"<x>", b"<p>", b'"1"')), (0, (b"<x>", b"<r>", b'"1"'))}
+
+
+def test_a_class_without_a_name_is_never_emitted() -> None:
+    dispatch = table_of(Axiom(Kind.SUB_CLASS, b"<C>", b"_:some"), Axiom(Kind.SUB_CLASS, b"_:some", b"<D>"))
+    got = {triple[2] for _, triple in fire(dispatch, (b"<x>", TYPE, b"<C>"))}
+    assert got == {b"<C>", b"<D>"}
+
+
+def test_what_open_patterns_see_of_a_known_predicate_is_listed_under_it() -> None:
+    asked = [Atom(None, None, None), Atom(None, b"<q>", None)]
+    dispatch = routes(asked, Network.of([Axiom(Kind.SUB_PROPERTY, b"<p>", b"<q>")]))
+    assert {b"<p>", b"<q>"} <= dispatch.known
+    assert fire(dispatch, (b"<x>", b"<p>", b"<y>")) == Counter(
+        {
+            (0, (b"<x>", b"<p>", b"<y>")): 1,
+            (0, (b"<x>", b"<q>", b"<y>")): 1,
+            (1, (b"<x>", b"<q>", b"<y>")): 1,
+        }
+    )
+    assert fire(dispatch, (b"<x>", b"<other>", b"<y>")) == Counter({(0, (b"<x>", b"<other>", b"<y>")): 1})
