@@ -85,10 +85,9 @@ def main(
     soak = Soak(dataset, -(-triples // (ROUND * WIDTH)))
     with TemporaryDirectory() as folder:
         task, _ = prepare(Workload(question, ROUND), Path(folder))
-        engine = engine_of(task)
-    started = time.perf_counter()
-    matches = drain(engine, soak.chunks(), question.rate)
-    seconds = time.perf_counter() - started
+        started = time.perf_counter()
+        matches = drain(engine_of(task), soak.chunks(), question.rate)
+        seconds = time.perf_counter() - started
     played, held = soak.samples[-1]
     risen = growth(soak.samples)
     print(f"{played:,} triples, {matches:,} matches, {seconds:.0f} s")

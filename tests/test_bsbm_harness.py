@@ -10,9 +10,10 @@ from html import escape
 
 import pytest
 
-from retewave.bench.engine import percentiles
+from retewave.bench.engine import drain, engine_of, percentiles
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
 from retewave.bench.patterns import pattern_text, watch_text
+from retewave.bench.profile import STAGES, ladder
 from retewave.bench.question import FOREVER, Question
 from retewave.bench.report import write_report
 from retewave.bench.run import ADAPTERS, adapter, measure, why_missing
@@ -185,3 +186,37 @@ def test_the_report_shows_targets_plots_and_failures(tmp_path):
     assert "WRONG: 1 matches instead of 2" in page and "broken &lt;one&gt;" in page
     assert all(escape(target.what) in page for target in TARGETS)
     assert "Runs without a figure" in page
+
+
+def test_every_stage_of_the_profile_runs(tmp_path):
+    task, _ = prepare(Workload(replace(ASK, window=5_000_000), offers=50), tmp_path)
+    seconds = ladder(task, task, repetitions=1)
+    assert list(seconds) == list(STAGES)
+    assert all(0 < spent < 60 for spent in seconds.values())
+
+
+@pytest.mark.parametrize("pattern", [1, 2, 3])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_engine_finds_the_expected_matches(pattern, distinct, tmp_path):
+    for window in (200_000, 5_000_000):
+        question = Question(pattern, 1, window, rate=10_000, distinct=distinct)
+        task, expected = prepare(Workload(question, offers=20_000), tmp_path)
+        assert drain(engine_of(task), str(task.offers), question.rate) == expected
+        assert expected > 0
+
+
+def test_the_engine_without_a_schema_finds_what_it_finds_with_one(tmp_path):
+    counts = []
+    for question in (ASK, replace(ASK, levels=(1,), reasoning=False)):
+        task, expected = prepare(Workload(question, offers=2_000), tmp_path)
+        counts.append(drain(engine_of(task), str(task.offers), question.rate))
+        assert counts[-1] == expected
+    assert counts[0] == counts[1] > 0
+
+
+def test_many_patterns_match_no_more_and_no_less(tmp_path):
+    texts, matches = watchers(2_000, ASK.window, 500)
+    workload = Workload(ASK, offers=2_000, others=texts + sleepers(ASK, 50), other_matches=matches)
+    task, expected = prepare(workload, tmp_path)
+    assert drain(engine_of(task), str(task.offers), ASK.rate) == expected
+    assert matches > 0

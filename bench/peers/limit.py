@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from retewave.bench.task import Adapter, Result, Task
@@ -25,12 +26,19 @@ def _missing() -> str:
     return "" if shutil.which(_compiler()[0]) else f"there is no C compiler ({_compiler()[0]})"
 
 
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder with the compiled program; both last as long as this process."""
+    folder = tempfile.TemporaryDirectory()
+    program = str(Path(folder.name) / "limit")
+    subprocess.run([*_compiler(), "-O3", "-march=native", "-o", program, str(_SOURCE)], check=True)
+    return folder
+
+
 def _run(task: Task) -> Result:
-    with tempfile.TemporaryDirectory() as folder:
-        program = str(Path(folder) / "limit")
-        subprocess.run([*_compiler(), "-O3", "-march=native", "-o", program, str(_SOURCE)], check=True)
-        words = [task.offers, task.classes, task.question.window, task.question.rate, 1]
-        done = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True)
+    program = str(Path(_folder().name) / "limit")
+    words = [task.offers, task.classes, task.question.window, task.question.rate, 1]
+    done = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True)
     told = json.loads(done.stdout)
     if told["matches"] != told["matches_one"]:
         raise RuntimeError(f"the two joins disagree: {told}")
