@@ -38,9 +38,7 @@ def triples(text: bytes) -> list[list[str]]:
 
 def subclasses(dataset: Dataset, target: str) -> set[str]:
     known = {target}
-    for child, _, parent in triples(
-        hierarchy_nt(dataset)
-    ):  # breadth first: a parent stands before its children
+    for child, _, parent in triples(hierarchy_nt(dataset)):  # breadth first: a parent stands before its children
         if parent in known:
             known.add(child)
     return known
