@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from retewave.epsilon.atoms import Atom
-from retewave.epsilon.derive import INPUT, OBJECT, SUBJECT, Derivation, From, Goal, Part, most_general
+from retewave.epsilon.derivation import INPUT, OBJECT, SUBJECT, Derivation, From, Goal, Part, most_general
 from retewave.epsilon.network import Network
 from retewave.epsilon.reduce import Reduction, goals, reduce
 from retewave.epsilon.twins import twins

@@ -15,7 +15,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from retewave.epsilon.atoms import Atom
-from retewave.epsilon.derive import INPUT, OBJECT, SUBJECT, Answers, Derivation, Goal, answers, path
+from retewave.epsilon.derivation import INPUT, OBJECT, SUBJECT, Derivation, Goal
+from retewave.epsilon.derive import Answers, answers, path
 from retewave.epsilon.network import LinkKind, Network, Node, graph_of
 
 if TYPE_CHECKING:

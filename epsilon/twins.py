@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from retewave.epsilon.derive import OBJECT, SUBJECT, Derivation, From, Part
+from retewave.epsilon.derivation import OBJECT, SUBJECT, Derivation, From, Part
 
 __all__ = ["may_coincide", "twins"]
 

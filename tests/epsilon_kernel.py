@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from retewave.epsilon import INPUT, OBJECT, SUBJECT, Dispatch, Route
-from retewave.epsilon.derive import Derivation
+from retewave.epsilon.derivation import Derivation
 from retewave.epsilon.dispatch import Key
 from retewave.epsilon.vocabulary import Triple, is_literal
 

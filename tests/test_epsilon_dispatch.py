@@ -15,7 +15,8 @@ from naive_epsilon import entailed, facts, matches
 from retewave.epsilon import SUBJECT, Atom, Dispatch, Network, routes, why
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.collect import collect
-from retewave.epsilon.derive import Derivation, Goal, derivations
+from retewave.epsilon.derivation import Derivation, Goal
+from retewave.epsilon.derive import derivations
 from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, membership_property, owl, rdfs
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
