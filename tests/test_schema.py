@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import socket
 import warnings
 from pathlib import Path
 
 import pyoxigraph
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rdflib import Graph
 
-from retewave.epsilon import Budget, Schema, SchemaWarning
+from retewave.epsilon import Atom, Budget, Schema, SchemaWarning, routes
 from retewave.epsilon.axioms import Kind
-from retewave.epsilon.vocabulary import TYPE, owl, rdfs
+from retewave.epsilon.vocabulary import TYPE, membership_property, owl, rdfs
 from retewave.errors import SchemaError
+
+MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 PREFIXES = """
 @prefix : <http://e/> .
@@ -136,6 +141,21 @@ def test_a_missing_or_cut_file_is_an_error(tmp_path: Path) -> None:
     for path in (cut, tmp_path / "missing.ttl"):
         with pytest.raises(SchemaError, match="cannot be read"):
             Schema.load(path)
+
+
+@settings(max_examples=300 * MANY, deadline=None)
+@given(st.sampled_from(sorted(set(FORMATS) - {"nq"})), st.integers(0, 2000), st.binary(max_size=4), st.booleans())
+def test_damaged_bytes_are_read_or_refused_and_nothing_else(suffix: str, at: int, put: bytes, cut: bool) -> None:
+    content = serialised(suffix)
+    at %= len(content)
+    damaged = content[:at] + put + (b"" if cut else content[at + len(put) :])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        for format in (None, suffix):
+            try:
+                Schema.load(damaged, format=format)
+            except SchemaError as error:
+                assert error.place is None or error.place.line >= 1
 
 
 def test_a_term_that_is_no_term_is_an_error() -> None:
@@ -294,3 +314,9 @@ def test_an_owlrl_closure_over_its_budget_is_an_error_that_says_what_to_do() -> 
 def test_an_unknown_closure_is_an_error() -> None:
     with pytest.raises(SchemaError, match="unknown closure 'elk'"):
         load("", closure="elk")
+
+
+def test_container_properties_beyond_the_bound_can_be_declared() -> None:
+    declared = load("rdf:_500 a rdfs:ContainerMembershipProperty .", containers=2)
+    dispatch = routes([Atom(None, rdfs("member"), None)], declared.network)
+    assert {membership_property(n) for n in (1, 2, 500)} | {rdfs("member")} == dispatch.known
