@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import owlrl
+import rdflib
 from rdflib import Graph
 from rdflib.term import BNode, Literal, URIRef
 
 from retewave.epsilon.texts import text_of
 from retewave.epsilon.vocabulary import OWL, RDF, RDFS, TYPE, Triple, is_blank, is_literal, membership_property, rdfs
 
-__all__ = ["closure"]
+__all__ = ["closure", "resources"]
 
 _VOCABULARIES = (b"<" + RDF, b"<" + RDFS, b"<" + OWL)
 _CONTAINER = rdfs("ContainerMembershipProperty")
@@ -36,6 +37,14 @@ def closure(triples: Iterable[Triple]) -> set[Triple]:
     owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
     rows = ((_text(s), _text(p), _text(o)) for s, p, o in graph)
     return {row for row in rows if _is_about_data(row)}
+
+
+def resources(triples: Iterable[Triple]) -> set[bytes]:
+    """Return all that is an rdfs:Resource under RDFS."""
+    graph = Graph()
+    graph.parse(data=b"".join(b" ".join(triple) + b" .\n" for triple in triples), format="nt")
+    owlrl.DeductiveClosure(owlrl.RDFS_Semantics).expand(graph)
+    return {_text(subject) for subject in graph.subjects(rdflib.RDF.type, rdflib.RDFS.Resource)}
 
 
 def _text(term: object) -> bytes:

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 from epsilon_cases import Case, cases
+from epsilon_kernel import fire
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_epsilon import entailed, facts
-from oracle import closure
+from oracle import closure, resources
 
+from retewave.epsilon import Atom, Network, routes
 from retewave.epsilon.collect import collect
-from retewave.epsilon.vocabulary import Triple
+from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, rdfs
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 BUNDLE = 10  # cases of disjoint namespaces that share a closure run
@@ -36,6 +38,16 @@ def test_a_thousand_random_schemas_entail_what_owlrl_entails(bundle: tuple[Case,
 @given(cases(shared=True))
 def test_axioms_about_rdf_type_and_containers_entail_what_owlrl_entails(case: Case) -> None:
     assert reasoned(case) == closure(case.schema + case.data)
+
+
+@settings(max_examples=15 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases())
+def test_who_asks_for_resources_gets_all_terms_that_owlrl_says_are_resources(case: Case) -> None:
+    asked = Atom(None, TYPE, frozenset({rdfs("Resource")}))
+    dispatch = routes([asked], Network.of(collect(case.schema).axioms))
+    got = {found[0] for triple in case.data for _, found in fire(dispatch, triple)}
+    terms = {term for subject, _, object_ in case.data for term in (subject, object_) if not is_literal(term)}
+    assert got & terms == resources(case.schema + case.data) & terms == terms
 
 
 @pytest.fixture(autouse=True)
