@@ -37,12 +37,15 @@ __all__ = ["FUNCTIONS"]
 
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
 _NO_FLAGS = Literal("")
+_STRING = XSD.string  # rdflib looks such a name up anew each time
+_BOOLEAN = XSD.boolean
+_DATETIME = XSD.dateTime
 _ZONE = re.compile(r"(?:(Z)|([+-])([0-9]{2}):([0-9]{2}))$")
 _GROUP = re.compile(r"\\([\\$])|\$([0-9])|(\\|\$)")
 
 
 def _string(term: Node) -> Literal:
-    if not isinstance(term, Literal) or term.datatype not in (None, XSD.string):
+    if not isinstance(term, Literal) or term.datatype not in (None, _STRING):
         raise ExpressionError("not a string")
     return term
 
@@ -114,7 +117,7 @@ def strdt(lexical: Node, datatype: Node) -> Node:
     if not isinstance(datatype, URIRef):
         raise ExpressionError("not an IRI")
     string = str(_plain(lexical))
-    return Literal(string, datatype=None if datatype == XSD.string else datatype, normalize=False)
+    return Literal(string, datatype=None if datatype == _STRING else datatype, normalize=False)
 
 
 def strlang(lexical: Node, tag: Node) -> Node:
@@ -124,7 +127,7 @@ def strlang(lexical: Node, tag: Node) -> Node:
 
 def timezone(term: Node) -> Node:
     """Return the zone of a dateTime as a duration."""
-    if not isinstance(term, Literal) or term.datatype != XSD.dateTime or parse_moment(term, True) is None:
+    if not isinstance(term, Literal) or term.datatype != _DATETIME or parse_moment(term, True) is None:
         raise ExpressionError("not a dateTime")
     match = _ZONE.search(term)
     if match is None:
@@ -145,27 +148,27 @@ def _to_boolean(term: Node) -> Node:
     found = number(term)
     if found is not None:
         return TRUE if found[1] and not math.isnan(found[1]) else FALSE
-    if isinstance(term, Literal) and term.datatype in (None, XSD.string, XSD.boolean) and str(term) in BOOLEANS:
+    if isinstance(term, Literal) and term.datatype in (None, _STRING, _BOOLEAN) and str(term) in BOOLEANS:
         return TRUE if BOOLEANS[str(term)] else FALSE
     raise ExpressionError("not a boolean")
 
 
 def _to_moment(term: Node) -> Node:
-    if not isinstance(term, Literal) or term.datatype not in (None, XSD.string, XSD.dateTime):
+    if not isinstance(term, Literal) or term.datatype not in (None, _STRING, _DATETIME):
         raise ExpressionError("not a dateTime")
     if term.language is not None or parse_moment(str(term), True) is None:
         raise ExpressionError("not a dateTime")
-    return Literal(str(term), datatype=XSD.dateTime, normalize=False)
+    return Literal(str(term), datatype=_DATETIME, normalize=False)
 
 
 def _to_number(rank: int, datatype: URIRef) -> Callable[[Node], Node]:
     def cast(term: Node) -> Node:
         if not isinstance(term, Literal) or term.language is not None:
             raise ExpressionError("not a literal that has a number")
-        if term.datatype in (None, XSD.string):
+        if term.datatype in (None, _STRING):
             copy = Literal(str(term).strip(" \t\r\n"), datatype=datatype, normalize=False)
             found = number(copy)
-        elif term.datatype == XSD.boolean and str(term) in BOOLEANS:
+        elif term.datatype == _BOOLEAN and str(term) in BOOLEANS:
             found = INTEGER, int(BOOLEANS[str(term)])
         else:
             found = number(term)

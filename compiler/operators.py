@@ -53,30 +53,35 @@ class ExpressionError(Exception):
     """SPARQL's type error: the expression has no value for these bindings."""
 
 
+# Datatypes by their IRI as a plain string: rdflib's own attributes and hashes are slow.
+_STRING = str(XSD.string)
+_BOOLEAN = str(XSD.boolean)
+_DATETIME = str(XSD.dateTime)
+_DATE = str(XSD.date)
+_TIME = str(XSD.time)
+
 # A numeric's rank is the promotion order: the higher operand's rank is the result's.
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
-_RANKS: dict[Any, int] = {
-    XSD.decimal: DECIMAL,
-    XSD.float: FLOAT,
-    XSD.double: DOUBLE,
-    **{
-        getattr(XSD, name): INTEGER
-        for name in (
-            "integer",
-            "nonPositiveInteger",
-            "negativeInteger",
-            "long",
-            "int",
-            "short",
-            "byte",
-            "nonNegativeInteger",
-            "unsignedLong",
-            "unsignedInt",
-            "unsignedShort",
-            "unsignedByte",
-            "positiveInteger",
-        )
-    },
+_INTEGERS = [
+    "integer",
+    "nonPositiveInteger",
+    "negativeInteger",
+    "long",
+    "int",
+    "short",
+    "byte",
+    "nonNegativeInteger",
+    "unsignedLong",
+    "unsignedInt",
+    "unsignedShort",
+    "unsignedByte",
+    "positiveInteger",
+]
+_RANKS = {
+    str(XSD.decimal): DECIMAL,
+    str(XSD.float): FLOAT,
+    str(XSD.double): DOUBLE,
+    **{str(XSD[name]): INTEGER for name in _INTEGERS},
 }
 _LEXICAL = (
     re.compile(r"[+-]?[0-9]+", re.ASCII),
@@ -99,7 +104,7 @@ def number(term: Node) -> tuple[int, Any] | None:
     """Return a numeric literal's rank and value, or nothing when it is none or ill-typed."""
     if not isinstance(term, Literal):
         return None
-    rank = _RANKS.get(term.datatype)
+    rank = _RANKS.get(str(term.datatype))
     if rank is None or not _LEXICAL[rank].fullmatch(term):
         return None
     return rank, _CONVERT[rank](str(term))
@@ -129,7 +134,7 @@ _CONVERT: tuple[Callable[[Any], Any], ...] = (_integer, Decimal, lambda text: to
 
 def plain(term: Node) -> Node:
     """Return a term in the one form that equality needs: xsd:string is no datatype."""
-    return Literal(str(term)) if isinstance(term, Literal) and term.datatype == XSD.string else term
+    return Literal(str(term)) if isinstance(term, Literal) and str(term.datatype) == _STRING else term
 
 
 def is_numeric(term: Node) -> bool:
@@ -144,11 +149,12 @@ def truth(term: Node) -> bool:
     (False, False, True)
     """
     if isinstance(term, Literal):
-        if term.datatype == XSD.boolean:
-            return BOOLEANS.get(str(term), False)
-        if term.datatype is None or term.datatype == XSD.string:
+        datatype = str(term.datatype)
+        if term.datatype is None or datatype == _STRING:
             return len(term) > 0
-        if term.datatype in _RANKS:
+        if datatype == _BOOLEAN:
+            return BOOLEANS.get(str(term), False)
+        if datatype in _RANKS:
             found = number(term)
             return found is not None and bool(found[1]) and not math.isnan(found[1])
     raise ExpressionError("no effective boolean value")
@@ -218,23 +224,24 @@ def _kind_and_value(literal: Literal) -> tuple[str, Any] | None:
     """Return the value space of a literal and its value there, or nothing when that is not known."""
     if literal.language is not None:
         return "language", (str(literal), literal.language.lower())
-    if literal.datatype is None or literal.datatype == XSD.string:
+    datatype = str(literal.datatype)
+    if literal.datatype is None or datatype == _STRING:
         return "string", str(literal)
-    if literal.datatype == XSD.boolean:
-        value = BOOLEANS.get(str(literal))
-        return None if value is None else ("boolean", value)
-    if literal.datatype in _RANKS:
+    if datatype in _RANKS:
         found = number(literal)
         return None if found is None else ("number", found)
-    return _moment(literal)
+    if datatype == _BOOLEAN:
+        value = BOOLEANS.get(str(literal))
+        return None if value is None else ("boolean", value)
+    return _moment(literal, datatype)
 
 
-def _moment(literal: Literal) -> tuple[str, Any] | None:
-    if literal.datatype in (XSD.dateTime, XSD.date):
-        moment = parse_moment(literal, literal.datatype == XSD.dateTime)
-        return None if moment is None else (str(literal.datatype), moment)
+def _moment(literal: Literal, datatype: str) -> tuple[str, Any] | None:
+    if datatype in (_DATETIME, _DATE):
+        moment = parse_moment(literal, datatype == _DATETIME)
+        return None if moment is None else (datatype, moment)
     value = literal.value
-    if literal.datatype == XSD.time and isinstance(value, time):
+    if datatype == _TIME and isinstance(value, time):
         return "time", value
     if isinstance(value, timedelta):
         return "duration", (0, value)

@@ -104,7 +104,7 @@ def values(draw: st.DrawFn, depth: int) -> str:
     if depth == 0:
         return draw(st.sampled_from(["?a", "?b", "?c"]) | st.sampled_from(COMMON))
     one, other = draw(values(depth - 1)), draw(values(depth - 1))
-    shapes = ["({} + {})", "({} - {})", "({} * {})", "({} / {})", "COALESCE({}, {})", "IF(BOUND(?a), {}, {})"]
+    shapes = ["({} + {})", "({} - {})", "({} * {})", "({} / 2)", "COALESCE({}, {})", "IF(BOUND(?a), {}, {})"]
     return draw(st.sampled_from(shapes)).format(one, other)
 
 
