@@ -21,6 +21,11 @@ OFFERS = 200_000
 WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
 
 
+def _offers(full: bool) -> int:
+    """Return the length of streams whose length does not matter."""
+    return OFFERS if full else OFFERS // 2
+
+
 def _ask(pattern: int, seconds: float, target: int = TARGET, static: int | None = None) -> Question:
     return Question(pattern, target, int(seconds * SECOND), static=static)
 
@@ -46,13 +51,13 @@ def windows(full: bool) -> list[Point]:
 
 def static_data(full: bool) -> list[Point]:
     """Return throughput against static triples, patterns 2 and 3, window 1 s: the paper's Figure 9."""
-    found = [Point("static", "pattern 1", 0, "retewave", Workload(_ask(1, 1)))]
+    found = [Point("static", "pattern 1", 0, "retewave", Workload(_ask(1, 1), _offers(full)))]
     for triples in (100, 1_000, 10_000, 100_000, 1_000_000) if full else (100, 10_000, 100_000):
         for pattern in (2, 3):
             ask = _ask(pattern, 1, static=triples)
-            found.append(Point("static", f"pattern {pattern}", triples, "retewave", Workload(ask)))
+            found.append(Point("static", f"pattern {pattern}", triples, "retewave", Workload(ask, _offers(full))))
             if full:
-                bare = Workload(without_reasoning(ask))
+                bare = Workload(without_reasoning(ask), _offers(full))
                 found.append(Point("static", f"pattern {pattern}, no reasoning", triples, "retewave", bare))
     return found
 
@@ -63,7 +68,7 @@ def schemas(full: bool) -> list[Point]:
     if full:
         scales += [(TARGET, 100_000, 200), (TARGET, 1_000_000, 328)]
     return [
-        Point("schema", WITH, subclasses, "retewave", Workload(_ask(1, 5, target), type_scale=scale))
+        Point("schema", WITH, subclasses, "retewave", Workload(_ask(1, 5, target), _offers(full), type_scale=scale))
         for target, scale, subclasses in scales
     ]
 
@@ -72,11 +77,11 @@ def pattern_counts(full: bool) -> list[Point]:
     """Return throughput against the number of registered patterns."""
     found, ask = [], _ask(1, 5)
     for count in (1, 10, 100, 1_000, 10_000) if full else (1, 100, 10_000):
-        idle = Workload(ask, others=sleepers(ask, count - 1))
+        idle = Workload(ask, _offers(full), others=sleepers(ask, count - 1))
         found.append(Point("patterns", "asking for types that never come", count, "retewave", idle))
     for count in (1, 10, 100, 1_000, 10_000) if full else (1, 100, 1_000):
-        texts, matches = watchers(OFFERS, ask.window, count)
-        busy = Workload(ask, others=texts, other_matches=matches)
+        texts, matches = watchers(_offers(full), ask.window, count)
+        busy = Workload(ask, _offers(full), others=texts, other_matches=matches)
         found.append(Point("patterns", "watching a product each", count, "retewave", busy))
     return found
 

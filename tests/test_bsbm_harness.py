@@ -10,7 +10,11 @@ from html import escape
 
 import pytest
 
+from retewave import Engine
+from retewave.bench.dataset import draw
 from retewave.bench.engine import drain, engine_of, percentiles
+from retewave.bench.expected import expected_matches
+from retewave.bench.generate import hierarchy_nt, offers_nt
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
 from retewave.bench.patterns import pattern_text, watch_text
 from retewave.bench.profile import STAGES, ladder
@@ -220,3 +224,14 @@ def test_many_patterns_match_no_more_and_no_less(tmp_path):
     task, expected = prepare(workload, tmp_path)
     assert drain(engine_of(task), str(task.offers), ASK.rate) == expected
     assert matches > 0
+
+
+@pytest.mark.parametrize(("window", "reports"), [(1_000, 2_079), (2_000, 2_000)])
+def test_distinct_matches_that_were_lost_are_reported_again(window, reports):
+    """With 1 ms an offer loses the type that came before it just as its own type comes; with 2 ms it does not."""
+    dataset = draw(products=30, offers=2_000, seed=3, type_scale=100)
+    question = Question(1, 1, window, rate=10_000, distinct=True)
+    engine = Engine(schema=[hierarchy_nt(dataset)])
+    engine.register(pattern_text(question))
+    found = drain(engine, b"".join(offers_nt(dataset)), question.rate)
+    assert found == expected_matches(dataset, question) == reports
