@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -51,7 +52,7 @@ class _Names:
         return head, triples
 
 
-Draw = Callable[[st.SearchStrategy[bytes]], bytes]
+Draw = Callable[..., Any]  # hypothesis's own: draws from a strategy
 
 
 def _hierarchy(draw: Draw, names: _Names) -> list[Triple]:
@@ -69,13 +70,13 @@ def _hierarchy(draw: Draw, names: _Names) -> list[Triple]:
         (p, owl("inverseOf"), q),
         (p, TYPE, owl("SymmetricProperty")),
     ]
-    return [draw(st.sampled_from(choices))]  # type: ignore[arg-type, list-item]
+    return [draw(st.sampled_from(choices))]
 
 
 def _placed(draw: Draw, names: _Names, node: bytes, sides: tuple[str, ...]) -> Triple:
     """Put a class expression on one of the sides that are supported."""
     named = draw(st.sampled_from(names.classes))
-    side = draw(st.sampled_from(sides))  # type: ignore[arg-type]
+    side = draw(st.sampled_from(sides))
     if side == "left":
         return node, rdfs("subClassOf"), named
     return (named, rdfs("subClassOf"), node) if side == "right" else (named, owl("equivalentClass"), node)
@@ -96,11 +97,11 @@ def _some_value(draw: Draw, names: _Names) -> list[Triple]:
 
 def _members(draw: Draw, names: _Names) -> list[Triple]:
     node = names.blank()
-    kind = draw(st.sampled_from(["unionOf", "intersectionOf", "oneOf"]))  # type: ignore[arg-type]
+    kind = draw(st.sampled_from(["unionOf", "intersectionOf", "oneOf"]))
     pool = names.values if kind == "oneOf" else names.classes
     head, cells = names.list_of((draw(st.sampled_from(pool)), draw(st.sampled_from(pool))))
     sides = ("right",) if kind == "intersectionOf" else ("left", "both")
-    return [*cells, (node, owl(str(kind)), head), _placed(draw, names, node, sides)]
+    return [*cells, (node, owl(kind), head), _placed(draw, names, node, sides)]
 
 
 def _shared(draw: Draw, names: _Names, beyond_owlrl: bool = False) -> list[Triple]:
@@ -119,7 +120,7 @@ def _shared(draw: Draw, names: _Names, beyond_owlrl: bool = False) -> list[Tripl
     ]
     if beyond_owlrl:
         choices += [(TYPE, rdfs("subPropertyOf"), p), (p, owl("inverseOf"), TYPE), (TYPE, rdfs("domain"), a)]
-    return [draw(st.sampled_from(choices))]  # type: ignore[arg-type, list-item]
+    return [draw(st.sampled_from(choices))]
 
 
 @st.composite
@@ -129,12 +130,12 @@ def cases(draw: Draw, space: int = 0, shared: bool = False, beyond_owlrl: bool =
     about_shared = partial(_shared, beyond_owlrl=beyond_owlrl)
     makers = [_hierarchy, _hierarchy, _hierarchy, _has_value, _some_value, _members] + [about_shared] * (2 * shared)
     schema: list[Triple] = about_shared(draw, names) if shared else []
-    for maker in draw(st.lists(st.sampled_from(makers), min_size=1, max_size=9)):  # type: ignore[arg-type]
-        schema += maker(draw, names)  # type: ignore[operator]
+    for maker in draw(st.lists(st.sampled_from(makers), min_size=1, max_size=9)):
+        schema += maker(draw, names)
     predicates = (*names.properties, TYPE, *([membership_property(1), membership_property(2)] if shared else []))
     subjects = names.individuals + names.values
     data = []
-    for _ in range(draw(st.integers(1, 6))):  # type: ignore[arg-type, call-overload]
+    for _ in range(draw(st.integers(1, 6))):
         predicate = draw(st.sampled_from(predicates))
         objects = names.classes if predicate == TYPE else subjects + LITERALS + names.classes[:2]
         data.append((draw(st.sampled_from(subjects)), predicate, draw(st.sampled_from(objects))))
@@ -151,7 +152,7 @@ def atoms(draw: Draw, space: int = 0) -> Atom:
     )
     predicates = (TYPE, TYPE, *names.properties, rdfs("member"), b"<http://e/unknown>", None, None)
     return Atom(
-        draw(st.none() | subjects),  # type: ignore[arg-type]
-        draw(st.sampled_from(predicates)),  # type: ignore[arg-type]
-        draw(st.none() | objects),  # type: ignore[arg-type]
+        draw(st.none() | subjects),
+        draw(st.sampled_from(predicates)),
+        draw(st.none() | objects),
     )
