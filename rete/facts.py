@@ -92,9 +92,12 @@ def _note(facts, fact, tables, mask):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def distinct_facts(facts, count):  # type: ignore[no-untyped-def]
-    """Move the first of equal facts to the front, in order; return how many there are."""
-    size = 16
+def distinct_facts(facts):  # type: ignore[no-untyped-def]
+    """Move the first of equal facts to the front, in order; return how many there are.
+
+    Static data is a graph: what several of its triples give or entail is one fact.
+    """
+    size, count = 16, facts.shape[0]
     while size < 2 * count:
         size *= 2
     tables = np.full(size, -1, dtype=np.int64)
@@ -109,7 +112,7 @@ def distinct_facts(facts, count):  # type: ignore[no-untyped-def]
 
 @kernel
 def static_facts(net_array, rows_array, kinds, stack_array, alpha_of_edges):  # type: ignore[no-untyped-def]
-    """Dispatch static rows (flat); return the facts they give, one each, and their number.
+    """Dispatch static rows (flat); return the facts they give, equal ones more than once.
 
     `alpha_of_edges` tells an α by the place of its edges.
     """
@@ -129,7 +132,7 @@ def static_facts(net_array, rows_array, kinds, stack_array, alpha_of_edges):  # 
             for c in range(ALPHA_COLUMNS):
                 facts[count, FACT_COLUMNS + c] = stack[item + T_COLUMNS + c]
             count += 1
-    return facts, distinct_facts(facts, count)
+    return facts[:count]
 
 
 @kernel

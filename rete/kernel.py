@@ -226,7 +226,7 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
     if code == code_end:
         return True
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
-    if verdict == T or verdict == UNDECIDED:
+    if verdict in (TRUE, UNDECIDED):
         return True
     if arena[A_COUNTING] != 0:
         arena[arena[A_EDGE_COUNTERS] + (edge - net[N_EDGES]) // EDGE_WIDTH] += 1
@@ -367,13 +367,12 @@ def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-unty
     net, at = words(state.net), words(state.progress)
     width = net[N_OUT_WIDTH]
     at[P_ROW], at[P_LAST_ROW], at[P_FACTS], at[P_COUNT], at[P_MOST] = lo, hi, facts, 0, most
-    view = View(_filters(net, memo, state), Values(words(values.kind), words(values.number), words(values.exact)))
+    kinds, numbers, exact = words(values.kind), words(values.number), words(values.exact)
+    view = View(_filters(net, memo, state), Values(kinds, numbers, exact))
+    work, poured = words(state.work), words(rows)
     while True:
         sizes = Sizes(arena.size, stack.size, out.size // width)
-        said = _pour(
-            net, words(arena), sizes, words(rows), view, words(state.work), words(stack),
-            words(out), at,
-        )  # fmt: skip
+        said = _pour(net, words(arena), sizes, poured, view, work, words(stack), words(out), at)
         if said == NEEDS_ARENA:
             arena = _grown(arena, arena.size + 1)
         elif said == NEEDS_STACK:

@@ -108,6 +108,14 @@ class Runtime:
             if said == at.AT_LIMIT:
                 raise LiveRowsAtBound(int(row))
 
+    def put_arena(self, arena: np.ndarray) -> None:
+        """Take over the memories of a network of the same meaning."""
+        roomy = np.zeros(max(len(self.state.arena), 2 * len(arena)), dtype=np.int64)
+        roomy[: len(arena)] = arena
+        for word in (at.A_LIMIT, at.A_SHEDDING, at.A_COUNTING):
+            roomy[word] = self.state.arena[word]
+        self.state = self.state._replace(arena=roomy)
+
     def collect(self) -> None:
         """Drop every row that is due."""
         collect_all(self.state.arena, self.state.net)

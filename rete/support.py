@@ -106,6 +106,10 @@ class Support:
         self.taken = _copy_living(self.keys, self.latest, keys, latest, now, self.width)
         self.keys, self.latest = keys, latest
 
+    def put(self, keys: np.ndarray, latest: np.ndarray) -> None:
+        """Take over what a snapshot held."""
+        self.keys, self.latest, self.taken = keys, latest, int(np.count_nonzero(latest != _NEVER))
+
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that its rows hold."""
         marks[self.keys[self.latest != _NEVER].reshape(-1)] = 1

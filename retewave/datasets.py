@@ -34,7 +34,7 @@ class Datasets:
         self, terms: Terms, schema: Any, static: Any, local: Mapping[str, str | Path], imports: Mapping[str, str | Path],
         closure: str, closure_budget: Any = None, progress: Any = None,
     ) -> None:  # fmt: skip
-        self._terms = terms
+        self.terms = terms
         self._schema_sources = _listed(schema)
         self._static_sources = _listed(static)
         self._local = dict(local)  # IRI -> file, for FROM
@@ -65,7 +65,7 @@ class Datasets:
             rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
             found = np.concatenate(rows)
             found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
-            self._terms.pin(np.unique(found[:, SUBJECT : OBJECT + 1]).tolist())
+            self.terms.pin(np.unique(found[:, SUBJECT : OBJECT + 1]).tolist())
             self._static = found
         return self._static
 
@@ -125,12 +125,12 @@ class Datasets:
         from retewave.io.reader import read_static
 
         if isinstance(source, str | Path | bytes):
-            return read_static(source, self._terms, format=_format(source))
+            return read_static(source, self.terms, format=_format(source))
         triples = [tuple(to_text(term) for term in triple) for triple in source]
         rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
         for place, column in ((0, SUBJECT), (1, PREDICATE), (2, OBJECT)):
             if triples:
-                rows[:, column] = self._terms.intern_many([triple[place] for triple in triples])
+                rows[:, column] = self.terms.intern_many([triple[place] for triple in triples])
         return rows
 
 

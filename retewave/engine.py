@@ -41,6 +41,9 @@ Late = Callable[[list[tuple[Any, Any, Any, Instant]]], object]
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
 
 
+_PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
+
+
 class Engine:
     """Finds the patterns of registered queries in streams of RDF.
 
@@ -76,9 +79,19 @@ class Engine:
         options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
         self.live = Live(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
+        self.options = {  # what a snapshot keeps of the arguments
+            "lateness": _duration(lateness) / 1e6,
+            "max_future": None if max_future is None else _duration(max_future) / 1e6,
+            "max_live_rows": max_live_rows,
+            "at_limit": at_limit,
+            "allow_cartesian": allow_cartesian,
+            "stats": stats,
+            "seed": options.seed,
+        }
         self._on_late = on_late
         future = None if max_future is None else _duration(max_future)
         self.order = Order(_duration(lateness), future, on_late=self._late, on_future=self._future)
+        self.live.holders.append(lambda: self.order.state()["waiting"])
         self.clock: Clock | None = None  # how times are told; the first time that comes in decides
         self.triples = 0  # triples that came in, those that no pattern could use included
 
@@ -138,7 +151,7 @@ class Engine:
         rows = self._rows(triples)
         rows[:, START], rows[:, END] = self._interval(time)
         rows[:, STREAM] = self.registry.stream_number(stream)
-        rows[:, EVENT] = 0 if event is None else -1 - event
+        rows[:, EVENT] = 0 if event is None else -_PUSHED_EVENTS - event
         self.triples += len(rows)
         return self._matches(self.order.push(rows))
 
@@ -172,7 +185,7 @@ class Engine:
 
     def _poured(self, rows: np.ndarray) -> Iterator[list[Matches]]:
         """Pour rows in time order; call back, and yield the matches, batch by batch."""
-        for batches in self.live.pour(rows, self.clock or _ARRIVAL):
+        for batches in self.live.pour(rows, self.told):
             for batch in batches:
                 batch.query.take(batch)
             for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():
@@ -211,6 +224,16 @@ class Engine:
         self._tell(clock)
         return first, last
 
+    @property
+    def told(self) -> Clock:
+        """How times are told: as the first one was, or as datetimes."""
+        return self.clock or _ARRIVAL
+
+    def take_order(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on with the rows that wait in a snapshot."""
+        order = self.order
+        self.order = Order.from_state(state, order.lateness, order.max_future, order.on_late, order.on_future)
+
     def _tell(self, clock: Clock) -> None:
         self.clock = self.clock or clock
 
@@ -230,7 +253,7 @@ class Engine:
     def _described(self, rows: np.ndarray) -> list[tuple[Any, Any, Any, Instant]]:
         from retewave.io.rdf import from_text
 
-        clock = self.clock or _ARRIVAL
+        clock = self.told
         return [
             (*(from_text(self.terms.text(term)) for term in row[:3]), clock.decode(row[END]))  # type: ignore[misc]
             for row in rows.tolist()

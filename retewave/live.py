@@ -7,9 +7,12 @@ one's α-memories hold.
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +30,8 @@ from retewave.windows.times import Clock
 
 __all__ = ["Live"]
 
+Held = Callable[[], list[np.ndarray]]
+
 
 class Live:
     """The network of a registry's queries."""
@@ -41,8 +46,12 @@ class Live:
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
         self._generation = -1  # the registry's when the network was made
+        self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been reported
-        self._waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
+        self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
+        self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
+        self.events = 0  # event numbers taken so far
+        self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
 
     def acceptance(self) -> Acceptance:
@@ -69,21 +78,32 @@ class Live:
             self.shed += int(former.runtime.arena[at.A_SHED])
         self.running, self._generation, self._found = running, registry.generation, found
 
+    def take_over(self, waiting: np.ndarray, counts: Mapping[str, Any]) -> Running:
+        """Make the network of a snapshot, empty: nothing is loaded, nothing will be reported a second time."""
+        schema, static = self.datasets.schema, self.datasets.static
+        registry = self.registry
+        running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, self.options)
+        self.running, self._generation, self._found = running, registry.generation, []
+        self._known, self.waiting = set(registry.queries), waiting
+        self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
+        self.collected, self.shed = counts["collected"], counts["shed"]
+        return running
+
     def pour(self, rows: np.ndarray, clock: Clock) -> Iterator[list[Matches]]:
         """Pour rows in time order; yield the matches of all queries, batch by batch."""
         running = self.current()
         yield from self._first_matches(running, clock)
-        if len(self._waiting):
-            rows, self._waiting = np.concatenate([self._waiting, rows]), self._waiting[:0]
+        if len(self.waiting):
+            rows, self.waiting = np.concatenate([self.waiting, rows]), self.waiting[:0]
         self.started = self.started or len(rows) > 0
         try:
             for out in running.runtime.pour(rows, self.terms.values):
                 yield self._noted(running.outcome.matches(out, clock))
         except LiveRowsAtBound as at_bound:
-            self._waiting = rows[at_bound.poured :].copy()
+            self.waiting = rows[at_bound.poured :].copy()
             self.triples += at_bound.poured
             raise LimitError(
-                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self._waiting):,} triples "
+                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} triples "
                 "wait until it is made room",
                 hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
             ) from None
@@ -105,14 +125,29 @@ class Live:
             self._batches.add(batch)
         return found
 
-    def sweep(self, held: Iterable[np.ndarray] = ()) -> int:
+    @contextmanager
+    def reading(self, gate: threading.Lock, held: Held) -> Iterator[None]:
+        """Let the dictionary be swept only while the gate is shut, and spare what is held."""
+        self._readings.append((gate, held))
+        try:
+            yield
+        finally:
+            self._readings.remove((gate, held))
+
+    def sweep(self) -> int:
         """Reclaim the terms that nothing uses: no row, no pattern, no static data, no match that somebody holds."""
+        with ExitStack() as gates:
+            for gate, _ in self._readings:
+                gates.enter_context(gate)
+            return self._sweep([rows for _, held in self._readings for rows in held()])
+
+    def _sweep(self, held: list[np.ndarray]) -> int:
         running = self.current()
         running.runtime.collect()
-        marks = np.zeros(1 + max((len(self.terms.values.kind), 0)), dtype=np.uint8)
+        marks = np.zeros(len(self.terms.values.kind), dtype=np.uint8)
         running.runtime.mark(marks)
         running.outcome.mark(marks)
-        for rows in (self._waiting, *held):
+        for rows in (self.waiting, *held, *(of() for of in self.holders)):
             marks[rows[:, SUBJECT : OBJECT + 1].reshape(-1)] = 1
         for batch in list(self._batches):
             batch.seal()

@@ -1,27 +1,38 @@
-"""Readers into one stream: scanned in threads of their own, merged by time.
+"""Readers into one stream: each scans in a thread of its own, the rows are merged by time.
 
 Data's way: readers -> **merged rows** -> order -> network.
-Reading and matching overlap: each reader scans in a thread (without the GIL) while the engine matches.  A gate keeps
-the dictionary from being swept while a scan is under way; a reader that waits for its source stands outside of it.
+Reading and matching overlap: scanning and matching both run without the GIL.  A gate keeps the dictionary from being
+swept while a scan is under way; a reader stands outside of it only while it reads bytes or waits for room.  What has
+been scanned and not been taken yet is named by `held`.
+
+Invariant: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far.
+Readers whose times are their arrival are not merged: what comes first goes first.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retewave.live import Live
 from retewave.registry import Registry
+from retewave.rete.rows import END, ROW_WIDTH
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
-    from retewave.io.reader import Reader
+    from retewave.io.reader import Chunk, Reader
 
 __all__ = ["Arrived", "pump"]
+
+AHEAD = 2  # chunks that a reader may be ahead of the engine
+EVENTS = 1 << 40  # event numbers that a reader may take
 
 
 @dataclass(frozen=True)
@@ -33,9 +44,161 @@ class Arrived:
     clock: Clock  # how their times are told
 
 
+class _Open:
+    """A context in which the gate is open."""
+
+    def __init__(self, gate: threading.Lock) -> None:
+        self._gate = gate
+
+    def __enter__(self) -> None:
+        self._gate.release()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._gate.acquire()
+
+
+class _Stopped(Exception):  # noqa: N818: not an error, the way out of a thread
+    """The engine wants no more."""
+
+
+@dataclass
+class _Lane:
+    """One reader, its thread, and what it has scanned ahead."""
+
+    reader: Reader  # what is read
+    stream: int  # the engine's number of its stream
+    last_event: int  # event numbers start behind it
+    news: threading.Condition  # shared by all lanes: something has changed
+    chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
+    ended: bool = False  # no more chunks will come
+    error: BaseException | None = None  # what ended it, if not the source's end
+    stopped: bool = False  # the engine wants no more
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
+    newest: int = -(1 << 62)  # the greatest end so far
+
+    @property
+    def clock(self) -> Clock:
+        """How its times are told."""
+        return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
+
+    def scan(self, live: Live, gate: threading.Lock) -> None:
+        """Read to the end; this is the thread."""
+        try:
+            with gate:
+                for chunk in self.reader.chunks(
+                    live.terms, live.acceptance, self.stream, last_event=self.last_event, pause=_Open(gate)
+                ):
+                    self._hand_on(chunk, gate)
+        except _Stopped:
+            return
+        except BaseException as error:  # handed to the engine's thread, which raises it
+            self.error = error
+        finally:
+            with self.news:
+                self.ended = True
+                self.news.notify_all()
+
+    def _hand_on(self, chunk: Chunk, gate: threading.Lock) -> None:
+        self.chunks.append(chunk)
+        with _Open(gate), self.news:
+            self.news.notify_all()
+            self.news.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
+        if self.stopped:
+            raise _Stopped
+
+    def take(self) -> int:
+        """Take over one scanned chunk; return the triples read for it."""
+        chunk = self.chunks.popleft()
+        self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
+        return chunk.triples
+
+    def keys(self) -> np.ndarray:
+        """Return what its rows are merged by: the greatest end up to each."""
+        return np.maximum(np.maximum.accumulate(self.rows[:, END]), self.newest) if len(self.rows) else self.rows[:, END]
+
+
+class _Pump:
+    """All lanes, and the merge of what they bring."""
+
+    def __init__(self, live: Live, lanes: list[_Lane], gate: threading.Lock, news: threading.Condition) -> None:
+        self.live, self.lanes, self.gate, self.news = live, lanes, gate, news
+        self.timed = all(lane.reader.rate is not None or lane.reader.time_property for lane in lanes)
+
+    def arrivals(self) -> Iterator[Arrived]:
+        """Yield rows until all readers have ended."""
+        while True:
+            triples = self._wait()
+            rows = self._merged() if self.timed and len(self.lanes) > 1 else self._all()
+            if len(rows) or triples:
+                yield Arrived(rows, triples, self.lanes[0].clock)
+            self._raise()
+            if all(lane.ended and not lane.chunks and not len(lane.rows) for lane in self.lanes):
+                return
+
+    def _wait(self) -> int:
+        """Wait until there is something to do; take over what is there; return the triples read for it."""
+        with self.news:
+            self.news.wait_for(self._can_go_on)
+            triples = sum(lane.take() for lane in self.lanes if lane.chunks)
+            self.news.notify_all()
+        return triples
+
+    def _can_go_on(self) -> bool:
+        if self.timed and len(self.lanes) > 1:
+            return all(lane.chunks or lane.ended or len(lane.rows) for lane in self.lanes)
+        return any(lane.chunks for lane in self.lanes) or all(lane.ended for lane in self.lanes)
+
+    def _all(self) -> np.ndarray:
+        rows = [lane.rows for lane in self.lanes if len(lane.rows)]
+        for lane in self.lanes:
+            lane.rows = lane.rows[:0]
+        return np.concatenate(rows) if len(rows) != 1 else rows[0] if rows else np.empty((0, ROW_WIDTH), np.int64)
+
+    def _merged(self) -> np.ndarray:
+        """Take the rows that no reader can still go before, in the order of the greatest ends."""
+        keys = [lane.keys() for lane in self.lanes]
+        open_ends = [of[-1] if len(of) else lane.newest for lane, of in zip(self.lanes, keys, strict=True) if not lane.ended]
+        bound = min(open_ends, default=1 << 62)
+        taken, order = [], []
+        for lane, of in zip(self.lanes, keys, strict=True):
+            count = int(np.searchsorted(of, bound, side="right"))
+            taken.append(lane.rows[:count])
+            order.append(of[:count])
+            lane.newest = max(lane.newest, int(of[count - 1])) if count else lane.newest
+            lane.rows = lane.rows[count:]
+        return np.concatenate(taken)[np.argsort(np.concatenate(order), kind="stable")]
+
+    def _raise(self) -> None:
+        for lane in self.lanes:
+            if lane.error is not None and not lane.chunks and not len(lane.rows):
+                raise lane.error
+
+    def held(self) -> list[np.ndarray]:
+        """Return the rows that have been scanned and not been poured."""
+        return [rows for lane in self.lanes for rows in (lane.rows, *(chunk.rows for chunk in lane.chunks))]
+
+    def stop(self) -> None:
+        """Let the threads end; one that waits for its source ends when that brings something."""
+        with self.news:
+            for lane in self.lanes:
+                lane.stopped = True
+            self.news.notify_all()
+
+
 def pump(live: Live, registry: Registry, readers: Sequence[Reader]) -> Iterator[Arrived]:
-    """Yield the rows of all readers."""
+    """Yield the rows of all readers, scanned ahead in threads."""
+    gate, news = threading.Lock(), threading.Condition()
+    lanes = []
     for reader in readers:
-        clock = Clock("float") if reader.rate is not None else Clock("datetime", zone=UTC)
-        for chunk in reader.chunks(live.terms, live.acceptance, registry.stream_number(None)):
-            yield Arrived(chunk.rows, chunk.triples, clock)
+        lanes.append(_Lane(reader, registry.stream_number(reader.stream), live.events, news))
+        live.events += EVENTS
+    of_all = _Pump(live, lanes, gate, news)
+    live.current()  # the network is made here, not in the threads, which ask it what they may drop
+    with live.reading(gate, of_all.held):
+        threads = [threading.Thread(target=lane.scan, args=(live, gate), daemon=True) for lane in lanes]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from of_all.arrivals()
+        finally:
+            of_all.stop()

@@ -59,10 +59,14 @@ class Registry:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         allow_cartesian: bool,
+        number: int | None = None,
+        quiet: bool = False,
     ) -> Query:
-        """Register a query."""
+        """Register a query; a snapshot's has its number already, and was warned of before."""
         normal = branches(parsed)
-        _check_parts(parsed, normal, allow_cartesian)
+        if not quiet:
+            _check_parts(parsed, normal, allow_cartesian)
+        self._numbers = self._numbers if number is None else number
         number = self._numbers
         query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
         self._numbers += 1

@@ -14,12 +14,13 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias, cast
 
 from retewave.errors import UsageError
 
-__all__ = ["DAMAGED", "Bytes", "Source", "as_file", "is_gzip", "name_of", "open_bytes"]
+__all__ = ["DAMAGED", "Bytes", "Pausing", "Source", "as_file", "is_gzip", "name_of", "open_bytes"]
 
 Source: TypeAlias = "str | Path | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]"
 
@@ -88,6 +89,26 @@ class _Chunks:
 
     def close(self) -> None:
         self._rest = memoryview(b"")
+
+
+class Pausing:
+    """An opened source that enters a context while it reads, for who must know that nothing else is going on."""
+
+    def __init__(self, opened: Bytes, pause: AbstractContextManager[object]) -> None:
+        self._opened, self._pause = opened, pause
+
+    def fill(self, room: memoryview) -> int:
+        """Write some of the next bytes into the room, return how many; 0 is the end."""
+        with self._pause:
+            return self._opened.fill(room)
+
+    def ready(self) -> bool:
+        """Tell whether the next `fill` will not have to wait."""
+        return self._opened.ready()
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        self._opened.close()
 
 
 def name_of(source: Source) -> str:

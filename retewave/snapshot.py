@@ -1,0 +1,240 @@
+"""Snapshots: all state of an engine in one file, from which another process goes on as if it had never stopped.
+
+A file is a magic word, the length and digest of a header, the header (JSON: format, queries, schema, a digest of the
+body, where each array stands), and the arrays.  Nothing is pickled.  It is written beside its place, synced and renamed,
+so that a crash leaves the old snapshot or the new one, never half of one.
+The matches that queries keep for `to_arrow` are not part of it; how many there were is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from datetime import timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from retewave.compiler.parse import parse
+from retewave.epsilon.axioms import Axiom, Kind
+from retewave.epsilon.schema import Schema
+from retewave.errors import SnapshotError
+from retewave.rete import layout as at
+from retewave.rete.network import Network
+from retewave.rete.terms import Terms
+from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.engine import Engine
+
+__all__ = ["FORMAT", "read", "write"]
+
+FORMAT = 1  # grows when the meaning of the file changes
+MAGIC = b"retewave snapshot\n"
+ALIGNED = 64  # bytes that an array's place is a multiple of
+
+
+# ---- writing ----
+def write(engine: Engine, path: Path) -> None:
+    """Write a snapshot of an engine."""
+    list(engine.live.pour(engine.order.push(_no_rows()), engine.told))  # new queries join in before
+    arrays = _arrays(engine)
+    places, body = _laid_out(arrays)
+    header = json.dumps(_header(engine) | {"arrays": places, "body": _digest(body)}, sort_keys=True).encode()
+    head = MAGIC + len(header).to_bytes(8, "little") + hashlib.sha256(header).digest()
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(head + header)
+            for part in body:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _no_rows() -> np.ndarray:
+    return np.empty((0, 7), dtype=np.int64)
+
+
+def _arrays(engine: Engine) -> dict[str, np.ndarray]:
+    running = engine.live.current()
+    running.runtime.collect()
+    arena = running.runtime.arena
+    arrays = {"arena": arena[: arena[at.A_TOP]], "static": engine.datasets.static, "waiting": engine.live.waiting}
+    arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
+    arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
+    for number, support in running.outcome.supports.items():
+        arrays[f"support.{number}.keys"], arrays[f"support.{number}.latest"] = support.keys, support.latest
+    return arrays
+
+
+def _laid_out(arrays: Mapping[str, np.ndarray]) -> tuple[list[dict[str, Any]], list[bytes]]:
+    """Return where each array stands in the body, and the body in pieces."""
+    places, body, offset = [], [], 0
+    for name, array in sorted(arrays.items()):
+        data = np.ascontiguousarray(array).tobytes()
+        places.append({"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "offset": offset})
+        padding = -len(data) % ALIGNED
+        body += [data, bytes(padding)]
+        offset += len(data) + padding
+    return places, body
+
+
+def _digest(body: list[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in body:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _header(engine: Engine) -> dict[str, Any]:
+    live, registry = engine.live, engine.registry
+    schema = engine.datasets.schema
+    return {
+        "format": FORMAT,
+        "byteorder": "little",
+        "fingerprint": fingerprint(live.current().lowered.network),
+        "options": engine.options,
+        "queries": [
+            {
+                "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
+                "language": query.parsed.language, "matched": query.matched,
+            }
+            for query in registry.queries.values()
+        ],
+        "queries_digest": hashlib.sha256("\0".join(q.text for q in registry.queries.values()).encode()).hexdigest(),
+        "streams": registry.streams,
+        "schema": [[a.kind.name, *(text and text.decode() for text in (a.subject, a.object, a.property))] for a in schema.axioms],
+        "schema_digest": schema.digest,
+        "clock": None if engine.clock is None else _clock_data(engine.clock),
+        "counts": {
+            "triples": engine.triples, "poured": live.triples, "events": live.events, "collected": live.collected,
+            "shed": live.shed, "started": live.started,
+        },
+    }  # fmt: skip
+
+
+def fingerprint(network: Network) -> str:
+    """Return a name of what a network's arena means: two networks with the same one can take over each other's."""
+    nodes = [(node.slots, node.keys, node.window, node.out) for node in network.nodes]
+    meaning = repr((network.times, network.slots, nodes, len(network.edges())))
+    return hashlib.sha256(meaning.encode()).hexdigest()
+
+
+def _clock_data(clock: Clock) -> dict[str, Any]:
+    zone: str | int | None = None
+    if isinstance(clock.zone, ZoneInfo):
+        zone = clock.zone.key
+    elif clock.zone is not None:
+        offset = clock.zone.utcoffset(None)
+        zone = 0 if offset is None else int(offset.total_seconds())
+    return {"kind": clock.kind, "zone": zone, "unit": clock.unit}
+
+
+def _clock(data: Mapping[str, Any]) -> Clock:
+    zone: tzinfo | None = None
+    if isinstance(data["zone"], str):
+        zone = ZoneInfo(data["zone"])
+    elif data["zone"] is not None:
+        zone = timezone(timedelta(seconds=data["zone"]))
+    return Clock(data["kind"], zone=zone, unit=data["unit"])
+
+
+# ---- reading ----
+def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> Engine:
+    """Return an engine that goes on where a snapshot was taken."""
+    header, arrays = _parsed(path)
+    engine = engine_type(**(header["options"] | dict(options)))
+    _put_terms(engine, arrays)
+    engine.datasets.put(_schema(header), arrays["static"])
+    registry = engine.registry
+    registry.streams.update(header["streams"])
+    for each in header["queries"]:
+        parsed = parse(each["text"], source=each["source"], language=each["language"])
+        query = registry.add(
+            parsed, name=each["name"], on_match=None, keep=10_000, allow_cartesian=True, number=each["number"], quiet=True
+        )
+        query.matched = each["matched"]
+    _put_network(engine, header, arrays, path)
+    engine.take_order(_of(arrays, "order."))
+    engine.clock = None if header["clock"] is None else _clock(header["clock"])
+    return engine
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read and check a file."""
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise SnapshotError(f"cannot read the snapshot {path}: {e.strerror}") from e
+    start = len(MAGIC)
+    if data[:start] != MAGIC:
+        raise SnapshotError(f"{path} is not a snapshot of retewave", hint="engine.snapshot(path) writes one")
+    size = int.from_bytes(data[start : start + 8], "little")
+    begin = start + 8 + 32
+    raw = data[begin : begin + size]
+    if len(raw) < size or hashlib.sha256(raw).digest() != data[start + 8 : begin]:
+        raise SnapshotError(f"{path} is truncated or damaged: its header does not have its digest")
+    header = json.loads(raw)
+    if header["format"] != FORMAT:
+        raise SnapshotError(
+            f"{path} has the format {header['format']}, this version reads {FORMAT}",
+            hint="restore it with the version that wrote it",
+        )
+    body = memoryview(data)[begin + size :]
+    if hashlib.sha256(body).hexdigest() != header["body"]:
+        raise SnapshotError(f"{path} is truncated or damaged: its arrays do not have their digest")
+    return header, {place["name"]: _array(body, place) for place in header["arrays"]}
+
+
+def _array(body: memoryview, place: Mapping[str, Any]) -> np.ndarray:
+    dtype, shape = np.dtype(place["dtype"]), tuple(place["shape"])
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.frombuffer(body, dtype, count, place["offset"]).reshape(shape).copy()
+
+
+def _of(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _put_terms(engine: Engine, arrays: Mapping[str, np.ndarray]) -> None:
+    terms = Terms.from_state(_of(arrays, "terms."))
+    engine.terms = engine.live.terms = engine.datasets.terms = terms
+
+
+def _schema(header: Mapping[str, Any]) -> Schema:
+    def text(of: str | None) -> bytes | None:
+        return None if of is None else of.encode()
+
+    axioms = tuple(
+        Axiom(Kind[kind], subject.encode(), object_.encode(), text(property_))
+        for kind, subject, object_, property_ in header["schema"]
+    )
+    schema = Schema(axioms)
+    if schema.digest != header["schema_digest"]:
+        raise SnapshotError("the snapshot's schema does not have its digest")
+    return schema
+
+
+def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> None:
+    live = engine.live
+    running = live.take_over(arrays["waiting"], header["counts"])
+    engine.triples = header["counts"]["triples"]
+    if fingerprint(running.lowered.network) != header["fingerprint"]:
+        raise SnapshotError(
+            f"{path}: this version plans the queries in another way than the one that wrote it",
+            hint="restore it with the version that wrote it",
+        )
+    running.runtime.put_arena(arrays["arena"])
+    for number, support in running.outcome.supports.items():
+        support.put(arrays[f"support.{number}.keys"], arrays[f"support.{number}.latest"])
+
