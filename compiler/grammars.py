@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
@@ -139,7 +140,8 @@ def read(text: str, name: str, language: str) -> tuple[Tree, Source]:
     >>> rule(tree.children[0])
     'query'
     """
-    source = Source(_resolve_escapes(text), name)
+    source = Source(_resolve_escapes(text.removeprefix("\ufeff")), name)
+    _check_characters(source)
     try:
         return _parser(language).parse(source.text), source
     except UnexpectedInput as error:
@@ -149,7 +151,23 @@ def read(text: str, name: str, language: str) -> tuple[Tree, Source]:
 def _resolve_escapes(text: str) -> str:
     if "\\u" not in text and "\\U" not in text:
         return text
-    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
+    return _ESCAPE.sub(_resolve_escape, text)
+
+
+def _resolve_escape(match: re.Match[str]) -> str:
+    code = int(match[1] or match[2], 16)
+    return chr(code) if code <= sys.maxunicode else match[0]
+
+
+def _check_characters(source: Source) -> None:
+    """Refuse half of a surrogate pair: it is no character, and no term can hold it."""
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        before = source.text[: error.start]
+        place = source.at(before.count("\n") + 1, error.start - before.rfind("\n"))
+        what = f"U+{ord(source.text[error.start]):04X} is not a character"
+        raise QueryError(what, place=Place(place.source, place.line, place.column)) from error
 
 
 @cache

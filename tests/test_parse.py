@@ -354,3 +354,14 @@ def test_a_thousand_alternatives_are_not_a_thousand_levels() -> None:
 def test_a_pattern_that_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(QueryError, match="nested too deeply"):
         parse("SELECT * " + "{" * 5_000 + "}" * 5_000)
+
+
+def test_a_byte_order_mark_windows_lines_and_small_letters_are_taken() -> None:
+    lines = [
+        "\ufeffprefix p: <urn:>",
+        "register query Q as",
+        "select ?x from stream p:s [range 1M]",
+        "where { ?x a ?y }",
+    ]
+    query = parse("\r\n".join(lines))
+    assert (query.name, query.projection, query.streams[0].width) == ("Q", ("x",), MINUTE)

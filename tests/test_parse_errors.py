@@ -141,3 +141,12 @@ def test_what_is_not_supported_yet_is_named_where_it_stands(text: str, column: i
 def test_unknown_language_names_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, tpg"):
         parse("", language="cobol")
+
+
+@pytest.mark.parametrize("written", [r"\uD800", "\ud800"])
+def test_half_a_surrogate_pair_is_refused(written: str) -> None:
+    assert message(f"SELECT * {{\n ?x ?p '{written}' }}") == "<query>:2:9: U+D800 is not a character"
+
+
+def test_an_escape_beyond_unicode_is_refused() -> None:
+    assert "cannot stand here" in message(r"SELECT * { ?x ?p <urn:\U00110000> }")
