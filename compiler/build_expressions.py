@@ -89,7 +89,10 @@ def _builtin(tree: Tree, context: Context) -> Expression:
         raise context.unsupported(what, head)
     name = _SYNONYMS.get(head.upper(), head.upper())
     arguments = rest[0].children if rest and _is_list(rest[0]) else rest
-    return Call(name, _all(arguments, context))
+    built = _all(arguments, context)
+    if name == "IRI" and context.prologue.base:
+        built += (Constant(f"<{context.prologue.base}>".encode()),)  # an expression needs no prologue to be evaluated
+    return Call(name, built)
 
 
 def _is_list(node: Node) -> bool:

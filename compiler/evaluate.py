@@ -72,13 +72,13 @@ class Evaluator:
     (False, None, True)
     """
 
-    def __init__(self, expression: Expression, *, base: str = "", scope: frozenset[Variable] | None = None) -> None:
+    def __init__(self, expression: Expression, *, scope: frozenset[Variable] | None = None) -> None:
         self.expression = expression  # what is evaluated
         seen = variables(expression) if scope is None else variables(expression) & scope
         self.variables: tuple[str, ...] = tuple(sorted(each.name for each in seen))  # what it needs to be given
         self.pure = not mentions(expression, IMPURE)  # equal bindings give equal values
         self._tells_time = mentions(expression, frozenset(("NOW",)))
-        self._closure = _compile(expression, frozenset(self.variables), base)
+        self._closure = _compile(expression, frozenset(self.variables))
 
     def value(self, bindings: Bindings) -> Node | None:
         """Return the value, or nothing when it is an error."""
@@ -131,7 +131,7 @@ def text_of(term: Node) -> bytes:
     return f"_:{term}".encode() if isinstance(term, BNode) else f"<{term}>".encode()
 
 
-def _compile(expression: Expression, seen: frozenset[str], base: str) -> Closure:
+def _compile(expression: Expression, seen: frozenset[str]) -> Closure:
     match expression:
         case Variable(name):
             return _variable(name if name in seen else None)
@@ -141,13 +141,13 @@ def _compile(expression: Expression, seen: frozenset[str], base: str) -> Closure
         case Call("BOUND", (Variable(name),)):
             return lambda bindings: TRUE if name in seen and bindings.get(name) is not None else FALSE
         case Membership(needle, members, negated):
-            return _membership(needle, members, negated, seen, base)
-    parts = tuple(_compile(part, seen, base) for part in children(expression))
+            return _membership(needle, members, negated, seen)
+    parts = tuple(_compile(part, seen) for part in children(expression))
     if isinstance(expression, Operation):
         return _operation(expression.operator, parts)
     assert isinstance(expression, Call)
     special = _SPECIAL.get(expression.function)
-    return special(*parts) if special else _function(expression, parts, base)
+    return special(*parts) if special else _function(expression, parts)
 
 
 def _variable(name: str | None) -> Closure:
@@ -190,7 +190,7 @@ def _number(term: Node) -> Node:
 
 def _arithmetic(symbol: str, first: Closure, second: Closure) -> Closure:
     """Calculate with numbers; sums and differences of times and durations are rdflib's extension."""
-    call = _rdflib(f"(?a0 {symbol} ?a1)", 2, "") if symbol in "+-" else None
+    call = _rdflib(f"(?a0 {symbol} ?a1)", 2) if symbol in "+-" else None
 
     def value(bindings: Bindings) -> Node:
         left, right = first(bindings), second(bindings)
@@ -220,12 +220,10 @@ def _logical(parts: tuple[Closure, ...], decisive: bool) -> Closure:
     return value
 
 
-def _membership(
-    needle: Expression, members: tuple[Expression, ...], negated: bool, seen: frozenset[str], base: str
-) -> Closure:
+def _membership(needle: Expression, members: tuple[Expression, ...], negated: bool, seen: frozenset[str]) -> Closure:
     # Section 17.4.1.9: IN is a chain of `=` under `||`, NOT IN its negation; the needle is evaluated once.
-    wanted = _compile(needle, seen, base)
-    parts = tuple(_compile(member, seen, base) for member in members)
+    wanted = _compile(needle, seen)
+    parts = tuple(_compile(member, seen) for member in members)
 
     def value(bindings: Bindings) -> Node:
         term = wanted(bindings)
@@ -272,26 +270,24 @@ _SPECIAL: dict[str, Callable[..., Closure]] = {
 }
 
 
-def _function(call: Call, parts: tuple[Closure, ...], base: str) -> Closure:
+def _function(call: Call, parts: tuple[Closure, ...]) -> Closure:
     if call.function == "NOW":
         return lambda bindings: bindings[_NOW]
     if own := FUNCTIONS.get(call.function):
         return lambda bindings: own(*(part(bindings) for part in parts))
     names = ", ".join(f"?a{index}" for index in range(len(parts)))
     distinct = "DISTINCT " if call.distinct else ""
-    apply = _rdflib(f"{call.function}({distinct}{names})", len(parts), base)
+    apply = _rdflib(f"{call.function}({distinct}{names})", len(parts))
     return lambda bindings: apply(tuple(part(bindings) for part in parts))
 
 
 @cache
-def _rdflib(text: str, arity: int, base: str) -> Callable[[tuple[Node, ...]], Node]:
+def _rdflib(text: str, arity: int) -> Callable[[tuple[Node, ...]], Node]:
     """Return one of rdflib's functions, to be called with its arguments."""
-    prologue = f"BASE <{base}> " if base else ""
-    prepared = prepareQuery(f"{prologue}SELECT ({text} AS ?result) {{}}")
+    prepared = prepareQuery(f"SELECT ({text} AS ?result) {{}}")
     expression = prepared.algebra.p.p.expr
     names = tuple(RdflibVariable(f"a{index}") for index in range(arity))
     context = QueryContext()
-    context.prologue = prepared.prologue
 
     def apply(arguments: tuple[Node, ...]) -> Node:
         context.bnodes.clear()

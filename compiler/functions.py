@@ -3,7 +3,7 @@
 Data's way: expression -> evaluator -> operators and **functions**.
 rdflib's SUBSTR counts from the end for a start below 1, its REPLACE takes the flags for a count, its STRDT
 and STRLANG accept tagged strings, TIMEZONE prints a zero as P0D, and its casts refuse numbers and booleans;
-REGEX is here because it shares the compiled patterns.
+IRI takes any string for an IRI; REGEX is here because it shares the compiled patterns.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ from retewave.compiler.operators import (
     numeric_literal,
     to_single,
 )
+from retewave.compiler.prologue import is_absolute, resolve
 
 __all__ = ["FUNCTIONS"]
 
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
+_NOT_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _NO_FLAGS = Literal("")
 _STRING = XSD.string  # rdflib looks such a name up anew each time
 _BOOLEAN = XSD.boolean
@@ -63,6 +65,20 @@ def _round(term: Node) -> float:
         raise ExpressionError("not a number")
     value = found[1]
     return value if isinstance(value, int) or not math.isfinite(value) else math.floor(value + type(value)("0.5"))
+
+
+def iri(term: Node, base: Node | None = None) -> Node:
+    """Make an IRI of a string, resolved against the query's base."""
+    if isinstance(term, URIRef):
+        return term
+    written = str(_plain(term))
+    if not is_absolute(written):
+        if base is None:
+            raise ExpressionError("a relative IRI and no base")
+        written = resolve(str(base), written)
+    if _NOT_IN_IRI.search(written):
+        raise ExpressionError("not an IRI")
+    return URIRef(written)
 
 
 def substr(source: Node, start: Node, length: Node | None = None) -> Node:
@@ -194,6 +210,7 @@ def _converted(value: Any, rank: int) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Node]] = {
+    "IRI": iri,
     "SUBSTR": substr,
     "REGEX": regex,
     "REPLACE": replace,

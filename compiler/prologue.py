@@ -18,7 +18,7 @@ from lark import Token, Tree
 from retewave.compiler.grammars import Source, rule, token
 from retewave.errors import QueryError
 
-__all__ = ["RDF", "XSD", "Prologue", "literal", "unquote"]
+__all__ = ["RDF", "XSD", "Prologue", "is_absolute", "literal", "resolve", "unquote"]
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -58,7 +58,7 @@ class Prologue:
 
     def absolute(self, iri: str, at: Token) -> str:
         """Resolve an IRI against the base."""
-        if _ABSOLUTE.match(iri):
+        if is_absolute(iri):
             return iri
         if not self.base:
             raise QueryError(
@@ -141,6 +141,11 @@ def unquote(written: str) -> str:
     width = 3 if written[:3] in ('"""', "'''") and len(written) >= 6 else 1
     inner = written[width:-width]
     return _ECHAR.sub(lambda match: _CONTROL.get(match[1], match[1]), inner) if "\\" in inner else inner
+
+
+def is_absolute(iri: str) -> bool:
+    """Say whether an IRI begins with a scheme."""
+    return _ABSOLUTE.match(iri) is not None
 
 
 def resolve(base: str, reference: str) -> str:

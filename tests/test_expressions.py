@@ -20,7 +20,7 @@ def evaluator(text: str) -> Evaluator:
     head = f"PREFIX xsd: <{XSD}> BASE <http://example.org/>"
     where = parse(f"{head} SELECT ({text} AS ?result) {{ VALUES (?x ?y) {{}} }}").where
     assert isinstance(where, Extend)
-    return Evaluator(where.expression, base="http://example.org/")
+    return Evaluator(where.expression)
 
 
 def value(text: str) -> str | None:
@@ -84,6 +84,9 @@ MOMENT = '"2020-01-02T03:04:05.5-05:30"^^xsd:dateTime'
         ('LANG("a"@EN)', '"en"'),
         ('DATATYPE("a")', "xsd:string"),
         ('IRI("rel")', "<http://example.org/rel"),
+        ('IRI("urn:a b")', None),
+        ('IRI("x"@en)', None),
+        ("URI(<urn:a>)", "<urn:a"),
         ('isNUMERIC("x"^^xsd:integer)', '"false"^^xsd:boolean'),
         ('STRDT("5", xsd:integer)', '"5"^^xsd:integer'),
         ('STRDT("5"@en, xsd:integer)', None),
