@@ -25,6 +25,7 @@ from retewave.registry import Language, Registry, read_query
 from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
+from retewave.stats import Seconds, stats
 from retewave.windows import durations
 from retewave.windows.order import Order
 from retewave.windows.times import Clock, Instant
@@ -94,6 +95,8 @@ class Engine:
         self.live.holders.append(lambda: self.order.state()["waiting"])
         self.clock: Clock | None = None  # how times are told; the first time that comes in decides
         self.triples = 0  # triples that came in, those that no pattern could use included
+        self.readers: list[Reader] = []  # what was run; they count what they could not read
+        self.seconds = Seconds()  # how long it took
 
     # ---- queries ----
     def register(
@@ -153,7 +156,8 @@ class Engine:
         rows[:, STREAM] = self.registry.stream_number(stream)
         rows[:, EVENT] = 0 if event is None else -_PUSHED_EVENTS - event
         self.triples += len(rows)
-        return self._matches(self.order.push(rows))
+        with self.seconds:
+            return self._matches(self.order.push(rows))
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
@@ -174,18 +178,20 @@ class Engine:
         """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns."""
         from retewave.pump import pump
 
-        for arrived in pump(self.live, self.registry, readers):
-            self.triples += arrived.triples
-            self._tell(arrived.clock)
-            yield from self._poured(self.order.push(arrived.rows))
-        yield from self._poured(self.order.flush())
+        self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
+        with self.seconds:
+            for arrived in pump(self.live, self.registry, readers, self.seconds):
+                self.triples += arrived.triples
+                self._tell(arrived.clock)
+                yield from self._poured(self.order.push(arrived.rows))
+            yield from self._poured(self.order.flush())
 
     def _matches(self, rows: np.ndarray) -> list[Match]:
         return [match for batches in self._poured(rows) for match in _in_order(batches)]
 
     def _poured(self, rows: np.ndarray) -> Iterator[list[Matches]]:
         """Pour rows in time order; call back, and yield the matches, batch by batch."""
-        for batches in self.live.pour(rows, self.told):
+        for batches in self.seconds.timed("match", self.live.pour(rows, self.told)):
             for batch in batches:
                 batch.query.take(batch)
             for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():
@@ -262,8 +268,6 @@ class Engine:
     # ---- what is going on ----
     def stats(self) -> dict[str, Any]:
         """Return counts of what went in, what is kept and what came out."""
-        from retewave.stats import stats
-
         return stats(self)
 
     def explain(self) -> str:

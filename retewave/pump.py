@@ -24,6 +24,7 @@ import numpy as np
 from retewave.live import Live
 from retewave.registry import Registry
 from retewave.rete.rows import END, ROW_WIDTH
+from retewave.stats import Seconds
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
@@ -81,13 +82,14 @@ class _Lane:
         """How its times are told."""
         return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
 
-    def scan(self, live: Live, gate: threading.Lock) -> None:
+    def scan(self, live: Live, gate: threading.Lock, seconds: Seconds) -> None:
         """Read to the end; this is the thread."""
         try:
             with gate:
-                for chunk in self.reader.chunks(
+                chunks = self.reader.chunks(
                     live.terms, live.acceptance, self.stream, last_event=self.last_event, pause=_Open(gate)
-                ):
+                )
+                for chunk in seconds.timed("read", chunks):
                     self._hand_on(chunk, gate)
         except _Stopped:
             return
@@ -185,7 +187,7 @@ class _Pump:
             self.news.notify_all()
 
 
-def pump(live: Live, registry: Registry, readers: Sequence[Reader]) -> Iterator[Arrived]:
+def pump(live: Live, registry: Registry, readers: Sequence[Reader], seconds: Seconds) -> Iterator[Arrived]:
     """Yield the rows of all readers, scanned ahead in threads."""
     gate, news = threading.Lock(), threading.Condition()
     lanes = []
@@ -195,7 +197,7 @@ def pump(live: Live, registry: Registry, readers: Sequence[Reader]) -> Iterator[
     of_all = _Pump(live, lanes, gate, news)
     live.current()  # the network is made here, not in the threads, which ask it what they may drop
     with live.reading(gate, of_all.held):
-        threads = [threading.Thread(target=lane.scan, args=(live, gate), daemon=True) for lane in lanes]
+        threads = [threading.Thread(target=lane.scan, args=(live, gate, seconds), daemon=True) for lane in lanes]
         for thread in threads:
             thread.start()
         try:
