@@ -54,7 +54,8 @@ def _run(task: Task) -> Result:
 
 ADAPTER = Adapter(
     name="CLIPS",
-    cannot="no RDF, no windows (facts are retracted from outside), no inference but by more rules",
+    cannot="no RDF, no inference but by more rules, no windows: facts are retracted from outside, which takes so long "
+    "that only a stream shorter than the window is measured",
     run=_run,
     requires=("clips",),
     most_offers=20_000,
