@@ -19,8 +19,8 @@ __all__ = ["write_report"]
 CAPTIONS = {
     "peers": (
         "Against what one would pick instead",
-        "Every bar finds the same matches on the same bytes (or on the first so many offers, where it says so; what has "
-        "set semantics counts an offer once). "
+        "Every bar finds the same matches on the same bytes, or on the first so many offers where it says so; what has "
+        "set semantics counts an offer once. "
         "The dark bar does the bare work by hand in C, without an engine: the physical limit.",
     ),
     "window": (
