@@ -269,4 +269,5 @@ def hash_of(at: Address, size: int, seed: int) -> int:
         state = fold(word(at) ^ _SECOND, word(at + size - 8) ^ state)
     else:
         state = fold(_short_word(at, size) ^ _SECOND, _FIRST ^ state)
-    return np.int64(fold(state ^ _FIRST, _SECOND ^ np.uint64(size)) >> _ONE)
+    mixed = fold(state ^ _FIRST, _SECOND ^ np.uint64(size)) >> _ONE
+    return np.int64(mixed)  # type: ignore[return-value]

@@ -47,7 +47,7 @@ def digits_end(at: Address, end: Address) -> int:
 @kernel
 def _significand(at: Address, end: Address) -> tuple[int, int, int, bool, bool]:
     """Read digits [. digits]: return (end, mantissa, exponent, cut, point), end -1 when there is no digit."""
-    mantissa, used, pending, behind, seen = np.int64(0), 0, 0, 0, 0
+    mantissa, used, pending, behind, seen = 0, 0, 0, 0, 0
     cut, point = False, False
     while at < end:
         digit = byte(at) - 48
@@ -99,7 +99,7 @@ def numeral_at(at: Address, end: Address) -> Numeral:
         at += 1
     at, mantissa, exponent, cut, point = _significand(at, end)
     if at < 0:
-        return Numeral(-1, np.int64(0), 0, False, False, False)
+        return Numeral(-1, 0, 0, False, False, False)
     power = at < end and (byte(at) == 101 or byte(at) == 69)
     if power:
         at, shift = _power(at + 1, end)

@@ -62,6 +62,7 @@ class LineReading:
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
         self._ending: MalformedInput | None = None  # what ended the document before its end
         self._dropping = False  # inside a line that is too long
+        self._buffer = bytearray()
         self._prepare()
         self._allocate(BLOCK_BYTES)
 

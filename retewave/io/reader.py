@@ -198,7 +198,7 @@ def read(
     on_error: OnError = "count",
     stream: str | None = None,
 ) -> Reader:
-    """Describe a source of triples: a path, "-" for standard input, bytes, a binary file, or pieces of bytes.
+    r"""Describe a source of triples: a path, "-" for standard input, bytes, a binary file, or pieces of bytes.
 
     The time of its triples is told by a nominal `rate` (triples per second, from `start` in microseconds on),
     by a `time_property` of its named graphs (an IRI, such as GENERATED_AT), or else by their arrival.

@@ -76,15 +76,20 @@ class RateTimes(_AtOnce):
         super().__init__()
         if not rate > 0:
             raise UsageError(f"a rate is a number of triples per second above 0, not {rate!r}")
-        exact = Fraction(rate).limit_denominator(1_000_000)
-        self._micros, self._triples = exact.denominator * _SECOND, exact.numerator
+        step = _SECOND / Fraction(rate).limit_denominator(1_000_000)  # in lowest terms
+        self._micros, self._triples = step.numerator, step.denominator
         self._start = start
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
         """Make times of the ordinals."""
-        whole, part = np.divmod(raw[:, START], self._triples)  # apart, so that the product stays small
-        raw[:, START] = self._start + whole * self._micros + part * self._micros // self._triples
-        raw[:, END] = raw[:, START]
+        times = raw[:, START].copy()
+        if self._triples == 1:
+            times *= self._micros
+        else:
+            whole, part = np.divmod(times, self._triples)  # apart, so that the product stays small
+            times = whole * self._micros + part * self._micros // self._triples
+        times += self._start
+        raw[:, START] = raw[:, END] = times
         return raw
 
 
