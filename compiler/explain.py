@@ -1,0 +1,152 @@
+"""`explain`: the plan of all queries as text, for people, for golden files, and as data for programs.
+
+Data's way: network that runs -> description (`explain_plan`) -> **text or plain data**.
+The text is deterministic: equal queries over an equal schema, registered in the same order, print the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from retewave.compiler.explain_counts import Counts, MemoryCounts, count, counts
+from retewave.compiler.explain_names import listed
+from retewave.compiler.explain_plan import Description, PatternPlan, Section, StepPlan, describe
+from retewave.compiler.explain_running import Compiled
+
+__all__ = ["explain", "explain_data"]
+
+
+def explain(running: Compiled, *, stats: bool | None = None) -> str:
+    """Return the plan as text; with counts when the network counts, or as `stats` says."""
+    counted = count(running)
+    shown = counted if (counted.counting if stats is None else stats) else None
+    return "\n".join(_lines(describe(running), shown)) + "\n"
+
+
+def explain_data(running: Compiled, *, stats: bool | None = None) -> dict[str, Any]:
+    """Return the plan as plain data, fit for JSON; with counts when the network counts, or as `stats` says."""
+    counted = counts(running)
+    data = asdict(describe(running))
+    if counted["counting"] if stats is None else stats:
+        data["counts"] = counted
+    return data
+
+
+def _lines(plan: Description, counted: Counts | None) -> Iterator[str]:
+    yield (
+        f"{_many(plan.queries, 'query', 'queries')}: {_many(plan.alphas, 'α test')}, "
+        f"{_many(plan.joins, 'join')}, {_many(plan.memories, 'memory', 'memories')}"
+    )
+    if plan.prefixes:
+        yield ""
+        width = max(len(label) for label in plan.prefixes)
+        for label, namespace in plan.prefixes.items():
+            yield f"prefix {label + ':':<{width + 1}} <{namespace}>"
+    for section in plan.sections:
+        yield ""
+        yield from _section(section, counted)
+
+
+def _section(section: Section, counted: Counts | None) -> Iterator[str]:
+    names = listed(section.queries, section.count)
+    yield f"{section.count:,} queries of one shape: {names}" if section.count > 1 else f"query {names}"
+    shows = " ".join(section.shows)
+    yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
+    if not section.alike:
+        yield f"  this is what {section.queries[0]} shows and filters; others differ"
+    yield from _streams(section)
+    for each in section.open:
+        yield f"  {each.name} is open: {_many(each.terms, 'term')} ({listed(each.examples, section.count)})"
+    yield "  patterns"
+    for pattern in section.patterns:
+        yield from _pattern(pattern)
+    if section.joins.kind not in ("pattern", "table"):
+        yield "  joins"
+    else:
+        yield "  no join"
+    yield from _tree(section.joins, "    ", "    ", counted)
+    for filter_ in section.filters:
+        early = ", before the join" if filter_.early else ""
+        yield f"  {filter_.expression}: {filter_.by}{early}"
+    if counted is not None and section.count == 1 and section.queries[0] in counted.matches:
+        yield f"  matches: {counted.matches[section.queries[0]]:,}"
+
+
+def _streams(section: Section) -> Iterator[str]:
+    if not section.streams:
+        yield f"  every stream, window {section.window}"
+    for each in section.streams:
+        yield f"  stream {each.stream}, window {each.range}"
+
+
+def _pattern(pattern: PatternPlan) -> Iterator[str]:
+    yield f"    α{pattern.alpha}  {pattern.pattern}{_shared(pattern.shared_with, pattern.shared)}"
+    for form in pattern.entailed_by:
+        gives = f" gives {', '.join(form.binds)}" if form.binds else ""
+        unless = " unless the object is a literal" if form.no_literal else ""
+        yield f"        ε  {form.input}{gives}{unless}"
+        for axiom in form.axioms:
+            yield f"             by {axiom}"
+    left_out = pattern.forms - len(pattern.entailed_by)
+    if left_out:
+        yield f"        ε  and {_many(left_out, 'more form')} of input"
+    if pattern.facts:
+        yield f"        ε  {_many(pattern.facts, 'triple')} that the schema states"
+
+
+def _tree(step: StepPlan, first: str, rest: str, counted: Counts | None) -> Iterator[str]:
+    yield first + _step(step, counted)
+    for place, each in enumerate(step.inputs):
+        last = place == len(step.inputs) - 1
+        yield from _tree(each, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), counted)
+
+
+def _step(step: StepPlan, counted: Counts | None) -> str:
+    if step.inputs:
+        said = _join(step)
+    elif step.kind == "table":
+        said = step.label
+    else:
+        said = f"α{step.number}  {step.label}"
+    said += " [static]" if step.static else ""
+    said += "".join(f" FILTER {each}" for each in step.filters)
+    if counted is not None:
+        said += _counted(step, counted)
+    return said
+
+
+def _join(step: StepPlan) -> str:
+    by = {
+        "join": f"on {' '.join(step.key)}",
+        "star": f"on {' '.join(step.key)}, star of {len(step.inputs)}",
+        "product": "cartesian product",
+    }
+    relations = "".join(f", {each}" for each in step.relations)
+    return f"join {step.number} {by[step.kind]}, keeps {step.window}{relations}{_shared(step.shared_with, step.shared)}"
+
+
+def _shared(names: tuple[str, ...], how_many: int) -> str:
+    return f"  (shared with {listed(names, how_many)})" if how_many else ""
+
+
+def _counted(step: StepPlan, counted: Counts) -> str:
+    said = []
+    if step.inputs:
+        of_join = counted.joins[step.number]
+        said += [f"{of_join.hits:,} made", *_refused(of_join.refused_by_key, of_join.refused_by_window, 0)]
+    if step.memory is not None:
+        memory: MemoryCounts = counted.memories[step.memory]
+        said += [f"{memory.rows_in:,} in", f"{memory.live:,} live", *_refused(0, 0, memory.refused_by_filter)]
+    return f"  · {', '.join(said)}" if said else ""
+
+
+def _refused(by_key: int, by_window: int, by_filter: int) -> Iterator[str]:
+    for number, why in ((by_key, "key"), (by_window, "window"), (by_filter, "filter")):
+        if number:
+            yield f"{number:,} refused by {why}"
+
+
+def _many(number: int, one: str, more: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -1,0 +1,107 @@
+"""What has passed through a running network, memory by memory and join by join.
+
+Data's way: the kernel's counters (`rete/layout.py`, S_*) -> **counts** -> explanation, drawings, statistics.
+The kernel counts only when `stats` is on; live rows and matches are known without.  A network that is made anew,
+because queries came or went, counts from zero.
+
+Every row that comes into a memory looks for its partners at once: it finds no row of its key in some other memory, or
+is tried with those that are there, and each trial ends in a hit, outside the window, or against a relation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from retewave.compiler.explain_running import Compiled
+from retewave.rete import layout as at
+
+__all__ = ["Counts", "JoinCounts", "MemoryCounts", "count", "counts"]
+
+
+@dataclass(frozen=True)
+class MemoryCounts:
+    """One memory: one input of one join."""
+
+    memory: int  # number of the slot
+    join: int  # number of the node whose input it is
+    live: int  # streamed rows that it holds; those that are due may wait to be collected
+    rows_in: int  # rows stored, static ones included
+    probes: int  # of these, those that found a row of their key in every other memory of the join
+    hits: int  # combinations that these made
+    refused_by_filter: int  # tuples that a filter before the memory kept out
+    refused_by_key: int  # rows that found some other memory without a row of their key
+    refused_by_window: int  # combinations given up because they outgrew the window
+    refused_by_relation: int  # combinations given up because a temporal relation does not hold
+    collected: int  # rows that have left, by age or at the bound on live rows
+
+
+@dataclass(frozen=True)
+class JoinCounts:
+    """One join: the sum over its memories."""
+
+    join: int  # number of the node
+    probes: int  # rows that found a row of their key in every other memory
+    hits: int  # combinations made
+    refused_by_key: int  # see MemoryCounts
+    refused_by_window: int  # see MemoryCounts
+    refused_by_relation: int  # see MemoryCounts
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Everything that is counted."""
+
+    counting: bool  # the kernel counts; else only `live` and `matches` mean something
+    memories: tuple[MemoryCounts, ...]  # by number
+    joins: tuple[JoinCounts, ...]  # by number
+    matches: dict[str, int]  # the name of a query -> its matches so far
+
+
+def counts(running: Compiled) -> dict[str, Any]:
+    """Return what is counted, as plain data."""
+    return asdict(count(running))
+
+
+def count(running: Compiled) -> Counts:
+    """Return what is counted."""
+    network, arena = running.lowered.network, running.runtime.arena
+    refused = {
+        edge.target: int(arena[arena[at.A_EDGE_COUNTERS] + place])
+        for place, edge in enumerate(network.edges())
+        if edge.kind == at.TO_SLOT
+    }
+    memories = tuple(_memory(running, slot, refused.get(slot, 0)) for slot in range(len(network.slots)))
+    joins = tuple(_join(number, [memories[slot] for slot in node.slots]) for number, node in enumerate(network.nodes))
+    matches = {query.name: query.matched for query in running.outcome.queries.values()}
+    return Counts(bool(arena[at.A_COUNTING]), memories, joins, matches)
+
+
+def _memory(running: Compiled, slot: int, refused_by_filter: int) -> MemoryCounts:
+    arena = running.runtime.arena
+    begin = int(arena[at.A_SLOT_STATES]) + slot * at.S_WIDTH
+    state = [int(word) for word in arena[begin : begin + at.S_WIDTH]]
+    return MemoryCounts(
+        memory=slot,
+        join=running.lowered.network.slots[slot].node,
+        live=state[at.S_ROWS],
+        rows_in=state[at.S_IN],
+        probes=state[at.S_PROBES],
+        hits=state[at.S_HITS],
+        refused_by_filter=refused_by_filter,
+        refused_by_key=state[at.S_IN] - state[at.S_PROBES] + state[at.S_NO_KEY],
+        refused_by_window=state[at.S_NO_WINDOW],
+        refused_by_relation=state[at.S_NO_RELATION],
+        collected=state[at.S_COLLECTED],
+    )
+
+
+def _join(number: int, memories: list[MemoryCounts]) -> JoinCounts:
+    return JoinCounts(
+        number,
+        sum(each.probes for each in memories),
+        sum(each.hits for each in memories),
+        sum(each.refused_by_key for each in memories),
+        sum(each.refused_by_window for each in memories),
+        sum(each.refused_by_relation for each in memories),
+    )

@@ -1,0 +1,122 @@
+"""How explanations name things: terms by prefixed names, variables as the query wrote them, long lists cut short.
+
+Data's way: plan -> **names** -> explanation, drawings.
+A name is for reading.  Where a prefix fits it is used, and listed; where none does, the term stands as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from retewave.compiler.plan import AlphaTest, Join
+from retewave.windows import durations
+from retewave.windows.intervals import UNBOUNDED
+
+__all__ = ["MOST_LISTED", "Prefixes", "input_names", "listed", "pattern_parts", "spell_window"]
+
+MOST_LISTED = 8  # of a list that may be long, so many are shown
+
+_COMMON = {
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "geo": "http://sws.geonames.org/",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+_IRI = re.compile(r'"(?:[^"\\]|\\.)*"|<([^<>"\s]*)>')
+_INTEGER = re.compile(r'"(-?\d+)"\^\^xsd:integer')
+_LOCAL = re.compile(r"[\w][\w.-]*(?<!\.)|")
+
+
+@dataclass
+class Prefixes:
+    """Shortens terms, and remembers which prefixes that took."""
+
+    labels: dict[str, str] = field(default_factory=dict)  # namespace -> label
+    used: dict[str, str] = field(default_factory=dict)  # label -> namespace, of what was shortened so far
+
+    @classmethod
+    def of(cls, given: Iterable[tuple[str, str]]) -> Prefixes:
+        """Take the queries' own prefixes, the first use of a label counts; then well-known ones.
+
+        >>> prefixes = Prefixes.of([("e", "http://e/")])
+        >>> prefixes.short(b"<http://e/tea>"), prefixes.short('"x"^^<http://e/size>'), prefixes.short("<urn:other>")
+        ('e:tea', '"x"^^e:size', '<urn:other>')
+        """
+        by_label: dict[str, str] = {}
+        for label, namespace in (*given, *_COMMON.items()):
+            by_label.setdefault(label.removesuffix(":"), namespace)
+        labels: dict[str, str] = {}
+        for label, namespace in by_label.items():
+            labels.setdefault(namespace, label)
+        return cls({namespace: labels[namespace] for namespace in sorted(labels, key=len, reverse=True) if namespace})
+
+    def short(self, text: bytes | str) -> str:
+        """Return a text with its IRIs shortened where a prefix fits, and integers as numbers.
+
+        What stands in quotes stays.
+        """
+        plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        return _INTEGER.sub(r"\1", _IRI.sub(self._shortened, plain))
+
+    def _shortened(self, found: re.Match[str]) -> str:
+        iri = found[1]
+        if iri is None:
+            return found[0]
+        for namespace, label in self.labels.items():
+            if iri.startswith(namespace) and _LOCAL.fullmatch(iri, len(namespace)):
+                self.used[label] = namespace
+                return f"{label}:{iri[len(namespace) :]}"
+        return found[0]
+
+
+def listed(names: Sequence[str], count: int) -> str:
+    """Join names, and say how many are left out of `count`.
+
+    >>> listed(["a", "b"], 2), listed(["a", "b"], 1002)
+    ('a, b', 'a, b and 1,000 more')
+    """
+    left_out = count - len(names)
+    return ", ".join(names) + (f" and {left_out:,} more" if left_out else "")
+
+
+def spell_window(width: int) -> str:
+    """Return a window's width as it would be written.
+
+    >>> spell_window(5_000_000), spell_window(UNBOUNDED)
+    ('5s', 'unbounded')
+    """
+    return "unbounded" if width >= UNBOUNDED else durations.spell(width)
+
+
+def input_names(join: Join, place: int, names: Mapping[int, str]) -> dict[int, str]:
+    """Return what one of a join's inputs calls its columns, given what the join calls its own."""
+    found: dict[int, str] = {}
+    for column, (slot, source) in enumerate(join.origins):
+        if column not in names:
+            continue
+        if slot < 0:
+            found[join.inputs[place].keys[source]] = names[column]
+        elif slot == place:
+            found[source] = names[column]
+    return found
+
+
+def pattern_parts(test: AlphaTest, names: Mapping[int, str], prefixes: Prefixes) -> tuple[str, str, str]:
+    """Return subject, predicate and object of an α test, its variables named."""
+    same = {later: earlier for earlier, later in test.equal}
+    parts = []
+    for place, given in enumerate((test.atom.subject, test.atom.predicate, test.atom.object)):
+        constants = frozenset((given,)) if isinstance(given, bytes) else given
+        if constants is not None and len(constants) == 1:
+            parts.append(prefixes.short(next(iter(constants))))
+        else:
+            parts.append(names.get(same.get(place, place), "_"))
+    return parts[0], parts[1], parts[2]

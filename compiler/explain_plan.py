@@ -1,0 +1,317 @@
+"""A plan told in the words of its queries: the one description that the text, the JSON and the drawings print.
+
+Data's way: network that runs -> **description** -> text, JSON.
+One section a shape: queries that differ in constants only are one plan, and are told once.  Lists that may be long are
+cut short, and say by how much.  Left out: state, except which memories hold static rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from retewave.compiler import algebra
+from retewave.compiler.explain_epsilon import Epsilon, Form
+from retewave.compiler.explain_filters import decided_by
+from retewave.compiler.explain_names import MOST_LISTED, Prefixes, input_names, pattern_parts, spell_window
+from retewave.compiler.explain_running import Compiled
+from retewave.compiler.expressions import Expression, Variable, rename, to_sparql
+from retewave.compiler.normal import ExtendStep, FilterStep
+from retewave.compiler.plan import AlphaTest, End, Input, Join, Plan, Table
+from retewave.compiler.shape import Member
+from retewave.rete import layout as at
+from retewave.windows.relations import NAMES
+
+__all__ = ["Description", "PatternPlan", "Section", "StepPlan", "StreamPlan", "describe", "prefixes_of", "users_of"]
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """A stream that a query hears."""
+
+    stream: str  # its IRI
+    range: str  # the window on it; two, with "to" between, when the queries of the section differ
+
+
+@dataclass(frozen=True)
+class PatternPlan:
+    """A triple pattern and the α-memory test behind it."""
+
+    alpha: int  # number of the α record
+    pattern: str  # in the query's variables; $1, $2, … are the constants in which the queries differ
+    entailed_by: tuple[Form, ...]  # the first forms of input that the schema makes it match, besides itself
+    forms: int  # how many there are
+    facts: int  # triples that the schema itself states, there before the stream
+    shared_with: tuple[str, ...]  # the first other queries whose patterns pass the same test
+    shared: int  # how many there are
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """A node of the tree of joins: a pattern, inline data, or a join of others."""
+
+    kind: str  # "pattern", "table", "join", "star" (three inputs or more) or "product" (no key)
+    number: int  # of the α record or the node
+    label: str  # the pattern, or the table's columns
+    memory: int | None  # the memory (slot) of the join above that it fills; none at the root
+    static: bool  # that memory holds rows that were there before the stream
+    filters: tuple[str, ...]  # what its tuples pass before they come into that memory
+    key: tuple[str, ...] = ()  # a join's key
+    window: str = ""  # how long a join's memories keep a row
+    relations: tuple[str, ...] = ()  # temporal relations between a join's inputs
+    inputs: tuple[StepPlan, ...] = ()  # a join's inputs
+    shared_with: tuple[str, ...] = ()  # the first other queries that use this join
+    shared: int = 0  # how many there are
+
+
+@dataclass(frozen=True)
+class OpenConstant:
+    """A place in which the queries of a shape differ."""
+
+    name: str  # $1, $2, …
+    terms: int  # how many terms there are
+    examples: tuple[str, ...]  # the first queries' own, query by query
+
+
+@dataclass(frozen=True)
+class FilterPlan:
+    """A filter or an assignment of a query."""
+
+    expression: str  # in SPARQL
+    by: str  # who decides it
+    early: bool  # done on the way into a memory already, not only at the end
+
+
+@dataclass(frozen=True)
+class Section:
+    """One plan: one shape with all its queries."""
+
+    queries: tuple[str, ...]  # the first queries' names; an alternative of a UNION is numbered
+    count: int  # how many there are
+    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
+    shows: tuple[str, ...]  # the variables of a match
+    streams: tuple[StreamPlan, ...]  # empty: every stream
+    window: str  # the window that a match must fit
+    open: tuple[OpenConstant, ...]  # where the queries differ
+    patterns: tuple[PatternPlan, ...]  # in the order of their tests' numbers
+    joins: StepPlan  # the tree
+    filters: tuple[FilterPlan, ...]  # of the first query
+    alike: bool  # all queries show and filter what the first one does
+
+
+@dataclass(frozen=True)
+class Description:
+    """All plans of a network."""
+
+    queries: int  # registered queries
+    alphas: int  # α tests and inline tables
+    memories: int  # inputs of joins
+    joins: int  # joins
+    prefixes: dict[str, str]  # label -> namespace, of the prefixes used
+    sections: tuple[Section, ...]  # one a shape
+
+
+def describe(running: Compiled) -> Description:
+    """Describe the plan of all queries."""
+    described = _Described(running)
+    sections = tuple(described.section(end) for end in running.lowered.plan.ends)
+    network = running.lowered.network
+    return Description(
+        len(running.outcome.queries),
+        len(network.alphas),
+        len(network.slots),
+        len(network.nodes),
+        dict(sorted(described.prefixes.used.items())),
+        sections,
+    )
+
+
+def users_of(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the numbers of the ends that use it."""
+    found: list[set[int]] = [set() for _ in plan.producers]
+    for place, end in enumerate(plan.ends):
+        waiting = [end.producer]
+        while waiting:
+            number = waiting.pop()
+            if place in found[number]:
+                continue
+            found[number].add(place)
+            producer = plan.producers[number]
+            if isinstance(producer, Join):
+                waiting += [each.producer for each in producer.inputs]
+    return [frozenset(users) for users in found]
+
+
+def _names_of(end: End) -> dict[int, str]:
+    """Return what the first query calls the columns of the end's producer; open constants are $1, $2, …"""
+    names = {end.columns[number]: str(variable) for variable, number in end.shape.members[0].numbers.items()}
+    names.update({column: f"${place}" for place, column in enumerate(end.parameters, 1)})
+    return names
+
+
+class _Described:
+    """One pass over the ends."""
+
+    def __init__(self, running: Compiled) -> None:
+        self.running, self.lowered = running, running.lowered
+        self.plan = running.lowered.plan
+        self.queries = running.outcome.queries
+        self.prefixes = prefixes_of(running)
+        self.epsilon = Epsilon(running.dispatch)
+        self.users = users_of(self.plan)
+        self.end_queries = [
+            tuple(dict.fromkeys(self.queries[m.listener.number].name for m in end.shape.members))
+            for end in self.plan.ends
+        ]
+
+    def section(self, end: End) -> Section:
+        members = end.shape.members
+        query: algebra.Query = self.queries[members[0].listener.number].parsed
+        names = _names_of(end)
+        place = self.plan.ends.index(end)
+        return Section(
+            queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
+            count=len(members),
+            form=f"{query.form} DISTINCT" if query.distinct else query.form,
+            shows=tuple(f"?{name}" for name in members[0].listener.projection),
+            streams=self._streams(members),
+            window=_span([member.listener.width for member in members]),
+            open=self._open(end),
+            patterns=self._patterns(end, names, place),
+            joins=self._tree(end.producer, names, place),
+            filters=tuple(self._filters(end)),
+            alike=len({self._asks(member) for member in members}) == 1,
+        )
+
+    def _title(self, member: Member) -> str:
+        name: str = self.queries[member.listener.number].name
+        alternatives = len(member.listener.branches)
+        return name if alternatives == 1 else f"{name} (alternative {member.branch + 1} of {alternatives})"
+
+    def _asks(self, member: Member) -> tuple[object, ...]:
+        """Return what a member shows and filters, with its variables named by their numbers."""
+        query: algebra.Query = self.queries[member.listener.number].parsed
+        numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
+        steps = tuple((type(step), rename(step.expression, numbers)) for step in member.steps.steps)
+        shown = tuple(numbers.get(Variable(name)) for name in member.listener.projection)
+        return query.form, query.distinct, shown, steps
+
+    def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:
+        widths: dict[bytes, set[int]] = {}
+        for member in members:
+            for iri, width in _widths(self.queries[member.listener.number].parsed, member):
+                widths.setdefault(iri, set()).add(width)
+        return tuple(StreamPlan(self.prefixes.short(iri), _span(sorted(found))) for iri, found in widths.items())
+
+    def _open(self, end: End) -> tuple[OpenConstant, ...]:
+        found = []
+        for place in range(len(end.parameters)):
+            terms = [member.constants[place] for member in end.shape.members]
+            shown = tuple(self.prefixes.short(term) for term in terms[:MOST_LISTED])
+            found.append(OpenConstant(f"${place + 1}", len(set(terms)), shown))
+        return tuple(found)
+
+    def _others(self, number: int, place: int) -> tuple[tuple[str, ...], int]:
+        """Return the first queries that use a producer beside those of one end, and how many there are."""
+        ends = sorted(self.users[number] - {place})
+        own = set(self.end_queries[place])
+        names = dict.fromkeys(name for end in ends for name in self.end_queries[end] if name not in own)
+        return tuple(names)[:MOST_LISTED], len(names)
+
+    def _patterns(self, end: End, names: Mapping[int, str], place: int) -> tuple[PatternPlan, ...]:
+        leaves = [
+            (number, test, tuple(sorted(found.items()))) for number, test, found in self._leaves(end.producer, names)
+        ]
+        found = [self._pattern(number, test, dict(own), place) for number, test, own in dict.fromkeys(leaves)]
+        return tuple(sorted(found, key=lambda each: (each.alpha, each.pattern)))
+
+    def _leaves(self, number: int, names: Mapping[int, str]) -> Iterator[tuple[int, AlphaTest, dict[int, str]]]:
+        producer = self.plan.producers[number]
+        if isinstance(producer, AlphaTest):
+            yield number, producer, dict(names)
+        elif isinstance(producer, Join):
+            for place, each in enumerate(producer.inputs):
+                yield from self._leaves(each.producer, input_names(producer, place, names))
+
+    def _pattern(self, number: int, test: AlphaTest, names: Mapping[int, str], place: int) -> PatternPlan:
+        parts = pattern_parts(test, names, self.prefixes)
+        forms = self.epsilon.forms(test.atom, parts, self.prefixes)
+        shared_with, shared = self._others(number, place)
+        return PatternPlan(
+            self.lowered.alphas[number],
+            " ".join(parts),
+            forms,
+            self.epsilon.count(test.atom),
+            self.epsilon.facts(test.atom),
+            shared_with,
+            shared,
+        )
+
+    def _tree(
+        self, number: int, names: Mapping[int, str], place: int, above: Input | None = None, slot: int | None = None
+    ) -> StepPlan:
+        producer = self.plan.producers[number]
+        filters = tuple(self._slot_filter(one.expression, names) for one in above.filters) if above else ()
+        static = slot is not None and self._holds_static(slot)
+        if isinstance(producer, Join):
+            return self._join(number, producer, names, place, (slot, static, filters))
+        if isinstance(producer, Table):
+            label = self._table(producer, names)
+            return StepPlan("table", self.lowered.alphas[number], label, slot, static, filters)
+        label = " ".join(pattern_parts(producer, names, self.prefixes))
+        return StepPlan("pattern", self.lowered.alphas[number], label, slot, static, filters)
+
+    def _join(
+        self, number: int, join: Join, names: Mapping[int, str], place: int,
+        here: tuple[int | None, bool, tuple[str, ...]],
+    ) -> StepPlan:  # fmt: skip
+        record = self.lowered.nodes[number]
+        node = self.lowered.network.nodes[record]
+        key = tuple(names.get(column, "_") for column in range(len(join.inputs[0].keys)))
+        kind = "product" if not key else "star" if len(join.inputs) > 2 else "join"
+        inputs = tuple(
+            self._tree(each.producer, input_names(join, i, names), place, each, node.slots[i])
+            for i, each in enumerate(join.inputs)
+        )
+        relations = tuple(f"input {r.left + 1} {NAMES[r.code]} input {r.right + 1}" for r in node.relations)
+        window = spell_window(node.window)
+        return StepPlan(kind, record, "", *here, key, window, relations, inputs, *self._others(number, place))
+
+    def _table(self, table: Table, names: Mapping[int, str]) -> str:
+        columns = " ".join(names.get(column, "_") for column in range(table.columns))
+        return f"VALUES ({columns}), {len(table.rows):,} {'row' if len(table.rows) == 1 else 'rows'}"
+
+    def _slot_filter(self, expression: Expression, names: Mapping[int, str]) -> str:
+        own = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in names.items()}
+        return self.prefixes.short(to_sparql(rename(expression, own)))
+
+    def _holds_static(self, slot: int) -> bool:
+        arena = self.running.runtime.arena
+        return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
+
+    def _filters(self, end: End) -> Iterator[FilterPlan]:
+        member = end.shape.members[0]
+        numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
+        for step in member.steps.steps:
+            shown = self.prefixes.short(to_sparql(step.expression))
+            if isinstance(step, ExtendStep):
+                yield FilterPlan(f"BIND({shown} AS {step.variable})", "Python computes, for each match", False)
+            elif isinstance(step, FilterStep):
+                early = rename(step.expression, numbers) in end.pushed
+                yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
+
+
+def prefixes_of(running: Compiled) -> Prefixes:
+    """Return the prefixes of all queries, oldest query first."""
+    return Prefixes.of(pair for query in running.outcome.queries.values() for pair in query.parsed.prefixes)
+
+
+def _widths(query: algebra.Query, member: Member) -> Iterator[tuple[bytes, int]]:
+    for stream in query.streams:
+        own = stream.width if query.window is None else query.window
+        yield stream.iri, member.listener.width if own is None else own
+
+
+def _span(widths: list[int]) -> str:
+    least, most = spell_window(min(widths)), spell_window(max(widths))
+    return least if least == most else f"{least} to {most}"

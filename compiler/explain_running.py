@@ -1,0 +1,69 @@
+"""What an explanation needs of a network that runs: its plan, its records, its tables, its state, its queries.
+
+`retewave.running.Running` is the one thing that has all this; it stands above this part, so it is told by its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from retewave.compiler import algebra
+from retewave.compiler.lower import Lowered
+from retewave.epsilon.dispatch import Dispatch
+
+__all__ = ["Answering", "Arrays", "Compiled", "Registered"]
+
+
+class Registered(Protocol):
+    """A registered query."""
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the engine."""
+
+    @property
+    def parsed(self) -> algebra.Query:
+        """What was understood."""
+
+    @property
+    def matched(self) -> int:
+        """How many matches there were."""
+
+
+class Answering(Protocol):
+    """What makes matches of the network's output."""
+
+    @property
+    def queries(self) -> Mapping[int, Any]:
+        """The queries by number; each is a `Registered`."""
+
+
+class Arrays(Protocol):
+    """The network's state."""
+
+    @property
+    def arena(self) -> np.ndarray:
+        """The memories (`rete/layout.py`)."""
+
+
+class Compiled(Protocol):
+    """A network that runs."""
+
+    @property
+    def lowered(self) -> Lowered:
+        """The plan and its records."""
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """The tables that ε led to."""
+
+    @property
+    def runtime(self) -> Arrays:
+        """The state."""
+
+    @property
+    def outcome(self) -> Answering:
+        """The end of a match's way."""
