@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler.algebra import Query
-from retewave.epsilon.schema import Schema
+from retewave.epsilon.schema import Schema, SchemaWarning
 from retewave.errors import SchemaError, UsageError
 from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.rete.terms import Terms
@@ -44,6 +44,7 @@ class Datasets:
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
         self._named: set[str] = set()  # files that queries have named
+        self._mixed: list[Path] = []  # those of them that hold schema and static data
 
     @property
     def schema(self) -> Schema:
@@ -63,6 +64,7 @@ class Datasets:
         """The static triples as input rows of all times, read when they are first asked for."""
         if self._static is None:
             rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
+            rows += [self._rows(_data_of(path)) for path in self._mixed]
             found = np.concatenate(rows)
             found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
             self.terms.pin(np.unique(found[:, SUBJECT : OBJECT + 1]).tolist())
@@ -90,13 +92,23 @@ class Datasets:
 
     def add_of(self, query: Query, *, started: bool) -> None:
         """Take the files that a query names."""
-        for names, as_schema, as_static in ((query.dataset, True, True), (query.schema, True, False), (query.static, False, True)):
-            for name in names:
-                path = self._path(name, query)
-                if path is None or str(path) in self._named:
-                    continue
-                self.add(schema=[path] if as_schema else (), static=[path] if as_static else (), started=started)
-                self._named.add(str(path))
+        for name in query.dataset:
+            for path in self._new_paths(name, query):
+                self.add(schema=[path], started=started)
+                self._mixed.append(path)
+                self._static = None
+        for name in query.schema:
+            self.add(schema=self._new_paths(name, query), started=started)
+        for name in query.static:
+            self.add(static=self._new_paths(name, query), started=started)
+
+    def _new_paths(self, name: str, query: Query) -> list[Path]:
+        """Return the local file behind a name, if there is one that no query has named before."""
+        path = self._path(name, query)
+        if path is None or str(path) in self._named:
+            return []
+        self._named.add(str(path))
+        return [path]
 
     def _path(self, name: str, query: Query) -> Path | None:
         """Return the local file behind a name, or warn that there is none."""
@@ -126,12 +138,19 @@ class Datasets:
 
         if isinstance(source, str | Path | bytes):
             return read_static(source, self.terms, format=_format(source))
-        triples = [tuple(to_text(term) for term in triple) for triple in source]
+        triples = [tuple(term if isinstance(term, bytes) else to_text(term) for term in triple) for triple in source]
         rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
         for place, column in ((0, SUBJECT), (1, PREDICATE), (2, OBJECT)):
             if triples:
                 rows[:, column] = self.terms.intern_many([triple[place] for triple in triples])
         return rows
+
+
+def _data_of(path: Path) -> tuple[tuple[bytes, bytes, bytes], ...]:
+    """Return what a file holds beside its schema."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)  # the engine's schema, which includes the file, warns of it
+        return Schema.load([path]).data
 
 
 def _format(source: Any) -> str | None:
