@@ -62,12 +62,17 @@ class Matches:
             return None
         return self._texts[term] if self._texts is not None else self.terms.text(term)
 
+    def distinct(self, name: str) -> tuple[list[bytes | None], np.ndarray]:
+        """Return a variable's different terms as canonical texts (None: unbound), and the place of each match's."""
+        used, places = np.unique(self.ids[:, self.query.place(name)], return_inverse=True)
+        bound = used[used > 0].tolist()
+        texts = self.terms.texts(bound) if self._texts is None else [self._texts[term] for term in bound]
+        return [*[None] * (len(used) - len(bound)), *texts], places
+
     def column(self, name: str) -> list[bytes | None]:
         """Return a variable's terms as canonical texts, match by match."""
-        column = self.ids[:, self.query.place(name)]
-        used, inverse = np.unique(column, return_inverse=True)
-        texts = [self.text(term) for term in used.tolist()]
-        return [texts[i] for i in inverse.tolist()]
+        texts, places = self.distinct(name)
+        return [texts[i] for i in places.tolist()]
 
 
 class Match(Mapping[str, Any]):
