@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.io import GENERATED_AT, read, read_static
+from retewave.io import GENERATED_AT, read, read_static, times
 from retewave.io.rdf import from_text, to_text
 from retewave.rete.rows import END, EVENT, START
 from retewave.rete.terms import Terms
@@ -195,6 +195,20 @@ def test_a_time_that_is_no_datetime_tells_no_time():
     assert found == [] and counters.untimed == 2
 
 
+def test_an_event_too_large_to_wait_for_its_time_is_counted_as_untimed(monkeypatch):
+    monkeypatch.setattr(times.EventTimes.__init__, "__defaults__", (3,))
+    lines = [f'<a:s> <a:p> "{n}" <g:1> .' for n in range(5)]
+    lines += [statement("g:1", 1), '<a:s> <a:p> "after" <g:2> .', statement("g:2", 2)]
+    reader = read((line.encode() + b"\n" for line in lines), time_property=GENERATED_AT)
+    assert rows_of(reader)[:, [START, EVENT]].tolist() == [
+        [1_000_000, -1],
+        [1_000_000, 0],
+        [2_000_000, -2],
+        [2_000_000, 0],
+    ]
+    assert reader.counters.untimed == 4 and reader.counters.first_untimed[0] == "<g:1>"
+
+
 def test_rows_that_wait_for_their_time_survive_a_sweep():
     terms = Terms(seed=1)
     pieces = iter(['<a:s> <a:p> "waits" <g:1> .\n', statement("g:1", 4), "\n"])
@@ -256,7 +270,7 @@ def test_a_value_has_one_text(value, text):
 
 
 @pytest.mark.parametrize(
-    "value", ["chat", "", "<a>", "<a:b", '"x', "<a:b> <a:c>", URIRef("a"), URIRef("a:<"), None, BNode("-")]
+    "value", ["chat", "", "<a>", "<a:b", '"x', "<a:b> <a:c>", "<a:b> . #", URIRef("a"), URIRef("a:<"), None, BNode("-")]
 )
 def test_what_is_no_term_is_refused_with_a_hint(value):
     with pytest.raises(UsageError):

@@ -128,10 +128,12 @@ def _canonical(term: str) -> bytes:
     if term.startswith("_:"):
         return _of_label(term[2:])
     try:
-        (quad,) = parse(f"<a:s> <a:p> {term} .", format=RdfFormat.N_TRIPLES)
+        (quad,) = parse(f"<a:s> <a:p> {term} <retewave:end> .", format=RdfFormat.N_QUADS)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{term} is not a term of N-Triples: {error}") from error
     found = quad.object
+    if quad.graph_name != NamedNode("retewave:end"):  # a dot and a comment, say, follow the term
+        raise UsageError(f"{term} is more than one term")
     if isinstance(found, NamedNode):
         return _of_iri(found.value)
     if isinstance(found, Literal):

@@ -121,7 +121,8 @@ class EventTimes:
     statements and before the next named graph's, or before them and behind the last named graph's.
     The first such statement counts.  Other statements of the default graph that stand there and have the
     graph's name as subject get its time, too, as triples on their own; all others have no time.
-    What has none is not handed on, but counted, and the first names are kept.
+    What has none is not handed on, but counted, and the first names are kept; so is what waits when more than
+    max_event rows do at the end of a chunk.
     """
 
     def __init__(self, terms: Terms, predicate: int, max_event: int = MAX_EVENT) -> None:
