@@ -7,6 +7,7 @@ somebody still holds decodes its ids once (`seal`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Match", "Matches"]
 
+_batches = count(1)
+
 
 class Matches:
     """Matches of one query, in the order in which they were found."""
 
-    __slots__ = ("__weakref__", "_texts", "clock", "ends", "ids", "places", "query", "starts", "terms")
+    __slots__ = ("__weakref__", "_texts", "clock", "ends", "ids", "number", "places", "query", "starts", "terms")
 
     def __init__(
         self, query: Query, terms: Terms, clock: Clock, ids: np.ndarray, starts: np.ndarray, ends: np.ndarray
@@ -35,6 +38,7 @@ class Matches:
         self.ids = ids  # int64[n, variables]; 0 is unbound
         self.starts = starts  # int64[n] microseconds
         self.ends = ends  # int64[n] microseconds
+        self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids))  # where they stood among other queries' matches
         self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
 
@@ -107,6 +111,11 @@ class Match(Mapping[str, Any]):
         if is_static(int(batch.starts[row]), int(batch.ends[row])):
             return None
         return batch.clock.decode(time)
+
+    @property
+    def blank_scope(self) -> bytes:
+        """What the labels of the blank nodes that CONSTRUCT makes for it begin with."""
+        return b"m%d.%d" % (self._batch.number, self._row)
 
     def text(self, name: str) -> bytes | None:
         """Return a variable's term as canonical N-Triples text; None when it is unbound."""

@@ -54,7 +54,9 @@ class _Open:
     def __enter__(self) -> None:
         self._gate.release()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._gate.acquire()
 
 
@@ -116,7 +118,9 @@ class _Lane:
 
     def keys(self) -> np.ndarray:
         """Return what its rows are merged by: the greatest end up to each."""
-        return np.maximum(np.maximum.accumulate(self.rows[:, END]), self.newest) if len(self.rows) else self.rows[:, END]
+        return (
+            np.maximum(np.maximum.accumulate(self.rows[:, END]), self.newest) if len(self.rows) else self.rows[:, END]
+        )
 
 
 class _Pump:
@@ -154,12 +158,16 @@ class _Pump:
         rows = [lane.rows for lane in self.lanes if len(lane.rows)]
         for lane in self.lanes:
             lane.rows = lane.rows[:0]
-        return np.concatenate(rows) if len(rows) != 1 else rows[0] if rows else np.empty((0, ROW_WIDTH), np.int64)
+        if len(rows) == 1:
+            return rows[0]
+        return np.concatenate([np.empty((0, ROW_WIDTH), dtype=np.int64), *rows])
 
     def _merged(self) -> np.ndarray:
         """Take the rows that no reader can still go before, in the order of the greatest ends."""
         keys = [lane.keys() for lane in self.lanes]
-        open_ends = [of[-1] if len(of) else lane.newest for lane, of in zip(self.lanes, keys, strict=True) if not lane.ended]
+        open_ends = [
+            of[-1] if len(of) else lane.newest for lane, of in zip(self.lanes, keys, strict=True) if not lane.ended
+        ]
         bound = min(open_ends, default=1 << 62)
         taken, order = [], []
         for lane, of in zip(self.lanes, keys, strict=True):

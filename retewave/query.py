@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from retewave.compiler import algebra
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Query"]
-
-_blank_numbers = count(1)  # blank nodes of CONSTRUCT are new for every match, in the whole process
 
 
 class Query:
@@ -110,22 +107,17 @@ class Query:
 
         A triple with an unbound variable, a literal subject or a predicate that is no IRI is left out.
         """
-        blanks: dict[str, bytes] = {}
         for pattern in self.parsed.template:
-            parts = [self._instance(part, match, blanks) for part in (pattern.subject, pattern.predicate, pattern.object)]
+            parts = [self._instance(part, match) for part in (pattern.subject, pattern.predicate, pattern.object)]
             s, p, o = parts
             if s is not None and p is not None and o is not None and s[:1] != b'"' and p[:1] == b"<":
                 yield s, p, o
 
-    def _instance(
-        self, part: bytes | Variable | BlankNode, match: Match, blanks: dict[str, bytes]
-    ) -> bytes | None:
+    def _instance(self, part: bytes | Variable | BlankNode, match: Match) -> bytes | None:
         if isinstance(part, bytes):
             return part
         if isinstance(part, BlankNode):
-            if part.label not in blanks:
-                blanks[part.label] = b"_:m%d" % next(_blank_numbers)
-            return blanks[part.label]
+            return b"_:%s.%s" % (match.blank_scope, part.label.encode())
         return match.text(part.name)
 
 
