@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := retewave rete epsilon windows compiler viz bench tests examples
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint format bench soak clean
+.PHONY: help demo test test-long lint format bench bench-full profile soak clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,8 +39,14 @@ format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix-only -q $(SOURCES)
 	$(BIN)/ruff format -q $(SOURCES)
 
-bench: $(VENV)/.dev  ## the benchmark tables (a few minutes)
+bench: $(VENV)/.dev  ## the benchmark tables and plots (a few minutes)
 	$(BIN)/python -m retewave.bench
+
+bench-full: $(VENV)/.dev  ## every sweep of the benchmark (an hour or so)
+	$(BIN)/python -m retewave.bench --full
+
+profile: $(VENV)/.dev  ## where the time goes: reading, dictionary, dispatch, joins, collection, decoding
+	$(BIN)/python -m retewave.bench.profile
 
 soak: $(VENV)/.dev  ## 50 million triples with ever-new subjects: memory must stay flat
 	$(BIN)/python -m retewave.bench.soak

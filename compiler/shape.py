@@ -142,7 +142,7 @@ def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
 
 
 def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
-    listener, branch_number, numbers, constants = found[0]
+    listener, branch_number, numbers, _ = found[0]
     branch = listener.branches[branch_number]
     columns = [frozenset(column) for column in zip(*(each[3] for each in found), strict=True)]
     open_places = [place for place, values in enumerate(columns) if len(values) > 1]

@@ -6,6 +6,8 @@ given back is used again.  The outermost kernel sees to it before each step (`sh
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from retewave.rete.jit import JIT, kernel
@@ -58,7 +60,7 @@ def _mix_jitted(state, value):  # type: ignore[no-untyped-def]
     return np.int64(h)
 
 
-mix = _mix_jitted if JIT else _mix_plain  # one step of the key hash: (state, value) -> state, 64 bits
+mix: Any = _mix_jitted if JIT else _mix_plain  # one step of the key hash: (state, value) -> state, 64 bits
 
 
 @kernel

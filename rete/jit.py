@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
+from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["JIT", "kernel"]
 
@@ -37,6 +38,16 @@ def kernel(function: F) -> F:
     """Compile a function on its first call, cache the code on disk, run it without the GIL."""
     compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
     if JIT:
-        compiled._cache._cache_file._source_stamp = _stamp()
+        _cache_by_stamp(compiled._cache)
     return compiled
 
+
+def _cache_by_stamp(cached: Any) -> None:
+    """Keep the compiled code under a name that holds the stamp.
+
+    A stale file would not only be useless: numba unpickles it before it looks at the stamp, which fails when it tells
+    of a class that has another name now.
+    """
+    stamp = _stamp()
+    name = f"{cached._impl.filename_base}.{stamp[0][:16]}"
+    cached._cache_file = IndexDataCacheFile(cached._cache_path, name, stamp)

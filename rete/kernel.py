@@ -358,10 +358,11 @@ def _grown(array, least):  # type: ignore[no-untyped-def]
 
 @kernel
 def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-untyped-def]
-    """Pour the rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
+    """Pour rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
 
-    `rows` is flat; it holds input rows or, if `facts` is 1, facts.  What is on the stack already is sent first.  Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of
-    output rows, and the arrays that may have grown: arena, stack, output.
+    `rows` is flat; it holds input rows or, if `facts` is 1, facts.  What is on the stack already is sent first.
+    Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of output rows, and the
+    arrays that may have grown: arena, stack, output.
     """
     arena, stack, out = state.arena, state.stack, state.out
     net, at = words(state.net), words(state.progress)

@@ -61,7 +61,7 @@ __all__ = ["drop_oldest", "find_group", "store_row"]
 
 @kernel
 def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-def]
-    for i in range(count):  # noqa: SIM110: a generator does not compile
+    for i in range(count):  # noqa: SIM110
         if arena[group + G_KEY + i] != item[T_COLUMNS + net[keys + i]]:
             return False
     return True

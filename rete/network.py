@@ -135,7 +135,7 @@ class Network:
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
-        return [edge for producer in (*self.alphas, *self.nodes) for edge in producer.edges]
+        return [edge for alpha in self.alphas for edge in alpha.edges] + [e for node in self.nodes for e in node.edges]
 
     def assemble(self, seed: int) -> np.ndarray:
         """Lay the records out as the kernel's `net` array."""

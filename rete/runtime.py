@@ -34,7 +34,7 @@ class Options:
     stats: bool = False  # keep counters by memory and edge
 
 
-class LiveRowsAtBound(Exception):  # noqa: N818: the engine turns it into a RetewaveError with the user's words
+class LiveRowsAtBound(Exception):
     """The bound on live rows is met."""
 
     def __init__(self, poured: int) -> None:

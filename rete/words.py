@@ -42,5 +42,5 @@ def _tail_jitted(typing_context, pointer, offset):  # type: ignore[no-untyped-de
     return pointer(pointer, types.intp), codegen
 
 
-words = _words_jitted if JIT else _words_plain  # a C-contiguous array -> its words
-tail = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on
+words: Any = _words_jitted if JIT else _words_plain  # a C-contiguous array -> its words
+tail: Any = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on

@@ -31,16 +31,20 @@ class Datasets:
     """The sources of schema and static data of one engine; read when they are first needed."""
 
     def __init__(
-        self, terms: Terms, schema: Any, static: Any, local: Mapping[str, str | Path], imports: Mapping[str, str | Path],
-        closure: str, closure_budget: Any = None, progress: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        terms: Terms,
+        schema: Any,
+        static: Any,
+        local: Mapping[str, str | Path],
+        imports: Mapping[str, str | Path],
+        closure: str,
+    ) -> None:
         self.terms = terms
         self._schema_sources = _listed(schema)
         self._static_sources = _listed(static)
         self._local = dict(local)  # IRI -> file, for FROM
         self._imports = dict(imports)  # IRI -> file, for owl:imports
         self._closure = closure
-        self._budget, self._progress = closure_budget, progress
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
         self._named: set[str] = set()  # files that queries have named
@@ -54,8 +58,6 @@ class Datasets:
                 self._schema_sources,
                 imports=self._imports,
                 closure=self._closure,  # type: ignore[arg-type]
-                budget=self._budget,
-                progress=self._progress,
             )
         return self._schema
 
@@ -125,8 +127,8 @@ class Datasets:
                 hint="write a path that exists, or map the name: datasets={name: path}",
             )
         warnings.warn(
-            f"{query.source}: FROM <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or give "
-            "its content as schema or static data)",
+            f"{query.source}: FROM <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or "
+            "give its content as schema or static data)",
             DatasetWarning,
             stacklevel=4,
         )

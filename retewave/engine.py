@@ -147,9 +147,9 @@ class Engine:
     ) -> list[Match]:
         """Pour in a triple, or several of one time; call back and return the matches that this completes.
 
-        Terms are rdflib terms, N-Triples texts (`<…>`, `"…"`, `_:…`), absolute IRIs or plain Python values; an array of
-        ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair of them for
-        an interval; without it, the time is now.
+        Terms are rdflib terms, N-Triples texts (`<…>`, `"…"`, `_:…`), absolute IRIs or plain Python values; an
+        array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
+        of them for an interval; without it, the time is now.
         """
         rows = self._rows(triples)
         rows[:, START], rows[:, END] = self._interval(time)
@@ -206,7 +206,7 @@ class Engine:
             rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
             rows[:, : OBJECT + 1] = triples
             return rows
-        listed = [triples] if _is_triple(triples) else list(triples)
+        listed: list[Any] = [triples] if _is_triple(triples) else list(triples)
         texts = [_texts(triple) for triple in listed]
         rows = np.zeros((len(listed), ROW_WIDTH), dtype=np.int64)
         for place, triple in enumerate(texts):
@@ -296,7 +296,9 @@ def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:
     if len(batches) == 1:
         yield from batches[0]
         return
-    places = [(place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())]
+    places = [
+        (place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())
+    ]
     for _, number, row in sorted(places):
         yield batches[number][row]
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LimitError", "MalformedInput", "Place", "QueryError", "RetewaveError", "SchemaError", "SnapshotError", "UsageError"]
+__all__ = [
+    "LimitError",
+    "MalformedInput",
+    "Place",
+    "QueryError",
+    "RetewaveError",
+    "SchemaError",
+    "SnapshotError",
+    "UsageError",
+]
 
 
 @dataclass(frozen=True)

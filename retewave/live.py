@@ -71,7 +71,7 @@ class Live:
         schema, static = self.datasets.schema, self.datasets.static
         without_bound = replace(self.options, max_live_rows=0)
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
-        found = [out for out in load(running, self.terms, static, former)]
+        found = list(load(running, self.terms, static, former))
         running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
         if former is not None:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
@@ -103,8 +103,8 @@ class Live:
             self.waiting = rows[at_bound.poured :].copy()
             self.triples += at_bound.poured
             raise LimitError(
-                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} triples "
-                "wait until it is made room",
+                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "
+                "triples wait until it is made room",
                 hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
             ) from None
         self.triples += len(rows)

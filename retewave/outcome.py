@@ -77,7 +77,9 @@ class Outcome:
         """Return the shown ids of a branch's rows, and which rows pass."""
         columns = {name: rows[:, at.O_COLUMNS + place] for place, name in enumerate(output.names)}
         passed = np.ones(len(rows), dtype=np.bool_)
-        open_rows = np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
+        open_rows = (
+            np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
+        )
         if len(open_rows):
             self._take_steps(output.steps, columns, open_rows, passed)
         shown = np.zeros((len(rows), len(query.variables)), dtype=np.int64)

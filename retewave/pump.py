@@ -60,7 +60,7 @@ class _Open:
         self._gate.acquire()
 
 
-class _Stopped(Exception):  # noqa: N818: not an error, the way out of a thread
+class _Stopped(Exception):
     """The engine wants no more."""
 
 

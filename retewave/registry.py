@@ -36,7 +36,9 @@ def read_query(query: str | Path, language: Language | None = None) -> Parsed:
     if isinstance(query, Path) or ("\n" not in query and "{" not in query):
         path = Path(query)
         if not path.is_file():
-            raise UsageError(f"there is no file {path}", hint="give a query's text or the path of a file that holds one")
+            raise UsageError(
+                f"there is no file {path}", hint="give a query's text or the path of a file that holds one"
+            )
         return parse(path.read_text(encoding="utf-8"), source=str(path), language=language)
     return parse(query, language=language)
 
@@ -123,6 +125,6 @@ def _check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> N
         if not allowed:
             raise QueryError(
                 what,
-                hint="every match of one part pairs with every match of the other; if you mean that: allow_cartesian=True",
+                hint="each match of one part pairs with each match of the other; to mean that: allow_cartesian=True",
             )
         warnings.warn(what, CartesianWarning, stacklevel=4)

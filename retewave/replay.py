@@ -83,9 +83,7 @@ def _sets(test: AlphaTest) -> tuple[frozenset[bytes] | None, ...]:
     return atom.subject, None if atom.predicate is None else frozenset((atom.predicate,)), atom.object
 
 
-def _facts(
-    alpha: int, test: AlphaTest, old: Lowered, slot: int, runtime: Runtime, terms: Terms
-) -> np.ndarray:
+def _facts(alpha: int, test: AlphaTest, old: Lowered, slot: int, runtime: Runtime, terms: Terms) -> np.ndarray:
     """Return a slot's rows as facts of an α of the new network, without those that its test refuses."""
     source, of, rows = _test_of(old, slot), old.slots[slot], runtime.rows_of(slot)
     assert source is not None

@@ -101,7 +101,8 @@ def _fed_by(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[A
     if len(static) == 0:
         return frozenset(fed)
     objects: dict[int, set[int]] = {
-        int(p): set(np.unique(static[static[:, PREDICATE] == p, OBJECT]).tolist()) for p in np.unique(static[:, PREDICATE])
+        int(p): set(np.unique(static[static[:, PREDICATE] == p, OBJECT]).tolist())
+        for p in np.unique(static[:, PREDICATE])
     }
     for (_, predicate, object_), found in dispatch.table.items():
         there = objects.get(terms.find(predicate), set()) if predicate is not None else {0}

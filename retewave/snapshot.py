@@ -1,8 +1,8 @@
 """Snapshots: all state of an engine in one file, from which another process goes on as if it had never stopped.
 
 A file is a magic word, the length and digest of a header, the header (JSON: format, queries, schema, a digest of the
-body, where each array stands), and the arrays.  Nothing is pickled.  It is written beside its place, synced and renamed,
-so that a crash leaves the old snapshot or the new one, never half of one.
+body, where each array stands), and the arrays.  Nothing is pickled.  It is written beside its place, synced and
+renamed, so that a crash leaves the old snapshot or the new one, never half of one.
 The matches that queries keep for `to_arrow` are not part of it; how many there were is.
 """
 
@@ -113,7 +113,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         ],
         "queries_digest": hashlib.sha256("\0".join(q.text for q in registry.queries.values()).encode()).hexdigest(),
         "streams": registry.streams,
-        "schema": [[a.kind.name, *(text and text.decode() for text in (a.subject, a.object, a.property))] for a in schema.axioms],
+        "schema": [_axiom_data(axiom) for axiom in schema.axioms],
         "schema_digest": schema.digest,
         "clock": None if engine.clock is None else _clock_data(engine.clock),
         "counts": {
@@ -121,6 +121,11 @@ def _header(engine: Engine) -> dict[str, Any]:
             "shed": live.shed, "started": live.started,
         },
     }  # fmt: skip
+
+
+def _axiom_data(axiom: Axiom) -> list[str | None]:
+    texts = (axiom.subject, axiom.object, axiom.property)
+    return [axiom.kind.name, *(None if text is None else text.decode() for text in texts)]
 
 
 def fingerprint(network: Network) -> str:
@@ -161,7 +166,13 @@ def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> E
     for each in header["queries"]:
         parsed = parse(each["text"], source=each["source"], language=each["language"])
         query = registry.add(
-            parsed, name=each["name"], on_match=None, keep=10_000, allow_cartesian=True, number=each["number"], quiet=True
+            parsed,
+            name=each["name"],
+            on_match=None,
+            keep=10_000,
+            allow_cartesian=True,
+            number=each["number"],
+            quiet=True,
         )
         query.matched = each["matched"]
     _put_network(engine, header, arrays, path)
@@ -237,4 +248,3 @@ def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str,
     running.runtime.put_arena(arrays["arena"])
     for number, support in running.outcome.supports.items():
         support.put(arrays[f"support.{number}.keys"], arrays[f"support.{number}.latest"])
-

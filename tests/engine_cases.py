@@ -60,7 +60,8 @@ class Case:
 
 @st.composite
 def branch_of(draw: st.DrawFn) -> Branch:
-    patterns = tuple(Pattern(each) for each in draw(st.lists(terms, min_size=draw(st.sampled_from([1, 2, 2])), max_size=4)))
+    least = draw(st.sampled_from([1, 2, 2]))
+    patterns = tuple(Pattern(each) for each in draw(st.lists(terms, min_size=least, max_size=4)))
     bound = sorted({t for p in patterns for t in p.terms if isinstance(t, str)})
     filters = ()
     if bound and draw(st.integers(0, 3)) == 0:

@@ -250,7 +250,7 @@ def test_construct_builds_triples_with_new_blank_nodes_for_every_match() -> None
 def test_a_cartesian_product_needs_a_leave() -> None:
     engine = rw.Engine()
     text = "SELECT * { ?x <http://e/p> ?y . ?z <http://e/q> ?w }"
-    with pytest.raises(rw.QueryError, match="share no variable: { \\?x <http://e/p> \\?y }; { \\?z"):
+    with pytest.raises(rw.QueryError, match=r"share no variable: { \?x <http://e/p> \?y }; { \?z"):
         engine.register(text)
     with pytest.warns(CartesianWarning):
         engine.register(text, allow_cartesian=True)

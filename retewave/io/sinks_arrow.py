@@ -61,4 +61,4 @@ class ArrowSink:
 def _texts(batch: Matches, name: str) -> list[str | None]:
     if name not in batch.query.variables:
         return [None] * len(batch)
-    return [text and text.decode() for text in batch.column(name)]
+    return [None if text is None else text.decode() for text in batch.column(name)]
