@@ -1,0 +1,6 @@
+"""`python -m retewave` is the command line."""
+
+from retewave.cli import main
+
+if __name__ == "__main__":
+    main()

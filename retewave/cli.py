@@ -1,0 +1,164 @@
+"""The command line: its commands and exit codes.
+
+Where it stands: above everything.  Each command imports what it needs when it runs, so that `--help` and `--version`
+load neither numpy nor numba.
+Left out: the options' words (`cli_options`), the run (`cli_run`), and what is told on stderr (`cli_notes`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from retewave import __version__
+from retewave import cli_options as options
+from retewave.errors import LimitError, MalformedInput, RetewaveError, UsageError
+
+__all__ = ["INTERRUPTED", "OK", "STOPPED", "WRONG", "app", "main"]
+
+OK, STOPPED, WRONG, INTERRUPTED = 0, 1, 2, 130
+
+_EXIT_CODES = (
+    "Exit codes: 0 done (also when the reader of the output went away); 1 the run was stopped: a malformed line with "
+    "--on-error raise, the bound with --at-limit error, a full disk; 2 a query, schema, file or option is wrong; 130 "
+    "interrupted (Ctrl-C, SIGTERM), and all that was found is written."
+)
+
+app = typer.Typer(
+    epilog=_EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"retewave {__version__}")
+        raise typer.Exit
+
+
+_Version = Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)]
+
+
+@app.callback()
+def _app(version: _Version = False) -> None:
+    """Find patterns in streams of RDF."""
+
+
+@app.command(epilog=_EXIT_CODES)
+def run(
+    queries: options.Queries,
+    stream: options.Streams,
+    schema: options.Schemas = None,
+    static: options.Statics = None,
+    dataset: options.Datasets = None,
+    rate: options.Rate = None,
+    time_property: options.TimeProperty = None,
+    arrival: options.Arrival = False,
+    lateness: options.Lateness = "0s",
+    max_future: options.MaxFuture = "1d",
+    stream_format: options.StreamFormat = None,
+    format: options.Matches = None,
+    out: options.Out = None,
+    stats: options.Stats = None,
+    on_error: options.OnMalformed = options.OnError.count,
+    closure: options.WithClosure = options.Closure.retewave,
+    seed: options.Seed = None,
+    max_live_rows: options.Bound = None,
+    at_limit: options.WhenFull = options.AtLimit.error,
+    allow_cartesian: options.Cartesian = False,
+) -> None:
+    """Run queries over streams, and write every match as soon as it is complete."""
+    with _exit_codes():
+        from retewave import cli_run
+
+        times = cli_run.Times(rate, time_property, arrival)
+        streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
+        output = cli_run.Output(format.value if format else None, out, stats)
+        engine = _knowledge(schema, static, dataset) | {
+            "closure": closure.value,
+            "lateness": lateness,
+            "max_future": max_future,
+            "max_live_rows": max_live_rows,
+            "at_limit": at_limit.value,
+            "allow_cartesian": allow_cartesian,
+            "seed": seed,
+        }
+        cli_run.run(queries, streams, output, engine)
+
+
+@app.command(epilog=_EXIT_CODES)
+def check(queries: options.Queries, allow_cartesian: options.Cartesian = False) -> None:
+    """Read queries and say what is wrong with them; nothing is run."""
+    with _exit_codes():
+        from retewave.cli_check import check as check_all
+
+        if not check_all(queries, allow_cartesian=allow_cartesian):
+            raise typer.Exit(WRONG)
+
+
+@app.command(epilog=_EXIT_CODES)
+def explain(
+    queries: options.Queries,
+    schema: options.Schemas = None,
+    static: options.Statics = None,
+    dataset: options.Datasets = None,
+    format: options.Plans = options.PlanFormat.text,
+    allow_cartesian: options.Cartesian = False,
+) -> None:
+    """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
+    with _exit_codes():
+        from retewave.cli_check import explain as explain_all
+
+        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian}
+        typer.echo(explain_all(queries, format.value, engine), nl=False)
+
+
+def _knowledge(
+    schema: Sequence[Path] | None, static: Sequence[Path] | None, dataset: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return what an engine is told about schema and static data."""
+    mapping = _mapping(dataset)
+    return {"schema": schema or (), "static": static or (), "datasets": mapping, "imports": mapping}
+
+
+def _mapping(datasets: Sequence[str] | None) -> dict[str, str]:
+    """Return the files behind IRIs; an IRI may hold an equals sign, so the last one counts."""
+    found = {}
+    for text in datasets or ():
+        iri, equals, path = text.rpartition("=")
+        if not equals:
+            raise UsageError(f"--dataset {text}: no = in it", hint="write --dataset IRI=FILE")
+        found[iri] = path
+    return found
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what ends a command into its exit code: errors are told in a line or a few, never as a traceback."""
+    try:
+        yield
+    except RetewaveError as error:
+        typer.echo(f"retewave: {error}", err=True)
+        raise typer.Exit(STOPPED if isinstance(error, MalformedInput | LimitError) else WRONG) from error
+    except KeyboardInterrupt as interrupt:
+        raise typer.Exit(INTERRUPTED) from interrupt
+    except BrokenPipeError:
+        # Python flushes stdout once more at its end; what it still holds has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        typer.echo(f"retewave: {error}", err=True)
+        raise typer.Exit(STOPPED) from error
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="retewave")

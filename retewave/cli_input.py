@@ -1,0 +1,123 @@
+"""The streams of a run: files and pipes that a signal can end.
+
+Data's way: **file or pipe** -> reader -> engine.
+Invariant: after a signal no further byte is read, so the readers end by themselves and all that the engine has found
+is written; a reader that waits for its pipe is woken.  A second signal ends the run at once.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import signal
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from retewave.errors import UsageError
+
+__all__ = ["Interrupted", "Stoppable", "Stopper", "open_stream", "stream_name"]
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(Exception):  # noqa: N818: not an error, the way out of a reader
+    """A signal has asked for the end."""
+
+
+class Stopper:
+    """Takes signals for a run."""
+
+    def __init__(self) -> None:
+        self.asked = False  # a signal has come
+        self._woken, self._wake = os.pipe()
+
+    @property
+    def descriptor(self) -> int:
+        """A descriptor that can be read from once a signal has come."""
+        return self._woken
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the signals, instead of being ended by them."""
+        before = {number: signal.signal(number, self._take) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(self._woken)
+            os.close(self._wake)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        os.write(self._wake, b"!")
+
+
+class Stoppable(io.RawIOBase):
+    """A file that a signal ends."""
+
+    def __init__(self, file: io.FileIO, stopper: Stopper) -> None:
+        self._file = file
+        self._stopper = stopper
+        self._waits = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        self.tick: Callable[[int], None] | None = None  # told of bytes read
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes there are; unknown for a pipe."""
+        return None if self._waits else os.fstat(self._file.fileno()).st_size
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the file's descriptor."""
+        return self._file.fileno()
+
+    def readinto(self, room: memoryview) -> int:  # type: ignore[override]
+        """Read what is there; wait for it, or for a signal."""
+        if self._waits:
+            select.select([self._file, self._stopper.descriptor], [], [])
+        if self._stopper.asked:
+            raise Interrupted
+        read = self._file.readinto(room) or 0
+        if self.tick is not None:
+            self.tick(read)
+        return read
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def stream_name(text: str) -> tuple[str | None, str]:
+    """Split NAME=FILE; an IRI and a path may both hold an equals sign, so a path that exists is a path.
+
+    >>> stream_name("http://e/s=updates.nt"), stream_name("-")
+    (('http://e/s', 'updates.nt'), (None, '-'))
+    """
+    name, equals, path = text.rpartition("=")
+    if not equals or Path(text).exists():
+        return None, text
+    if ":" not in name:
+        raise UsageError(f"--stream {text}: a stream's name is an absolute IRI, not {name!r}")
+    return name, path
+
+
+def open_stream(path: str, stopper: Stopper) -> Stoppable:
+    """Open a file, or standard input."""
+    if path == "-":
+        return Stoppable(io.FileIO(0, closefd=False), stopper)
+    if not Path(path).exists():
+        raise UsageError(f"there is no file {path}")
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder", hint="name the files in it, each with --stream")
+    return Stoppable(io.FileIO(path), stopper)

@@ -1,0 +1,103 @@
+"""What the command line tells on stderr: warnings, the wait for the compiler, progress, and what was left out.
+
+Where it stands: beside data's way; stdout is for matches alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from retewave.engine import Engine
+    from retewave.io.reader import Reader
+
+__all__ = ["Notes", "Tick", "progress"]
+
+SHOWN = 10  # malformed lines that are shown
+
+Tick = Callable[[int], None]  # told of bytes that were read
+
+
+class Notes:
+    """Tells the user something, a line or a few at a time."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def say(self, text: str) -> None:
+        """Write a note."""
+        print(f"retewave: {text}", file=self._file, flush=True)
+
+    @contextmanager
+    def warnings(self) -> Iterator[None]:
+        """Write the package's warnings as notes: what they say, not where in the code they arose."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, *_, **__: self.say(f"warning: {message}")
+            yield
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Say so when the kernels are compiled, which happens once and takes a while."""
+        from numba.core import event
+
+        with event.install_listener("numba:compile", _first_compilation(self)):
+            yield
+
+    def left_out(self, engine: Engine, readers: Sequence[Reader]) -> None:
+        """Tell what of the stream was not matched, and why."""
+        for reader in readers:
+            if reader.on_error == "count":
+                self._malformed(reader)
+            if reader.counters.untimed:
+                names = ", ".join(reader.counters.first_untimed[:SHOWN])
+                self.say(f"{reader.name}: {reader.counters.untimed:,} triples have no time, and are left out: {names}")
+        if engine.order.late:
+            self.say(f"{engine.order.late:,} triples came later than --lateness allows, and are left out")
+        if engine.order.future:
+            self.say(f"{engine.order.future:,} triples are further ahead than --max-future allows, and are left out")
+
+    def _malformed(self, reader: Reader) -> None:
+        counters = reader.counters
+        for error in counters.first_malformed[:SHOWN]:
+            self.say(f"{error.place}: {error.what}")
+        if counters.malformed:
+            more = f"; these are the first {SHOWN}" if counters.malformed > SHOWN else ""
+            lines = "line is" if counters.malformed == 1 else "lines are"
+            self.say(f"{reader.name}: {counters.malformed:,} malformed {lines} left out{more}")
+
+
+def _first_compilation(notes: Notes) -> Any:
+    """Return a listener of numba's that tells of the first compilation."""
+    from numba.core.event import Listener
+
+    class FirstCompilation(Listener):
+        told = False
+
+        def on_start(self, event: object) -> None:
+            if not self.told:
+                self.told = True
+                notes.say("compiling the kernels; this happens once and takes about a minute")
+
+        def on_end(self, event: object) -> None:
+            """Say nothing."""
+
+    return FirstCompilation()
+
+
+@contextmanager
+def progress(file: TextIO | None, total: int | None, described: Callable[[], str]) -> Iterator[Tick]:
+    """Show on a terminal how many bytes of the input have been read; show nothing elsewhere."""
+    if file is None or not file.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(file=file), transient=True) as shown:
+        task = shown.add_task("", total=total)
+        yield lambda read: shown.update(task, advance=read, description=described())

@@ -1,0 +1,134 @@
+"""The options of the command line, each with its words; the commands put them together.
+
+Left out: what they do, which is the commands' (`cli`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+__all__ = [
+    "Arrival",
+    "AtLimit",
+    "Bound",
+    "Cartesian",
+    "Closure",
+    "Datasets",
+    "Lateness",
+    "MatchFormat",
+    "Matches",
+    "MaxFuture",
+    "OnError",
+    "OnMalformed",
+    "Out",
+    "PlanFormat",
+    "Plans",
+    "Queries",
+    "Rate",
+    "Schemas",
+    "Seed",
+    "Statics",
+    "Stats",
+    "StreamFormat",
+    "Streams",
+    "TimeProperty",
+    "WhenFull",
+    "WithClosure",
+]
+
+
+class MatchFormat(StrEnum):
+    """What matches are written as."""
+
+    ndjson = "ndjson"
+    csv = "csv"
+    tsv = "tsv"
+    nt = "nt"
+    arrow = "arrow"
+
+
+class OnError(StrEnum):
+    """What a malformed line does."""
+
+    count = "count"
+    stop = "raise"
+
+
+class AtLimit(StrEnum):
+    """What happens when there are too many live rows."""
+
+    error = "error"
+    shed = "shed"
+
+
+class Closure(StrEnum):
+    """Who closes the schema."""
+
+    retewave = "retewave"
+    owlrl = "owlrl"
+
+
+class PlanFormat(StrEnum):
+    """How a plan is shown."""
+
+    text = "text"
+    json = "json"
+
+
+Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
+Schemas = Annotated[
+    list[Path] | None, Option("--schema", metavar="F", help="A file of RDFS and OWL axioms (repeatable).")
+]
+Statics = Annotated[list[Path] | None, Option("--static", metavar="F", help="A file of static triples (repeatable).")]
+Datasets = Annotated[
+    list[str] | None,
+    Option("--dataset", metavar="IRI=F", help="The file behind an IRI that FROM or owl:imports names (repeatable)."),
+]
+Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
+
+Streams = Annotated[
+    list[str],
+    Option(
+        "--stream",
+        metavar="[NAME=]F|-",
+        help="A file of the stream; - is standard input; NAME is the stream's IRI (repeatable; merged by time).",
+    ),
+]
+StreamFormat = Annotated[
+    str | None,
+    Option("--stream-format", metavar="F", help="nt, nq, ttl, trig, rdf or jsonld, where a file's name does not tell."),
+]
+Rate = Annotated[float | None, Option("--rate", metavar="N", help="Times: N triples a second, from 0 on.")]
+TimeProperty = Annotated[
+    str | None,
+    Option(
+        "--time-property",
+        metavar="IRI",
+        help="Times: what this property tells of a named graph, such as http://www.w3.org/ns/prov#generatedAtTime.",
+    ),
+]
+Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (if nothing else is said).")]
+Lateness = Annotated[str, Option("--lateness", metavar="D", help="How late items may come, such as 250ms, 5s or 1m.")]
+MaxFuture = Annotated[
+    str, Option("--max-future", metavar="D", help="An item further ahead of all others is set aside and counted.")
+]
+Matches = Annotated[
+    MatchFormat | None,
+    Option(
+        "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
+    ),
+]
+Out = Annotated[Path | None, Option("--out", metavar="F", help="Write the matches to a file.")]
+Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
+OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
+WithClosure = Annotated[Closure, Option("--closure", help="Who closes the schema.")]
+Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
+Bound = Annotated[
+    int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")
+]
+WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop the oldest rows, counted.")]
+Plans = Annotated[PlanFormat, Option("--format", help="How the plan is shown.")]
