@@ -80,7 +80,7 @@ def _first_compilation(notes: Notes) -> Any:
         def on_start(self, event: object) -> None:
             if not self.told:
                 self.told = True
-                notes.say("compiling the kernels; this happens once and takes about a minute")
+                notes.say("compiling the kernels; this happens once and takes up to a minute")
 
         def on_end(self, event: object) -> None:
             """Say nothing."""
