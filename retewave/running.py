@@ -29,7 +29,7 @@ from retewave.rete.support import Support
 from retewave.rete.terms import Terms
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["Running", "build"]
+__all__ = ["Running", "build", "load", "static_facts"]
 
 
 @dataclass
@@ -83,7 +83,7 @@ def load(running: Running, terms: Terms, static: np.ndarray, former: Running | N
             for row in producer.rows:
                 ids = tuple(_pinned(terms, text) for text in row)
                 yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
-    yield from runtime.pour_facts(_static_facts(running, terms, static), terms.values)
+    yield from runtime.pour_facts(static_facts(running, terms, static), terms.values)
     if former is not None:
         yield from runtime.pour_facts(facts_for(running.lowered, former.lowered, former.runtime, terms), terms.values)
 
@@ -111,7 +111,7 @@ def _fed_by(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[A
     return frozenset(fed)
 
 
-def _static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarray:
+def static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once."""
     given = running.runtime.static_facts(static, terms.values)
     lowered = running.lowered
