@@ -22,7 +22,17 @@ from retewave.compiler.shape import Member
 from retewave.rete import layout as at
 from retewave.windows.relations import NAMES
 
-__all__ = ["Description", "PatternPlan", "Section", "StepPlan", "StreamPlan", "describe", "prefixes_of", "users_of"]
+__all__ = [
+    "Description",
+    "PatternPlan",
+    "Section",
+    "StepPlan",
+    "StreamPlan",
+    "describe",
+    "holds_static",
+    "prefixes_of",
+    "users_of",
+]
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,7 @@ class Description:
 def describe(running: Compiled) -> Description:
     """Describe the plan of all queries."""
     described = _Described(running)
-    sections = tuple(described.section(end) for end in running.lowered.plan.ends)
+    sections = tuple(described.section(place, end) for place, end in enumerate(running.lowered.plan.ends))
     network = running.lowered.network
     return Description(
         len(running.outcome.queries),
@@ -164,11 +174,10 @@ class _Described:
             for end in self.plan.ends
         ]
 
-    def section(self, end: End) -> Section:
+    def section(self, place: int, end: End) -> Section:
         members = end.shape.members
         query: algebra.Query = self.queries[members[0].listener.number].parsed
         names = _names_of(end)
-        place = self.plan.ends.index(end)
         return Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
@@ -252,7 +261,7 @@ class _Described:
     ) -> StepPlan:
         producer = self.plan.producers[number]
         filters = tuple(self._slot_filter(one.expression, names) for one in above.filters) if above else ()
-        static = slot is not None and self._holds_static(slot)
+        static = slot is not None and holds_static(self.running, slot)
         if isinstance(producer, Join):
             return self._join(number, producer, names, place, (slot, static, filters))
         if isinstance(producer, Table):
@@ -285,10 +294,6 @@ class _Described:
         own = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in names.items()}
         return self.prefixes.short(to_sparql(rename(expression, own)))
 
-    def _holds_static(self, slot: int) -> bool:
-        arena = self.running.runtime.arena
-        return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
-
     def _filters(self, end: End) -> Iterator[FilterPlan]:
         member = end.shape.members[0]
         numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
@@ -299,6 +304,12 @@ class _Described:
             elif isinstance(step, FilterStep):
                 early = rename(step.expression, numbers) in end.pushed
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
+
+
+def holds_static(running: Compiled, slot: int) -> bool:
+    """Say whether a memory holds rows that were there before the stream."""
+    arena = running.runtime.arena
+    return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
 
 
 def prefixes_of(running: Compiled) -> Prefixes:

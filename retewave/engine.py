@@ -5,6 +5,7 @@ Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -
 
 from __future__ import annotations
 
+import json
 import secrets
 import time as wall
 import warnings
@@ -31,6 +32,8 @@ from retewave.windows.order import Order
 from retewave.windows.times import Clock, Instant
 
 if TYPE_CHECKING:
+    import networkx
+
     from retewave.io.reader import Reader
 
 __all__ = ["Engine"]
@@ -270,11 +273,22 @@ class Engine:
         """Return counts of what went in, what is kept and what came out."""
         return stats(self)
 
-    def explain(self) -> str:
-        """Return the plan of all queries as text."""
-        from retewave.compiler.explain import explain
+    def explain(self, format: Literal["text", "json"] = "text") -> str:
+        """Return the plan of all queries, with counts if the engine keeps `stats`."""
+        from retewave.compiler.explain import explain, explain_data
 
-        return explain(self.live.current())
+        if format not in ("text", "json"):
+            raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
+        running = self.live.current()
+        if format == "text":
+            return explain(running)
+        return json.dumps(explain_data(running), indent=2, ensure_ascii=False) + "\n"
+
+    def graph(self) -> networkx.MultiDiGraph:
+        """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.graph`)."""
+        from retewave.viz.graph import graph
+
+        return graph(self.live.current())
 
     # ---- snapshots ----
     def snapshot(self, path: str | Path) -> None:

@@ -1,0 +1,152 @@
+"""The counts of memories and joins are those of the naive matcher."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from naive import Branch, Item, Pattern, Query, naive_matches
+
+import retewave as rw
+from retewave.compiler.explain_counts import Counts, count, counts
+from retewave.compiler.explain_plan import StepPlan, describe
+
+CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 200
+MS = 1000
+PREFIX = "PREFIX e: <http://e/> "
+
+names = st.sampled_from(["?w", "?x", "?y", "?z"])
+patterns = st.lists(st.tuples(names, st.sampled_from(["e:p", "e:q"]), names), min_size=2, max_size=4)
+things = st.sampled_from(["e:a", "e:b", "e:c"])
+streams = st.lists(st.tuples(st.integers(0, 3), things, st.sampled_from(["e:p", "e:q"]), things), max_size=14)
+
+
+def full(name: str) -> bytes:
+    return b"<http://e/" + name.removeprefix("e:").encode() + b">"
+
+
+def terms_of(label: str) -> Pattern:
+    """Read the label of a step of the plan as a pattern of the naive matcher."""
+    s, p, o = (part if part.startswith("?") else full(part) for part in label.split())
+    return Pattern((s, p, o))
+
+
+def leaves_of(step: StepPlan) -> Iterator[StepPlan]:
+    for each in step.inputs:
+        yield from leaves_of(each)
+    if not step.inputs:
+        yield step
+
+
+def joins_of(step: StepPlan) -> Iterator[StepPlan]:
+    if step.inputs:
+        yield step
+        for each in step.inputs:
+            yield from joins_of(each)
+
+
+def text_of(written: list[tuple[str, str, str]], window: int | None) -> str:
+    frame = f"FROM STREAM <http://e/s> [RANGE {window}ms] " if window is not None else ""
+    return f"{PREFIX} SELECT * {frame}WHERE {{ {' . '.join(map(' '.join, written))} }}"
+
+
+def items_of(stream: list[tuple[int, str, str, str]]) -> list[Item]:
+    items, now = [], 0
+    for wait, s, p, o in stream:
+        now += wait
+        items.append(Item((full(s), full(p), full(o)), now * MS, now * MS))
+    return items
+
+
+def poured(query: str, items: list[Item]) -> rw.Engine:
+    engine = rw.Engine(stats=True)
+    engine.register(query)
+    for item in items:
+        s, p, o = (part.decode() for part in item.triple)
+        engine.push((s, p, o), time=item.end / 1_000_000)
+    return engine
+
+
+def counted(engine: rw.Engine) -> tuple[Counts, StepPlan]:
+    running = engine.live.current()
+    (section,) = describe(running).sections
+    return count(running), section.joins
+
+
+def found(steps: Iterator[StepPlan], items: list[Item], window: int | None) -> int:
+    branch = Branch(tuple(terms_of(step.label) for step in steps))
+    return len(naive_matches(Query((branch,), None if window is None else window * MS), items))
+
+
+@settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(patterns, streams, st.sampled_from([None, 0, 1, 3, 6]))
+def test_every_join_makes_what_the_naive_matcher_finds_of_its_patterns(
+    written: list[tuple[str, str, str]], stream: list[tuple[int, str, str, str]], window: int | None
+) -> None:
+    query, items = text_of(written, window), items_of(stream)
+    try:
+        engine = poured(query, items)
+    except rw.QueryError:
+        assume(False)
+    have, tree = counted(engine)
+    for step in joins_of(tree):
+        assert have.joins[step.number].hits == found(leaves_of(step), items, window)
+        for each in step.inputs:
+            assert each.memory is not None
+            memory = have.memories[each.memory]
+            assert memory.rows_in == found(leaves_of(each), items, window)
+            assert memory.rows_in == memory.live + memory.collected
+            assert memory.rows_in == memory.probes + memory.refused_by_key
+    assert have.matches == {"query1": found(leaves_of(tree), items, window)}
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(streams)
+def test_a_row_without_a_partner_is_refused_by_key(stream: list[tuple[int, str, str, str]]) -> None:
+    items = items_of(stream)
+    have, tree = counted(poured(text_of([("?x", "e:p", "?y"), ("?y", "e:q", "?z")], None), items))
+    seen: dict[bytes, set[bytes]] = {full("p"): set(), full("q"): set()}
+    alone = 0
+    for item in items:
+        s, p, o = item.triple
+        other, key, own = (full("q"), o, o) if p == full("p") else (full("p"), s, s)
+        alone += key not in seen[other]
+        seen[p].add(own)
+    assert have.joins[tree.number].refused_by_key == alone
+    assert have.joins[tree.number].refused_by_window == 0
+
+
+def test_a_combination_that_outgrew_the_window_is_counted() -> None:
+    items = items_of([(0, "e:a", "e:p", "e:b"), (2, "e:b", "e:q", "e:c"), (2, "e:b", "e:q", "e:d")])
+    have, tree = counted(poured(text_of([("?x", "e:p", "?y"), ("?y", "e:q", "?z")], 3), items))
+    assert (have.joins[tree.number].hits, have.joins[tree.number].refused_by_window) == (1, 1)
+
+
+def test_a_tuple_that_a_filter_keeps_out_is_counted_and_not_stored() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(PREFIX + "SELECT * { ?x e:p ?n . ?x e:q ?y FILTER(?n > 2) }")
+    for number in range(5):
+        engine.push(("http://e/x", "http://e/p", number), time=number)
+    have, tree = counted(engine)
+    (filtered,) = [have.memories[each.memory] for each in tree.inputs if each.filters and each.memory is not None]
+    assert (filtered.rows_in, filtered.refused_by_filter) == (2, 3)
+
+
+def test_without_stats_only_live_rows_and_matches_are_known() -> None:
+    engine = rw.Engine()
+    engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:q ?z }")
+    engine.push(("http://e/a", "http://e/p", "http://e/b"), time=0)
+    have = counts(engine.live.current())
+    assert have["counting"] is False
+    assert [(each["live"], each["rows_in"]) for each in have["memories"]] == [(1, 0), (0, 0)]
+    assert "live" not in engine.explain()
+
+
+def test_the_text_shows_the_counts() -> None:
+    items = items_of([(0, "e:a", "e:p", "e:b"), (2, "e:b", "e:q", "e:c")])
+    text = poured(text_of([("?x", "e:p", "?y"), ("?y", "e:q", "?z")], None), items).explain()
+    assert "join 0 on ?y, keeps unbounded  · 1 made, 1 refused by key" in text
+    assert "?x e:p ?y  · 1 in, 1 live" in text
+    assert "  matches: 1" in text

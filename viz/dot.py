@@ -1,0 +1,238 @@
+"""The four drawings of a network as Graphviz DOT: full ε, reduced ε, α/β, and all of it connected.
+
+Data's way: graph -> fold -> **DOT text** -> `render`.  The writer is our own and deterministic: equal networks give
+equal text.  Left to right; a join is a table whose rows are its memories (`join_table`); a number beside a line is how
+many rows passed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import networkx
+
+from retewave.compiler.explain_plan import prefixes_of
+from retewave.compiler.explain_running import Compiled
+from retewave.epsilon.network import Network, Node
+from retewave.errors import UsageError
+from retewave.viz.fold import fold_alike, fold_far, fold_tests
+from retewave.viz.graph import epsilon_full, epsilon_reduced, graph
+from retewave.viz.join_table import join_table
+from retewave.viz.style import (
+    EDGES,
+    FILLS,
+    FONT,
+    INK,
+    LINES,
+    SHAPES,
+    heat,
+    short_number,
+)
+
+__all__ = ["DRAWINGS", "Drawing", "draw", "to_dot"]
+
+Drawing = Literal["full", "reduced", "network", "all"]
+DRAWINGS: Mapping[str, str] = {
+    "full": "the full ε-network",
+    "reduced": "the reduced ε-network",
+    "network": "α tests, memories and joins",
+    "all": "from the stream to the queries",
+}
+_EPSILON = frozenset(("class", "property", "value", "rest"))
+_MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
+
+
+def draw(running: Compiled, drawing: Drawing = "all", *, network: Network | None = None) -> str:
+    """Return one of the four drawings as DOT text; `network` is the schema's, where it is not the dispatch's own."""
+    if drawing not in DRAWINGS:
+        raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}")
+    reduction = running.dispatch.reduction
+    if drawing == "full":
+        asked = [Node(*goal) for goal in reduction.answered]
+        drawn = epsilon_full(network or reduction.network, prefixes_of(running), asked)
+    elif drawing == "reduced":
+        drawn = epsilon_reduced(running)
+    else:
+        drawn = graph(running)
+    return to_dot(_folded(_part(drawn, drawing)), DRAWINGS[drawing])
+
+
+def _part(drawn: networkx.MultiDiGraph, drawing: Drawing) -> networkx.MultiDiGraph:
+    part = drawn.copy()
+    if drawing == "network":
+        part.remove_nodes_from([name for name, kind in drawn.nodes(data="kind") if kind in _EPSILON])
+    elif drawing == "all":
+        entailed = [(s, t, k) for s, t, k, given in part.edges(keys=True, data="entailed", default=False) if given]
+        part.remove_edges_from(entailed)
+    return part
+
+
+def _folded(drawn: networkx.MultiDiGraph) -> networkx.MultiDiGraph:
+    drawn = fold_alike(fold_tests(drawn))
+    if all(kind in _EPSILON for _, kind in drawn.nodes(data="kind")):
+        return fold_alike(fold_far(drawn))
+    return drawn
+
+
+def to_dot(drawn: networkx.MultiDiGraph, title: str = "") -> str:
+    """Return a graph, such as `graph` gives, as DOT text."""
+    return "\n".join(_Writer(drawn, title).lines()) + "\n"
+
+
+class _Writer:
+    """Writes one drawing: nodes by layer, then links."""
+
+    def __init__(self, drawn: networkx.MultiDiGraph, title: str) -> None:
+        self.drawn, self.title = drawn, title
+        self.ids: dict[str, str] = {}
+        for number, name in enumerate(self._in_order()):
+            self.ids[name] = f"n{number}"
+        counted = [rows for *_, rows in drawn.edges(data="rows", default=None) if rows is not None]
+        self.most = max(counted, default=0)
+
+    def lines(self) -> Iterator[str]:
+        yield "digraph retewave {"
+        yield f"  graph {_attributes(self._graph_attributes())}"
+        node = {"fontname": FONT, "fontsize": 11, "fontcolor": INK, "style": "rounded,filled", "margin": "0.12,0.06"}
+        yield f"  node {_attributes(node)}"
+        yield f"  edge {_attributes({'fontname': FONT, 'fontsize': 9, 'fontcolor': '#52606d', 'arrowsize': 0.7})}"
+        epsilon = [name for name in self.ids if self._kind(name) in _EPSILON]
+        mixed = 0 < len(epsilon) < len(self.ids)
+        if mixed:
+            yield "  subgraph cluster_epsilon {"
+            said = {
+                "label": "ε",
+                "style": "rounded,filled",
+                "color": "#f0d9a8",
+                "fillcolor": "#fffcf2",
+                "labelloc": "t",
+            }
+            yield f"    graph {_attributes(said | {'fontcolor': '#b08a1c', 'fontsize': 14, 'margin': 14})}"
+            yield from (f"  {line}" for name in epsilon for line in self._node(name))
+            yield "  }"
+        for name in self.ids:
+            if not mixed or self._kind(name) not in _EPSILON:
+                yield from self._node(name)
+        yield from self._links()
+        yield from self._columns()
+        if mixed:
+            yield from self._stream_to_epsilon(epsilon)
+        yield "}"
+
+    def _graph_attributes(self) -> dict[str, Any]:
+        return {
+            "rankdir": "LR", "compound": "true", "bgcolor": "white", "pad": 0.3, "nodesep": 0.2, "ranksep": 0.7,
+            "fontname": FONT, "fontsize": 13, "fontcolor": "#7b8794", "labelloc": "b", "label": self.title,
+            "outputorder": "edgesfirst",
+        }  # fmt: skip
+
+    def _in_order(self) -> list[str]:
+        """Return the nodes by layer, then as they were found."""
+        return sorted(self.drawn, key=lambda name: self.drawn.nodes[name]["layer"])
+
+    def _kind(self, name: str) -> str:
+        kind: str = self.drawn.nodes[name]["kind"]
+        return kind
+
+    # ---- nodes ----
+    def _node(self, name: str) -> Iterator[str]:
+        data = self.drawn.nodes[name]
+        kind = data["kind"]
+        if kind == "memory":
+            return
+        if kind == "join":
+            memories = [self.drawn.nodes[each] for each in self.drawn.predecessors(name)]
+            table = join_table(data, sorted(memories, key=lambda each: each["memory"]))
+            yield f"  {self.ids[name]} [shape=plain, label=<{table}>, tooltip={_quoted(data['text'])}]"
+            return
+        said: dict[str, Any] = {
+            "label": "\n".join(_label_lines(data)),
+            "shape": "box3d" if "count" in data and kind != "rest" else SHAPES[kind],
+            "fillcolor": FILLS[kind],
+            "color": LINES[kind],
+            "tooltip": data["text"],
+        }
+        if SHAPES[kind] != "box" or kind == "stream" or "count" in data:
+            said["style"] = "filled"
+        if kind == "query":
+            said |= {"fontcolor": "white"}
+        if kind == "rest":
+            said |= {"style": "", "fontcolor": "#7b8794"}
+        if data.get("asked") or data["shared_by"] > 1:
+            said |= {"penwidth": 2.2}
+        if data["shared_by"] > 1:
+            said |= {"peripheries": 2}
+        yield f"  {self.ids[name]} {_attributes(said)}"
+
+    # ---- links ----
+    def _links(self) -> Iterator[str]:
+        for source, target, data in self.drawn.edges(data=True):
+            if data["kind"] == "joins":
+                continue
+            yield f"  {self._end(source, 'e')} -> {self._end(target, 'w')} {_attributes(self._link(source, data))}"
+
+    def _end(self, name: str, side: str) -> str:
+        kind = self._kind(name)
+        if kind == "join":
+            return f"{self.ids[name]}:out:{side}"
+        if kind == "memory":
+            (join,) = self.drawn.successors(name)
+            return f"{self.ids[join]}:m{self.drawn.nodes[name]['memory']}:{side}"
+        return self.ids[name]
+
+    def _link(self, source: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        colour, style = EDGES[data["kind"]]
+        said: dict[str, Any] = {"color": colour}
+        if style != "solid":
+            said["style"] = style
+        if data["kind"] in ("S", "O", "SO", "OS", "-"):
+            said["label"] = data["kind"]
+        if data.get("axiom"):
+            said["tooltip"] = data["axiom"]
+        if data.get("rows") is not None:
+            said["color"], said["penwidth"] = heat(data["rows"], self.most)
+            said["label"] = short_number(data["rows"])
+        return said
+
+    def _columns(self) -> Iterator[str]:
+        """Put parts that nothing connects side by side, by lines that are not drawn."""
+        parts = [self._in_part(part) for part in networkx.weakly_connected_components(self.drawn)]
+        parts.sort(key=lambda part: (len(part), self._number(part[0])))
+        if len(parts) <= _MOST_COLUMNS or any(self._kind(part[0]) in _EPSILON for part in parts):
+            return
+        for place, part in enumerate(parts[1:], 1):
+            if place % _MOST_COLUMNS:
+                yield f"  {self.ids[parts[place - 1][-1]]} -> {self.ids[part[0]]} [style=invis, weight=0]"
+
+    def _in_part(self, part: set[str]) -> list[str]:
+        return sorted((name for name in part if self._kind(name) != "memory"), key=self._number)
+
+    def _number(self, name: str) -> int:
+        return int(self.ids[name][1:])
+
+    def _stream_to_epsilon(self, epsilon: list[str]) -> Iterator[str]:
+        """Link each stream with the ε part as a whole."""
+        entries = [name for name in epsilon if self.drawn.in_degree(name) == 0] or epsilon
+        middle = entries[len(entries) // 2]
+        for name in self.ids:
+            if self._kind(name) == "stream":
+                said = {"lhead": "cluster_epsilon", "color": EDGES["given"][0], "penwidth": 1.6}
+                yield f"  {self.ids[name]} -> {self.ids[middle]} {_attributes(said)}"
+
+
+def _label_lines(data: Mapping[str, Any]) -> Iterable[str]:
+    yield data["label"]
+    if data["shared_by"] > 1:
+        yield f"shared by {data['shared_by']:,}"
+    if "matches" in data:
+        yield f"{short_number(data['matches'])} match{'es' * (data['matches'] != 1)}"
+
+
+def _attributes(said: Mapping[str, Any]) -> str:
+    return "[" + ", ".join(f"{key}={_quoted(str(value))}" for key, value in said.items()) + "]"
+
+
+def _quoted(text: str) -> str:
+    """Return a DOT string; a line break in a text stays one."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -1,0 +1,256 @@
+"""A compiled network as a networkx graph: every node and link, with what is known of it as attributes.
+
+Data's way: network that runs -> **graph** -> drawings, or a user's own algorithms.
+
+A node is named by kind and number: `stream:…`, `epsilon:…`, `alpha:3`, `memory:5`, `join:2`, `shape:0`, `query:name`.
+Its attributes: `kind`, `label`, `text` (in full), `layer` (left to right), `shared_by` (queries that use it; 0 for what
+is not a query's own), and with `stats` its counts.  A link has a `kind` and, with `stats`, `rows`: how many passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import networkx
+
+from retewave.compiler.explain_counts import Counts, count
+from retewave.compiler.explain_names import Prefixes, input_names, pattern_parts, spell_window
+from retewave.compiler.explain_plan import holds_static, prefixes_of, users_of
+from retewave.compiler.explain_running import Compiled
+from retewave.compiler.plan import AlphaTest, End, Join, Table
+from retewave.epsilon.network import Network, Node
+from retewave.epsilon.reduce import goals
+from retewave.viz.labels import elided, node_label, short_term
+
+__all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph"]
+
+LAYERS = {"stream": 0, "input": 1, "goal": 2, "alpha": 3, "table": 3}  # memories and joins alternate from 4 on
+_FIRST_MEMORY_LAYER = 4
+_MOST_COLUMNS = 5  # of a memory's row that are named
+
+
+def graph(running: Compiled) -> networkx.MultiDiGraph:
+    """Return the whole network: reduced ε, α tests, memories, joins, queries."""
+    return _Drawn(running).done()
+
+
+def epsilon_full(
+    network: Network, prefixes: Prefixes | None = None, asked: Iterable[Node] = ()
+) -> networkx.MultiDiGraph:
+    """Return a schema's full ε-network (the paper's Figure 5 a); `asked` are the nodes that patterns ask for."""
+    return _epsilon(network.nodes, ((*link[:3], str(link.axiom)) for link in network.links), prefixes, frozenset(asked))
+
+
+def epsilon_reduced(running: Compiled) -> networkx.MultiDiGraph:
+    """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to what patterns ask for."""
+    reduction = running.dispatch.reduction
+    asked = frozenset(Node(*goal) for goal in reduction.answered)
+    links = ((link.source, link.target, link.kind, "") for link in reduction.links)
+    return _epsilon(reduction.nodes, links, prefixes_of(running), asked)
+
+
+def _epsilon(
+    nodes: Iterable[Node],
+    links: Iterable[tuple[Node, Node, Any, str]],
+    prefixes: Prefixes | None,
+    asked: frozenset[Node],
+) -> networkx.MultiDiGraph:
+    prefixes = prefixes or Prefixes.of(())
+    drawn = networkx.MultiDiGraph()
+    for node in nodes:
+        kind = "class" if node.is_class else "property" if node.is_property else "value"
+        role = "goal" if node in asked else "input"
+        drawn.add_node(
+            _epsilon_name(node),
+            kind=kind,
+            label=node_label(node, prefixes),
+            text=str(node),
+            layer=LAYERS[role],
+            asked=node in asked,
+            shared_by=0,
+        )
+    for source, target, link_kind, axiom in links:
+        said = prefixes.short(axiom)
+        drawn.add_edge(_epsilon_name(source), _epsilon_name(target), kind=link_kind.value, axiom=said)
+    return drawn
+
+
+def _epsilon_name(node: Node) -> str:
+    return f"epsilon:{node}"
+
+
+class _Drawn:
+    """One pass over the ends; what a producer is called is what the first query that uses it calls it."""
+
+    def __init__(self, running: Compiled) -> None:
+        self.running, self.lowered, self.plan = running, running.lowered, running.lowered.plan
+        self.prefixes = prefixes_of(running)
+        counted = count(running)
+        self.counts: Counts | None = counted if counted.counting else None
+        self.graph = epsilon_reduced(running)
+        self.depths = _depths(self.plan.producers)
+        self.last = _FIRST_MEMORY_LAYER + 2 * max(self.depths, default=0)
+        self.users = users_of(self.plan)
+        self.shared_by = self._shared_by()
+        self.done_with: set[int] = set()
+
+    def done(self) -> networkx.MultiDiGraph:
+        for place, end in enumerate(self.plan.ends):
+            names = {end.columns[number]: str(v) for v, number in end.shape.members[0].numbers.items()}
+            names.update({column: f"${number}" for number, column in enumerate(end.parameters, 1)})
+            self._producer(end.producer, names)
+            self._end(place, end)
+        self._forget_lonely_goals()
+        return self.graph
+
+    def _shared_by(self) -> list[int]:
+        queries = [{member.listener.number for member in end.shape.members} for end in self.plan.ends]
+        return [len(set().union(*(queries[end] for end in ends))) for ends in self.users]
+
+    # ---- α ----
+    def _producer(self, number: int, names: Mapping[int, str]) -> None:
+        if number in self.done_with:
+            return
+        self.done_with.add(number)
+        producer = self.plan.producers[number]
+        if isinstance(producer, Join):
+            self._join(number, producer, names)
+        elif isinstance(producer, Table):
+            columns = " ".join(names.get(column, "_") for column in range(producer.columns))
+            self._alpha(number, "table", f"VALUES ({columns}) {len(producer.rows):,}×", "inline data")
+        else:
+            self._test(number, producer)
+
+    def _alpha(self, number: int, kind: str, label: str, text: str) -> str:
+        name = f"alpha:{self.lowered.alphas[number]}"
+        shared_by = self.shared_by[number]
+        self.graph.add_node(name, kind=kind, label=label, text=text, layer=LAYERS[kind], shared_by=shared_by)
+        self.graph.nodes[name]["alpha"] = self.lowered.alphas[number]
+        return name
+
+    def _test(self, number: int, test: AlphaTest) -> None:
+        places = [test.atom.subject, test.atom.predicate, test.atom.object]
+        sets = [frozenset((part,)) if isinstance(part, bytes) else part for part in places]
+        label = " ".join(self._place(terms) for terms in sets)
+        text = " ".join("?" if t is None else "|".join(sorted(map(self.prefixes.short, t))) for t in sets)
+        name = self._alpha(number, "alpha", label, text)
+        entailed = False
+        for goal in goals(test.atom):
+            asked = _epsilon_name(Node(*goal))
+            if asked in self.graph and self.graph.in_degree(asked):
+                self.graph.add_edge(asked, name, kind="asked")
+                entailed = True
+        self._stream(number, name, entailed)
+
+    def _place(self, terms: frozenset[bytes] | None) -> str:
+        if terms is None:
+            return "?"
+        return short_term(next(iter(terms)), self.prefixes) if len(terms) == 1 else f"({len(terms):,} terms)"
+
+    def _stream(self, number: int, name: str, entailed: bool) -> None:
+        """Link an α test with its streams: given triples, which need no entailment."""
+        end = self.plan.ends[min(self.users[number])]
+        query = self.running.outcome.queries[end.shape.members[0].listener.number].parsed
+        iris = [elided(stream.iri.decode()[1:-1].split("://", 1)[-1]) for stream in query.streams]
+        label = "\n".join(iris) or "every stream"
+        stream = f"stream:{' '.join(iris) or '*'}"
+        self.graph.add_node(stream, kind="stream", label=label, text=label, layer=LAYERS["stream"], shared_by=0)
+        self.graph.add_edge(stream, name, kind="given", entailed=entailed)
+
+    # ---- memories and joins ----
+    def _join(self, number: int, join: Join, names: Mapping[int, str]) -> None:
+        record = self.lowered.nodes[number]
+        node = self.lowered.network.nodes[record]
+        name, layer = f"join:{record}", _FIRST_MEMORY_LAYER + 2 * self.depths[number] - 1
+        key = " ".join(names.get(column, "_") for column in range(node.keys))
+        window = spell_window(node.window)
+        counted = asdict(self.counts.joins[record]) if self.counts else {}
+        self.graph.add_node(
+            name, kind="join", label=key or "×", text=f"join on {key}, keeps {window}", layer=layer, window=window,
+            shared_by=self.shared_by[number], **(counted or {"join": record}),
+        )  # fmt: skip
+        for place, each in enumerate(join.inputs):
+            own = input_names(join, place, names)
+            self._producer(each.producer, own)
+            self._memory(number, node.slots[place], each.producer, own, layer)
+
+    def _memory(self, number: int, slot: int, producer: int, names: Mapping[int, str], layer: int) -> None:
+        name = f"memory:{slot}"
+        plan = self.lowered.slots[slot]
+        payload = [names[column] for column in plan.payload if column in names]
+        filters = len(plan.filters)
+        counted = asdict(self.counts.memories[slot]) if self.counts else {}
+        label = _few(payload) + (f" · {filters} filter{'s' * (filters > 1)}" if filters else "")
+        beta = producer in self.lowered.nodes
+        self.graph.add_node(
+            name, kind="memory", of="beta" if beta else "alpha", label=label, text=f"memory {slot}: {label}",
+            layer=layer - 1, shared_by=self.shared_by[number], static=holds_static(self.running, slot),
+            **(counted or {"memory": slot}),
+        )  # fmt: skip
+        above = self._name(producer)
+        if not beta:
+            self.graph.nodes[name]["pattern"] = self._pattern(producer, names)
+        rows = {"rows": self.counts.memories[slot].rows_in} if self.counts else {}
+        self.graph.add_edge(above, name, kind="fills", filters=filters, **rows)
+        tried = {"rows": self.counts.memories[slot].hits} if self.counts else {}
+        self.graph.add_edge(name, f"join:{self.lowered.nodes[number]}", kind="joins", **tried)
+
+    def _pattern(self, number: int, names: Mapping[int, str]) -> str:
+        """Return what an α-memory's triples match, in the query's variables."""
+        producer = self.plan.producers[number]
+        if not isinstance(producer, AlphaTest):
+            label: str = self.graph.nodes[self._name(number)]["label"]
+            return label
+        return " ".join(short_term(part, self.prefixes) for part in pattern_parts(producer, names, self.prefixes))
+
+    def _name(self, number: int) -> str:
+        if number in self.lowered.nodes:
+            return f"join:{self.lowered.nodes[number]}"
+        return f"alpha:{self.lowered.alphas[number]}"
+
+    # ---- ends ----
+    def _end(self, place: int, end: End) -> None:
+        source = self._name(end.producer)
+        rows = self._rows_out(end.producer)
+        if len(end.shape.members) > 1:
+            label = f"{len(end.shape.members):,} queries of one shape"
+            shape = f"shape:{place}"
+            self.graph.add_node(shape, kind="shape", label=label, text=label, layer=self.last, shared_by=0)
+            self.graph.add_edge(source, shape, kind="completes", **rows)
+            source, rows = shape, {}
+        for member in end.shape.members:
+            query = self.running.outcome.queries[member.listener.number]
+            name = f"query:{query.name}"
+            matched = {"matches": query.matched} if self.counts else {}
+            self.graph.add_node(
+                name, kind="query", label=query.name, text=query.name, layer=self.last + 1, shared_by=1, **matched
+            )
+            self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
+
+    def _rows_out(self, number: int) -> dict[str, int]:
+        """Return how many tuples a join has made; what an α test alone gives is not counted."""
+        if self.counts is None or number not in self.lowered.nodes:
+            return {}
+        return {"rows": self.counts.joins[self.lowered.nodes[number]].hits}
+
+    def _forget_lonely_goals(self) -> None:
+        """Leave out ε nodes that nothing entails: such a triple goes straight to its α test."""
+        lonely = [n for n, kind in self.graph.nodes(data="kind") if kind in ("class", "property", "value")]
+        self.graph.remove_nodes_from([n for n in lonely if self.graph.degree(n) == 0])
+
+
+def _few(names: list[str]) -> str:
+    """Join the first names of a long row."""
+    shown = names if len(names) <= _MOST_COLUMNS else names[: _MOST_COLUMNS - 1]
+    return " ".join(shown) + (f" +{len(names) - len(shown)}" if len(names) > len(shown) else "")
+
+
+def _depths(producers: list[Any]) -> list[int]:
+    """Return how many joins deep each producer is."""
+    found: list[int] = []
+    for producer in producers:
+        inputs = producer.inputs if isinstance(producer, Join) else ()
+        found.append(max((1 + found[each.producer] for each in inputs), default=0))
+    return found

@@ -1,0 +1,49 @@
+"""A join drawn as a table: its key and window above, a row for each of its memories below.
+
+Data's way: graph -> **table** -> DOT.  The table is Graphviz's own HTML; its ports are `out`, and `m` with a memory's
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from retewave.viz.style import FILLS, LINES, MEMORY_FILLS, STATIC_FILL, short_number
+
+__all__ = ["join_table"]
+
+_REFUSALS = ("key", "window", "relation", "filter")
+
+
+def join_table(join: Mapping[str, Any], memories: Iterable[Mapping[str, Any]]) -> str:
+    """Return the table of a join with its memories, in the order given; the arguments are attributes of nodes."""
+    shared = f"  shared by {join['shared_by']:,}" if join["shared_by"] > 1 else ""
+    small = _small(escape(f"  {join['window']}{shared}"), "#3f6f58")
+    head = (
+        f'<TR><TD PORT="out" BGCOLOR="{FILLS["join"]}" ALIGN="LEFT"><B>⋈ {escape(join["label"])}</B>{small}</TD></TR>'
+    )
+    border = 2 if join["shared_by"] > 1 else 1
+    table = f'<TABLE BORDER="{border}" CELLBORDER="1" CELLSPACING="0" CELLPADDING="4" COLOR="{LINES["join"]}"'
+    return f'{table} BGCOLOR="white">{head}{"".join(_memory(each) for each in memories)}</TABLE>'
+
+
+def _memory(data: Mapping[str, Any]) -> str:
+    fill = STATIC_FILL if data["static"] else MEMORY_FILLS[data["of"]]
+    label = escape(data["label"]) or '<FONT COLOR="#9aa5b1">key only</FONT>'
+    said = f"{'α' if data['of'] == 'alpha' else 'β'}M{data['memory']}  {label}"
+    if data["static"]:
+        said += _small(" static", "#8468cf")
+    if "live" in data:
+        said += f'<BR ALIGN="LEFT"/>{_small(escape(_counts(data)), "#52606d")}<BR ALIGN="LEFT"/>'
+    return f'<TR><TD PORT="m{data["memory"]}" BGCOLOR="{fill}" ALIGN="LEFT">{said}</TD></TR>'
+
+
+def _counts(data: Mapping[str, Any]) -> str:
+    refused = [f"{short_number(data[f'refused_by_{why}'])} no {why}" for why in _REFUSALS if data[f"refused_by_{why}"]]
+    return " · ".join([f"{short_number(data['live'])} live", *refused])
+
+
+def _small(text: str, colour: str) -> str:
+    return f'<FONT POINT-SIZE="9" COLOR="{colour}">{text}</FONT>'
