@@ -49,7 +49,10 @@ class Outcome:
         """Return the matches that output rows make, a batch a query; `places` tell their common order."""
         found: list[Matches] = []
         numbers = rows[:, at.O_QUERY]
-        for number in np.unique(numbers).tolist() if len(rows) > 1 else numbers.tolist():
+        if (numbers == numbers[0]).all():
+            batch = self._of_query(self.queries[int(numbers[0])], rows, np.arange(len(rows)), clock)
+            return [batch] if len(batch) else []
+        for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
             batch = self._of_query(self.queries[number], rows[places], places, clock)
             if len(batch):
@@ -57,6 +60,11 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
+        ready = self._as_they_are(query, rows)
+        if ready is not None:
+            batch = Matches(query, self.terms, clock, ready, rows[:, at.O_START], rows[:, at.O_END])
+            batch.places = places
+            return batch
         branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
         ids = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
@@ -72,6 +80,16 @@ class Outcome:
         batch = Matches(query, self.terms, clock, ids[kept], rows[kept, at.O_START], rows[kept, at.O_END])
         batch.places = places[kept]
         return batch
+
+    def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
+        """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
+        branch = int(rows[0, at.O_BRANCH])
+        if query.number in self.supports or branch & at.UNDECIDED_ROW or (rows[:, at.O_BRANCH] != branch).any():
+            return None
+        output, width = self.outputs[query.number, branch], len(query.variables)
+        if output.always or output.names[:width] != query.variables:
+            return None
+        return rows[:, at.O_COLUMNS : at.O_COLUMNS + width]
 
     def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the shown ids of a branch's rows, and which rows pass."""
