@@ -234,5 +234,6 @@ def _attributes(said: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a DOT string; a line break in a text stays one."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    """Return a DOT string; a line break in a text stays one, what else cannot be printed is shown as `�`."""
+    shown = "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -16,7 +16,7 @@ from typing import Any
 import networkx
 
 from retewave.compiler.explain_counts import Counts, count
-from retewave.compiler.explain_names import Prefixes, input_names, pattern_parts, spell_window
+from retewave.compiler.explain_names import MOST_LISTED, Prefixes, input_names, listed, pattern_parts, spell_window
 from retewave.compiler.explain_plan import holds_static, prefixes_of, users_of
 from retewave.compiler.explain_running import Compiled
 from retewave.compiler.plan import AlphaTest, End, Join, Table
@@ -134,7 +134,7 @@ class _Drawn:
         places = [test.atom.subject, test.atom.predicate, test.atom.object]
         sets = [frozenset((part,)) if isinstance(part, bytes) else part for part in places]
         label = " ".join(self._place(terms) for terms in sets)
-        text = " ".join("?" if t is None else "|".join(sorted(map(self.prefixes.short, t))) for t in sets)
+        text = " ".join("?" if terms is None else self._listed(terms) for terms in sets)
         name = self._alpha(number, "alpha", label, text)
         entailed = False
         for goal in goals(test.atom):
@@ -143,6 +143,9 @@ class _Drawn:
                 self.graph.add_edge(asked, name, kind="asked")
                 entailed = True
         self._stream(number, name, entailed)
+
+    def _listed(self, terms: frozenset[bytes]) -> str:
+        return listed(sorted(map(self.prefixes.short, terms))[:MOST_LISTED], len(terms))
 
     def _place(self, terms: frozenset[bytes] | None) -> str:
         if terms is None:

@@ -26,8 +26,9 @@ def short_term(text: bytes | str, prefixes: Prefixes) -> str:
 
 
 def elided(text: str) -> str:
-    """Cut a text that is too long for a line."""
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    """Cut a text that is too long for a line, and show what cannot be printed as `�`: Graphviz reads XML."""
+    shown = "".join(c if c.isprintable() else "�" for c in text[: LONGEST_LABEL + 1])
+    return shown if len(shown) <= LONGEST_LABEL else shown[: LONGEST_LABEL - 1] + "…"
 
 
 def _last_part(iri: str) -> str:
