@@ -15,35 +15,14 @@ import retewave as rw
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
-ONTOLOGY = ROOT / "examples" / "social" / "ontology.ttl"
-
-SOCIAL = """
-# A user who talks about one place on both channels: the paper's Figure 4 (b).
-REGISTER QUERY OnBothChannels AS
-PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
-PREFIX twd: <http://twitter.example.org/ns#>
-PREFIX sma: <http://socialmedia.example.org/ns#>
-PREFIX sioc: <http://rdfs.org/sioc/ns#>
-PREFIX fb: <http://facebook.example.org/ns#>
-SELECT ?user ?place
-FROM STREAM <http://twitter.example.org/stream> [RANGE 30m]
-FROM STREAM <http://facebook.example.org/stream> [RANGE 30m]
-WHERE {
-  ?tweet rdf:type twd:Tweet .
-  ?tweet sma:talksAbout ?place .
-  ?twitteraccount sioc:creator_of ?tweet .
-  ?twitteraccount sioc:account_of ?user .
-  ?fbpost rdf:type fb:StatusUpdate .
-  ?fbpost sma:talksAbout ?place .
-  ?fbaccount sioc:creator_of ?fbpost .
-  ?fbaccount sioc:account_of ?user .
-}
-"""
+EXAMPLE = ROOT / "examples" / "social"
 
 
 def social_engine(**options: object) -> rw.Engine:
-    engine = rw.Engine(schema=[ONTOLOGY], **options)  # type: ignore[arg-type]
-    engine.register(SOCIAL)
+    """Return an engine with the query of the paper's Figure 4, over its ontology and its static triples."""
+    friends = {"http://foaf.example.org/friends.rdf": EXAMPLE / "friends.ttl"}
+    engine = rw.Engine(schema=[EXAMPLE / "ontology.ttl"], datasets=friends, **options)  # type: ignore[arg-type]
+    engine.register(EXAMPLE / "query.rq")
     return engine
 
 

@@ -144,7 +144,7 @@ def test_queries_of_one_shape_hang_on_one_node() -> None:
 def test_a_users_own_algorithms_run_on_the_graph() -> None:
     drawn = social_engine().graph()
     source = next(name for name in drawn if name.startswith("epsilon:") and drawn.nodes[name]["label"] == "twd:post")
-    assert "query:OnBothChannels" in networkx.descendants(drawn, source)
+    assert "query:MultiplePlaceNotification" in networkx.descendants(drawn, source)
 
 
 def test_counts_stand_at_nodes_and_links() -> None:
@@ -272,3 +272,11 @@ def test_a_schema_alone_can_be_drawn() -> None:
         Schema.load([b"<http://e/C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://e/D> ."]).network
     )
     assert "-> n" in to_dot(full) and '"…/C"' in to_dot(full)
+
+
+def test_the_gallery_shows_pictures_that_are_there() -> None:
+    docs = HERE.parent / "docs"
+    shown = re.findall(r"!\[[^]]+\]\((gallery/[\w-]+\.svg)\)", (docs / "gallery.md").read_text())
+    assert sorted(shown) == sorted(str(path.relative_to(docs)) for path in (docs / "gallery").glob("*.svg"))
+    for name in shown:
+        ET.parse(docs / name)

@@ -71,7 +71,7 @@ def heat(rows: int, most: int) -> tuple[str, float]:
     >>> heat(0, 100), heat(100, 100)
     (('#9aa5b1', 1.0), ('#d92d20', 5.0))
     """
-    share = log10(1 + rows) / log10(1 + most) if most > 0 else 0.0
+    share = (log10(1 + rows) / log10(1 + most)) ** 2 if most > 0 else 0.0
     colour = "#" + "".join(f"{round(cold + share * (hot - cold)):02x}" for cold, hot in zip(_COLD, _HOT, strict=True))
     return colour, round(1 + 4 * share, 2)
 
