@@ -130,8 +130,10 @@ def test_a_tuple_that_a_filter_keeps_out_is_counted_and_not_stored() -> None:
     for number in range(5):
         engine.push(("http://e/x", "http://e/p", number), time=number)
     have, tree = counted(engine)
-    (filtered,) = [have.memories[each.memory] for each in tree.inputs if each.filters and each.memory is not None]
+    counted_at = {each.label: have.memories[each.memory] for each in tree.inputs if each.memory is not None}
+    filtered, other = counted_at["?x e:p ?n"], counted_at["?x e:q ?y"]
     assert (filtered.rows_in, filtered.refused_by_filter) == (2, 3)
+    assert (other.rows_in, other.refused_by_filter) == (0, 0)
 
 
 def test_without_stats_only_live_rows_and_matches_are_known() -> None:
