@@ -28,8 +28,9 @@ from retewave.rete.layout import (
     SLOT_WIDTH,
 )
 from retewave.rete.memory import drop_oldest
+from retewave.rete.words import words
 
-__all__ = ["collect_all", "collect_slot", "shed"]
+__all__ = ["collect_all", "collect_now", "collect_slot", "shed"]
 
 
 @kernel
@@ -53,6 +54,12 @@ def collect_all(arena, net):  # type: ignore[no-untyped-def]
     for slot in range(net[N_SLOT_COUNT]):
         dropped += collect_slot(arena, net, slot, arena[A_LIVE])
     return dropped
+
+
+@kernel
+def collect_now(arena_array, net_array):  # type: ignore[no-untyped-def]
+    """Drop every row that is due from every slot: `collect_all` for who holds the arrays."""
+    return collect_all(words(arena_array), words(net_array))
 
 
 @kernel

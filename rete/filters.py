@@ -46,7 +46,8 @@ class Filters(NamedTuple):
     """The programs of all filters, one after the other, and what they need to run."""
 
     code: Any  # int64: instructions
-    memo: Any  # uint8[memo number, TermId]: verdicts of filters on one variable; 0 is not known yet
+    memo: Any  # uint8, a memo after the other: verdicts of filters on one variable by TermId; 0 is not known yet
+    memo_width: Any  # int: the terms of a memo
     kind: Any  # int64 a place on the stack: a kind of rete/values.py, or one of the two above
     number: Any  # float64 a place: the number
     bound: Any  # float64 a place: how far the number may be from the exact value
@@ -69,7 +70,7 @@ def decide(filters, lo, hi, row, base, values):  # type: ignore[no-untyped-def]
         elif action == op.MEMO:
             verdict = _truth(_load(filters, top))
             if verdict == U:
-                verdict = _recalled(filters.memo, argument, row[base + code[place + 2]])
+                verdict = _recalled(filters, argument, row[base + code[place + 2]])
             _store(filters, top, _truth_value(verdict))
         elif action < op.NEGATE or op.EQUAL <= action < op.NOT or action == op.SAME_TERM:
             top -= 1
@@ -93,9 +94,9 @@ def _load(filters, top):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _recalled(memo, number, term):  # type: ignore[no-untyped-def]
+def _recalled(filters, number, term):  # type: ignore[no-untyped-def]
     """Return what is remembered of a term."""
-    return int(memo[number, term]) if term < memo.shape[1] else U
+    return int(filters.memo[number * filters.memo_width + term]) if term < filters.memo_width else U
 
 
 @kernel

@@ -341,7 +341,9 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
 
 @kernel
 def _filters(net, memo, state):  # type: ignore[no-untyped-def]
-    return Filters(net, memo, words(state.kinds), words(state.numbers), words(state.bounds), words(state.terms))
+    kinds, numbers, bounds, terms = state.kinds, state.numbers, state.bounds, state.terms
+    width = memo.shape[1]
+    return Filters(net, words(memo), width, words(kinds), words(numbers), words(bounds), words(terms))
 
 
 @kernel

@@ -55,8 +55,13 @@ from retewave.rete.layout import (
     T_START,
     T_WINDOW_START,
 )
+from retewave.rete.words import prefetch
 
 __all__ = ["drop_oldest", "find_group", "store_row"]
+
+AHEAD = (
+    32  # words: the oldest rows were written so long ago that they have left the caches; fetch them before their turn
+)
 
 
 @kernel
@@ -201,6 +206,7 @@ def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
     state = arena[A_SLOT_STATES] + slot * S_WIDTH
     words = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
     row, page = arena[state + S_HEAD], arena[state + S_HEAD_PAGE]
+    prefetch(arena, row + AHEAD)
     _unlink_oldest(arena, net, slot, row)
     arena[state + S_ROWS] -= 1
     arena[A_LIVE] -= 1
@@ -218,3 +224,4 @@ def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
         arena[state + S_HEAD] = following + 1
     else:
         arena[state + S_HEAD] = row + words
+        prefetch(arena, arena[row + words + R_LINK] & LOW)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from retewave.rete import layout as at
-from retewave.rete.collect import collect_all
+from retewave.rete.collect import collect_now
 from retewave.rete.facts import FACT_WIDTH, mark_terms, slot_rows, static_facts
 from retewave.rete.kernel import P_TOP, State, new_state, run
 from retewave.rete.network import Network, new_arena
@@ -118,7 +118,7 @@ class Runtime:
 
     def collect(self) -> None:
         """Drop every row that is due."""
-        collect_all(self.state.arena, self.state.net)
+        collect_now(self.state.arena, self.state.net)
 
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that streamed rows hold."""

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from retewave.rete.jit import JIT
 
-__all__ = ["tail", "words"]
+__all__ = ["prefetch", "tail", "words"]
 
 
 def _words_plain(array: Any) -> Any:
-    return array
+    return array.reshape(-1)
 
 
 @intrinsic
@@ -42,5 +44,24 @@ def _tail_jitted(typing_context, pointer, offset):  # type: ignore[no-untyped-de
     return pointer(pointer, types.intp), codegen
 
 
+def _prefetch_plain(array: Any, offset: int) -> None:
+    return None
+
+
+@intrinsic
+def _prefetch_jitted(typing_context, pointer, offset):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(args[0], [args[1]]), byte)
+        for_writing, keep, data = number(1), number(3), number(1)
+        builder.call(prefetch, [address, for_writing, keep, data])
+        return context.get_dummy_value()
+
+    return types.none(pointer, types.intp), codegen
+
+
 words: Any = _words_jitted if JIT else _words_plain  # a C-contiguous array -> its words
+prefetch: Any = _prefetch_jitted if JIT else _prefetch_plain  # (words, offset): that word will soon be wanted
 tail: Any = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on

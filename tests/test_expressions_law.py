@@ -166,7 +166,7 @@ class Kernel:
         size = self.program.depth
         stack = (np.zeros(size, np.int64), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
         code = np.array(self.program.code, np.int64)
-        return int(decide(Filters(code, memo, *stack), 0, len(code), row, 0, self.terms.values))
+        return int(decide(Filters(code, memo.ravel(), memo.shape[1], *stack), 0, len(code), row, 0, self.terms.values))
 
 
 def code_of(truth: bool | None) -> int:
