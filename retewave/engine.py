@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import networkx
 
     from retewave.io.reader import Reader
+    from retewave.why_not_report import WhyNot
 
 __all__ = ["Engine"]
 
@@ -289,6 +290,12 @@ class Engine:
         from retewave.viz.graph import graph
 
         return graph(self.live.current())
+
+    def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
+        """Say why a query has not matched a binding that was expected; print the answer, or take its fields."""
+        from retewave.why_not import why_not
+
+        return why_not(self, query, binding)
 
     # ---- snapshots ----
     def snapshot(self, path: str | Path) -> None:
