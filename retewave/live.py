@@ -76,6 +76,7 @@ class Live:
         if former is not None:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
             self.shed += int(former.runtime.arena[at.A_SHED])
+            running.outcome.take_over(former.outcome)
         self.running, self._generation, self._found = running, registry.generation, found
 
     def take_over(self, waiting: np.ndarray, counts: Mapping[str, Any]) -> Running:
@@ -116,7 +117,8 @@ class Live:
         found, self._found = self._found, []
         known, self._known = self._known, set(self.registry.queries)
         for out in found:
-            batches = [batch for batch in running.outcome.matches(out, clock) if batch.query.number not in known]
+            rows = out[~np.isin(out[:, at.O_QUERY], list(known))]
+            batches = running.outcome.matches(rows, clock) if len(rows) else []
             if batches:
                 yield self._noted(batches)
 

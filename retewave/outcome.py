@@ -168,6 +168,10 @@ class Outcome:
             self._evaluators[id(step)] = Evaluator(step.expression, scope=step.scope)
         return self._evaluators[id(step)]
 
+    def take_over(self, former: Outcome) -> None:
+        """Remember what DISTINCT queries of the former network have reported: no memory may hold it."""
+        self.supports |= {number: support for number, support in former.supports.items() if number in self.supports}
+
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that DISTINCT remembers."""
         for support in self.supports.values():

@@ -276,6 +276,14 @@ def test_a_removed_query_is_silent_and_unknown() -> None:
         engine.remove(query)
 
 
+def test_distinct_remembers_what_it_reported_when_other_queries_come() -> None:
+    engine = rw.Engine()
+    engine.register("SELECT DISTINCT ?x { ?x <http://e/p> ?y }")
+    assert len(engine.push(triple("a", "p", 1), time=0)) == 1
+    engine.register("SELECT ?x { ?x <http://e/r> ?y }")
+    assert engine.push(triple("a", "p", 2), time=0) == []
+
+
 def test_equal_names_get_numbers() -> None:
     engine = rw.Engine()
     names = [engine.register("REGISTER QUERY Q AS SELECT * { ?x <http://e/p> ?y }").name for _ in range(3)]
