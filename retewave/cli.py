@@ -122,6 +122,29 @@ def explain(
         typer.echo(explain_all(queries, format.value, engine), nl=False)
 
 
+@app.command("why-not", epilog=_EXIT_CODES)
+def why_not(
+    query: options.OneQuery,
+    stream: options.Streams,
+    binding: options.Binding = None,
+    schema: options.Schemas = None,
+    static: options.Statics = None,
+    dataset: options.Datasets = None,
+    rate: options.Rate = None,
+    time_property: options.TimeProperty = None,
+    stream_format: options.StreamFormat = None,
+    format: options.Plans = options.PlanFormat.text,
+) -> None:
+    """Say why a query has not matched what was expected: what was found, and what refused the rest."""
+    with _exit_codes():
+        from retewave import cli_why_not
+
+        times = cli_why_not.Times(rate, time_property)
+        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "stats": True}
+        found = cli_why_not.answer(query, stream, times, stream_format, binding or (), format.value, engine)
+        typer.echo(found, nl=False)
+
+
 def _knowledge(
     schema: Sequence[Path] | None, static: Sequence[Path] | None, dataset: Sequence[str] | None
 ) -> dict[str, Any]:

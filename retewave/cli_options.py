@@ -80,6 +80,16 @@ class PlanFormat(StrEnum):
 
 
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
+OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file of a query, or its text.")]
+Binding = Annotated[
+    list[str] | None,
+    Option(
+        "--binding",
+        metavar="NAME=TERM",
+        help="A variable of the expected match: an N-Triples term, an IRI, a prefixed name of the query, or a number"
+        " (repeatable).",
+    ),
+]
 Schemas = Annotated[
     list[Path] | None, Option("--schema", metavar="F", help="A file of RDFS and OWL axioms (repeatable).")
 ]

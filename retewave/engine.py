@@ -297,6 +297,16 @@ class Engine:
 
         return why_not(self, query, binding)
 
+    def _repr_html_(self) -> str:
+        from retewave.notebook import of_engine
+
+        return of_engine(self)
+
+    def _repr_svg_(self) -> str | None:
+        from retewave.notebook import drawn
+
+        return drawn(self)
+
     # ---- snapshots ----
     def snapshot(self, path: str | Path) -> None:
         """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped."""

@@ -147,6 +147,11 @@ class Match(Mapping[str, Any]):
         terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)
         return f"<Match of {self.query.name} [{self.start}, {self.end}] {terms}>"
 
+    def _repr_html_(self) -> str:
+        from retewave.notebook import of_match
+
+        return of_match(self)
+
     def __eq__(self, other: object) -> bool:
         return self is other
 

@@ -56,6 +56,11 @@ class Query:
     def __repr__(self) -> str:
         return f"<Query {self.name}: {self.parsed.form}, {self.matched} matches>"
 
+    def _repr_html_(self) -> str:
+        from retewave.notebook import of_query
+
+        return of_query(self)
+
     def place(self, variable: str) -> int:
         """Return the column of a variable.
 

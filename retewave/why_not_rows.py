@@ -67,7 +67,7 @@ class Memories:
         return tuple(sorted(found, key=lambda rows: written.index(rows.pattern)))
 
     def elsewhere(self, rows: Rows) -> np.ndarray:
-        """Return ids of triples that other queries' memories hold, and that came on streams this pattern does not hear."""
+        """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""
         test = rows.test
         assert test is not None and isinstance(rows.pattern, TriplePattern)
         places = [rows.pattern.terms.index(Variable(name)) for name in rows.names]

@@ -2,8 +2,8 @@
 
 Data's way: rows by pattern -> **partial matches** -> the answer of `why_not`.
 The meaning is the naive matcher's: one row for each pattern, such that variables agree, the filters hold and all are
-within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The search tries
-the latest rows first and gives up after so many steps; then it says so.
+within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The search
+tries the latest rows first and gives up after so many steps; then it says so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rdflib.term import Node
 
 from retewave.compiler.evaluate import Evaluator
 from retewave.compiler.expressions import Expression, Membership, Operation, to_sparql
@@ -91,7 +92,7 @@ class Steps:
                 return f"BIND({to_sparql(step.expression)} AS ?{name})", f"it gives {given}"
         return "", ""
 
-    def _decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, object]:
+    def _decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, Node]:
         return {name: from_text(self._text(name, bound[name])) for name in names if name in bound}
 
     def _text(self, name: str, term: int) -> bytes:
@@ -194,7 +195,7 @@ class Search:
         self._extend(within, others)
 
     def _next(self, within: Within, remaining: frozenset[int]) -> tuple[int, np.ndarray]:
-        """Return the pattern to try next, with the rows that agree: one that is tied to what is bound, of fewest rows."""
+        """Return the pattern to try next, tied to what is bound and of fewest rows, with its rows that agree."""
         found = {place: self.fitting(within, place) for place in sorted(remaining)}
         loose = {place: not within.bound.keys() & set(self.parts[place].names) for place in found}
         place = min(found, key=lambda each: (loose[each], len(found[each])))

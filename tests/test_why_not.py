@@ -190,7 +190,7 @@ def test_each_side_of_a_union_is_an_alternative() -> None:
 def test_queries_of_one_shape_are_told_apart_by_their_constants() -> None:
     engine = rw.Engine()
     toy, book = (
-        engine.register("PREFIX e: <http://e/> SELECT * { ?x e:product ?y . ?y a e:%s }" % kind)
+        engine.register(f"PREFIX e: <http://e/> SELECT * {{ ?x e:product ?y . ?y a e:{kind} }}")
         for kind in ("Toy", "Book")
     )
     pushed(engine, ("x", "product", "y"), ("y", A, "Toy"))

@@ -1,0 +1,87 @@
+"""How queries, matches and engines show themselves in a notebook: HTML tables, and the network as SVG.
+
+Where it stands: at the side; nothing of the engine needs it.
+Invariant: everything that comes from data or from a user is escaped: an IRI that contains <script> is shown, not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from retewave.compiler.explain_names import Prefixes
+from retewave.errors import UsageError
+
+if TYPE_CHECKING:
+    from retewave.engine import Engine
+    from retewave.match import Match
+    from retewave.query import Query
+
+__all__ = ["drawn", "of_engine", "of_match", "of_query"]
+
+MOST_ROWS = 10  # matches that a query shows
+
+
+def of_query(query: Query) -> str:
+    """Return a query as HTML: its text, how often it has matched, and its last matches."""
+    last = query.matches[-MOST_ROWS:][::-1]
+    prefixes = Prefixes.of(query.parsed.prefixes)
+    head = ["start", "end", *(f"?{name}" for name in query.variables)]
+    rows = [
+        [match.start, match.end, *(_term(match.text(name), prefixes) for name in query.variables)] for match in last
+    ]
+    said = f"<p><b>{escape(query.name)}</b>: {query.parsed.form}, {_count(query.matched, 'match', 'matches')}"
+    said += f", the last {len(last)}, latest first</p>" if query.matched > len(last) > 0 else "</p>"
+    text = f"<details><summary>query</summary><pre>{escape(query.text)}</pre></details>"
+    return f"<div>{said}{text}{_table(head, rows) if rows else ''}</div>"
+
+
+def of_match(match: Match) -> str:
+    """Return a match as HTML: its variables and its interval."""
+    prefixes = Prefixes.of(match.query.parsed.prefixes)
+    interval = "static data alone" if match.start is None else f"[{match.start}, {match.end}]"
+    rows = [[f"?{name}", _term(match.text(name), prefixes)] for name in match.query.variables]
+    return f"<div><p><b>{escape(match.query.name)}</b> {escape(interval)}</p>{_table((), rows)}</div>"
+
+
+def of_engine(engine: Engine) -> str:
+    """Return an engine as HTML: its queries, and what it has read, holds and has let go."""
+    stats = engine.stats()
+    queries = [[query.name, query.parsed.form, f"{query.matched:,}"] for query in engine.queries]
+    shown = ("triples", "live_rows", "static_rows", "collected", "late", "malformed", "terms")
+    counts = [[name.replace("_", " "), f"{stats[name]:,}"] for name in shown]
+    many = _count(len(queries), "query", "queries")
+    listed = _table(("query", "form", "matches"), queries) if queries else ""
+    return f"<div><p><b>Engine</b>: {many}</p>{listed}{_table((), counts)}</div>"
+
+
+def drawn(engine: Engine) -> str | None:
+    """Return the network as SVG; nothing where there is no query, or no program that draws."""
+    from retewave.viz.dot import draw
+    from retewave.viz.render import svg
+
+    if not engine.queries:
+        return None
+    try:
+        return svg(draw(engine.live.current()))
+    except UsageError:  # Graphviz is not installed: the notebook shows the HTML
+        return None
+
+
+def _term(text: bytes | None, prefixes: Prefixes) -> str:
+    return "" if text is None else prefixes.short(text)
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    top = f"<thead><tr>{''.join(f'<th>{escape(each)}</th>' for each in head)}</tr></thead>" if head else ""
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(_cell(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table>{top}<tbody>{lines}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
