@@ -64,13 +64,9 @@ class Terms:
         self._holders: list[Callable[[], np.ndarray]] = []
         self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
         self._cells[SEED], self._cells[NEXT] = chosen, 1
+        self.address: Address = address_of(self._cells)  # what a kernel calls the dictionary; it never changes
         self._table = _empty_table()  # replaced when it grows
         connect(self._cells, self._table)
-
-    @property
-    def address(self) -> Address:
-        """What a kernel calls the dictionary; it never changes."""
-        return address_of(self._cells)
 
     def __len__(self) -> int:
         return int(self._cells[LIVE])

@@ -211,11 +211,10 @@ class Engine:
             rows[:, : OBJECT + 1] = triples
             return rows
         listed: list[Any] = [triples] if _is_triple(triples) else list(triples)
-        texts = [_texts(triple) for triple in listed]
+        texts = [text for triple in listed for text in _texts(triple)]
         rows = np.zeros((len(listed), ROW_WIDTH), dtype=np.int64)
-        for place, triple in enumerate(texts):
-            for column, text in zip((SUBJECT, PREDICATE, OBJECT), triple, strict=True):
-                rows[place, column] = self.terms.intern(text)
+        if texts:
+            rows[:, : OBJECT + 1] = self.terms.intern_many(texts).reshape(-1, 3)
         return rows
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
@@ -226,7 +225,8 @@ class Engine:
         start, end = time if isinstance(time, tuple) else (time, time)
         try:
             clock = Clock.of(end)
-            first, last = clock.encode(start), clock.encode(end)
+            last = clock.encode(end)
+            first = last if start is end else clock.encode(start)
         except ValueError as e:
             raise UsageError(str(e)) from e
         if first > last:

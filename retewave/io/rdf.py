@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from retewave.errors import UsageError
@@ -46,6 +47,8 @@ def to_text(term: object) -> bytes:
     """
     if type(term) is str:
         return _of_string(term)
+    if type(term) is int:
+        return b'"%d"^^<http://www.w3.org/2001/XMLSchema#integer>' % term
     if isinstance(term, _PLAIN):
         from rdflib import Literal
 
@@ -110,6 +113,7 @@ def _of_literal(literal: Any) -> bytes:
     return quoted.encode() + b"^^" + _of_iri(str(literal.datatype))
 
 
+@lru_cache(maxsize=4096)  # predicates and classes come again and again
 def _of_string(term: str) -> bytes:
     if term.startswith(("<", "_:", '"')):
         return _canonical(term)
