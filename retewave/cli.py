@@ -69,7 +69,7 @@ def run(
     format: options.Matches = None,
     out: options.Out = None,
     stats: options.Stats = None,
-    on_error: options.OnMalformed = options.OnError.count,
+    on_error: options.OnMalformed = options.OnError.COUNT,
     closure: options.WithClosure = options.Closure.retewave,
     seed: options.Seed = None,
     max_live_rows: options.Bound = None,

@@ -84,7 +84,7 @@ class Stoppable(io.RawIOBase):
     def readinto(self, room: memoryview) -> int:  # type: ignore[override]
         """Read what is there; wait for it, or for a signal."""
         if self._waits:
-            select.select([self._file, self._stopper.descriptor], [], [])
+            select.select([self._file.fileno(), self._stopper.descriptor], [], [])
         if self._stopper.asked:
             raise Interrupted
         read = self._file.readinto(room) or 0

@@ -54,8 +54,8 @@ class MatchFormat(StrEnum):
 class OnError(StrEnum):
     """What a malformed line does."""
 
-    count = "count"
-    stop = "raise"
+    COUNT = "count"
+    RAISE = "raise"
 
 
 class AtLimit(StrEnum):

@@ -245,22 +245,16 @@ def test_signal_ends_a_run_that_waits_and_all_that_was_found_is_written(number: 
         pipe.close()
 
 
-def test_signal_ends_a_reader_of_another_format(folder: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "run", "q.rq", "--stream", "-", "--stream-format", "ttl"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    os.write(process.stdin.fileno(), LINES.encode() * 2000)
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    process.stdout.read()
-    assert process.wait(timeout=60) == 130
-    assert b"Traceback" not in process.stderr.read()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        pipe.close()
+def test_signal_ends_a_reader_of_another_format() -> None:
+    command = [*COMMAND, "run", "q.rq", "--stream", "-", "--stream-format", "ttl"]
+    with Path("out").open("wb") as out, Path("err").open("wb") as err:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err)
+    assert process.stdin is not None
+    with process.stdin:
+        os.write(process.stdin.fileno(), LINES.encode() * 2000)  # more than a pipe holds: returns when it is being read
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    assert "Traceback" not in Path("err").read_text()
 
 
 def test_reader_of_the_output_may_go_away() -> None:
