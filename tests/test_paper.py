@@ -24,6 +24,7 @@ STREAM = [
 ]
 LISTING_1 = "SELECT ?x ?y WHERE { ?x :a :b . ?x :c ?y . ?y :m :n }"
 
+
 def query(text: str, seconds: int | None = None) -> str:
     window = "" if seconds is None else f"FROM STREAM <{N}stream> [RANGE {seconds}s] "
     return f"PREFIX : <{N}> " + text.replace("WHERE", window + "WHERE")
