@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import networkx
 
     from retewave.io.reader import Reader
+    from retewave.pump import Arrived
     from retewave.why_not_report import WhyNot
 
 __all__ = ["Engine"]
@@ -185,10 +186,14 @@ class Engine:
         self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         with self.seconds:
             for arrived in pump(self.live, self.registry, readers, self.seconds):
-                self.triples += arrived.triples
-                self._tell(arrived.clock)
-                yield from self._poured(self.order.push(arrived.rows))
+                yield from self.take(arrived)
             yield from self._poured(self.order.flush())
+
+    def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
+        """Pour in what readers have brought; call back and yield the matches as batches."""
+        self.triples += arrived.triples
+        self._tell(arrived.clock)
+        yield from self._poured(self.order.push(arrived.rows))
 
     def _matches(self, rows: np.ndarray) -> list[Match]:
         return [match for batches in self._poured(rows) for match in _in_order(batches)]

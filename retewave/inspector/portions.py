@@ -1,0 +1,45 @@
+"""What readers bring, in portions as small as somebody asks for.
+
+Data's way: readers -> pump -> **portions** -> controller -> engine.
+Invariant: rows that wait here are named to the engine, so that the dictionary keeps their terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from retewave.engine import Engine
+from retewave.io.reader import Reader
+from retewave.pump import Arrived, pump
+from retewave.rete.rows import ROW_WIDTH
+
+__all__ = ["Portions"]
+
+_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
+
+
+class Portions:
+    """The rows of some readers; it waits where they do."""
+
+    def __init__(self, engine: Engine, readers: Sequence[Reader]) -> None:
+        self._pump = pump(engine.live, engine.registry, readers, engine.seconds)
+        self._rest: Arrived | None = None  # what has been brought and not been taken
+        engine.live.holders.append(lambda: _NO_ROWS if self._rest is None else self._rest.rows)
+
+    def take(self, most: int) -> Arrived | None:
+        """Return up to so many rows, or none with what was read in vain; nothing at the end."""
+        if self._rest is None:
+            self._rest = next(self._pump, None)
+        rest = self._rest
+        if rest is None or len(rest.rows) <= most:
+            self._rest = None
+            return rest
+        self._rest = replace(rest, rows=rest.rows[most:], triples=max(0, rest.triples - most))
+        return replace(rest, rows=rest.rows[:most], triples=min(most, rest.triples))
+
+    def close(self) -> None:
+        """Let the readers end."""
+        self._pump.close()  # type: ignore[attr-defined]

@@ -1,0 +1,113 @@
+"""What memories and queries hold, decoded page by page, and what a network has counted, node by node.
+
+Data's way: arrays of a network that runs -> **plain data** -> the page.
+Nodes are named as `retewave.viz.graph` names them: `memory:3`, `join:1`, `query:name`.
+Left out: static rows, which a memory does not list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from retewave.compiler.explain_counts import count
+from retewave.compiler.explain_names import Prefixes, input_names
+from retewave.compiler.plan import Join
+from retewave.engine import Engine
+from retewave.errors import UsageError
+from retewave.running import Running
+from retewave.windows.intervals import is_static
+
+__all__ = ["PAGE_ROWS", "counts_by_node", "matches_of_query", "rows_of_memory"]
+
+PAGE_ROWS = 50
+_COLUMNS_BEFORE = 3  # end, window start, start
+
+
+def counts_by_node(running: Running) -> dict[str, dict[str, int]]:
+    """Return the counts of every memory, join and query, by the name of its node."""
+    counted = count(running)
+    found = {f"memory:{each.memory}": _numbers(asdict(each)) for each in counted.memories}
+    found.update({f"join:{each.join}": _numbers(asdict(each)) for each in counted.joins})
+    found.update({f"query:{name}": {"matches": matched} for name, matched in counted.matches.items()})
+    return found
+
+
+def _numbers(counts: dict[str, Any]) -> dict[str, int]:
+    return {name: value for name, value in counts.items() if name not in ("memory", "join")}
+
+
+def rows_of_memory(engine: Engine, slot: int, offset: int = 0) -> dict[str, Any]:
+    """Return a page of a memory's streamed rows, latest first, decoded and with their intervals."""
+    running = engine.live.current()
+    plans = running.lowered.slots
+    if not 0 <= slot < len(plans):
+        raise UsageError(f"there is no memory {slot}", hint=f"there are {len(plans)}, from 0 on")
+    prefixes, names = _prefixes(engine), _names_of_slots(running).get(slot, {})
+    rows = running.runtime.rows_of(slot)[::-1]
+    columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
+    shown = [
+        [*_interval(engine, int(row[2]), int(row[0])), *(_term(engine, prefixes, term) for term in row[_COLUMNS_BEFORE:])]
+        for row in rows[offset : offset + PAGE_ROWS].tolist()
+    ]
+    head = ["start", "end", *columns]
+    filters = len(plans[slot].filters)
+    return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "filters": filters}
+
+
+def matches_of_query(engine: Engine, name: str, offset: int = 0) -> dict[str, Any]:
+    """Return a page of a query's kept matches, latest first."""
+    query = next((each for each in engine.queries if each.name == name), None)
+    if query is None:
+        raise UsageError(f"there is no query {name}")
+    prefixes, matches = _prefixes(engine), query.matches[::-1]
+    shown = [
+        [_told(match.start), _told(match.end), *(_short(prefixes, match.text(each)) for each in query.variables)]
+        for match in matches[offset : offset + PAGE_ROWS]
+    ]
+    head = ["start", "end", *(f"?{each}" for each in query.variables)]
+    return {"title": name, "columns": head, "rows": shown, "total": len(matches), "text": query.text}
+
+
+def _prefixes(engine: Engine) -> Prefixes:
+    return Prefixes.of([prefix for query in engine.queries for prefix in query.parsed.prefixes])
+
+
+def _interval(engine: Engine, start: int, end: int) -> tuple[str, str]:
+    if is_static(start, end):
+        return "", ""
+    return _told(engine.told.decode(start)), _told(engine.told.decode(end))
+
+
+def _told(time: object) -> str:
+    return "static" if time is None else str(time)
+
+
+def _term(engine: Engine, prefixes: Prefixes, term: int) -> str:
+    return _short(prefixes, engine.terms.text(term) if term > 0 else None)
+
+
+def _short(prefixes: Prefixes, text: bytes | None) -> str:
+    return "" if text is None else prefixes.short(text)
+
+
+def _names_of_slots(running: Running) -> dict[int, Mapping[int, str]]:
+    """Return what the first query that uses a memory calls the columns of the memory's producer."""
+    found: dict[int, Mapping[int, str]] = {}
+    for end in running.plan.ends:
+        names = {end.columns[number]: str(v) for v, number in end.shape.members[0].numbers.items()}
+        names |= {column: f"${number}" for number, column in enumerate(end.parameters, 1)}
+        for slot, own in _slots_below(running, end.producer, names):
+            found.setdefault(slot, own)
+    return found
+
+
+def _slots_below(running: Running, number: int, names: Mapping[int, str]) -> Iterator[tuple[int, Mapping[int, str]]]:
+    producer = running.plan.producers[number]
+    if isinstance(producer, Join):
+        slots = running.lowered.network.nodes[running.lowered.nodes[number]].slots
+        for place, each in enumerate(producer.inputs):
+            own = input_names(producer, place, names)
+            yield slots[place], own
+            yield from _slots_below(running, each.producer, own)

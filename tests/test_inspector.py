@@ -1,0 +1,153 @@
+"""The inspector without its page: the controller, the layout, what memories hold."""
+
+import time
+
+import networkx
+import pytest
+
+import retewave as rw
+from retewave.inspector.controller import Controller
+from retewave.inspector.layout import HEIGHT, MOST_NODES, place
+
+QUERY = "PREFIX e: <http://e/> SELECT ?x ?z FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x e:p ?y . ?y e:q ?z }"
+LINES = """<http://e/a> <http://e/p> <http://e/b> .
+<http://e/noise> <http://e/noise> <http://e/noise> .
+<http://e/b> <http://e/q> "<script>alert(1)</script>" .
+<http://e/late> <http://e/p> <http://e/c> .
+"""
+
+
+@pytest.fixture
+def controller():
+    engine = rw.Engine(stats=True)
+    engine.register(QUERY, name="pair")
+    made = Controller(engine, [rw.read(LINES.encode(), rate=1, format="nt", stream="http://e/s")])
+    yield made
+    made.close()
+
+
+def wait_for(controller: Controller, state: str) -> None:
+    until = time.monotonic() + 20
+    while controller.snapshot()["state"] != state and time.monotonic() < until:
+        time.sleep(0.01)
+    assert controller.snapshot()["state"] == state
+
+
+def test_nothing_comes_in_before_it_runs(controller: Controller) -> None:
+    assert (controller.snapshot()["state"], controller.snapshot()["poured"]) == ("paused", 0)
+
+
+def test_step_lets_one_triple_in_and_tells_what_it_touched(controller: Controller) -> None:
+    step = controller.step()
+    assert step.triple == ("<http://e/a>", "<http://e/p>", "<http://e/b>")
+    assert (step.time, step.stream, step.matches) == ("0.0", "http://e/s", 0)
+    alpha, memory = step.touched[0], step.touched[1]
+    assert alpha.startswith("alpha:")
+    assert step.changes[memory]["rows_in"] == 1
+    assert controller.snapshot()["nodes"][memory]["live"] == 1
+    assert not any(name.startswith("query:") for name in step.touched)
+
+
+def test_step_that_completes_a_match_touches_the_query(controller: Controller) -> None:
+    controller.step()
+    step = controller.step()  # the noise in between is dropped when it is read
+    assert step.matches == 1
+    assert "query:pair" in step.touched
+    assert controller.matches("pair")["rows"] == [["0.0", "2.0", "e:a", '"<script>alert(1)</script>"']]
+
+
+def test_end_of_the_streams_is_told(controller: Controller) -> None:
+    for _ in range(3):
+        assert controller.step() is not None
+    assert controller.step() is None
+    assert controller.snapshot()["state"] == "ended"
+    assert controller.snapshot()["triples"] == 4
+
+
+def test_run_to_the_end_finds_what_the_engine_finds(controller: Controller) -> None:
+    controller.run()
+    wait_for(controller, "ended")
+    snapshot = controller.snapshot()
+    assert (snapshot["matches"], snapshot["poured"], snapshot["triples"]) == (1, 3, 4)
+
+
+def test_pause_stops_a_run_and_run_resumes_it() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(QUERY)
+    lines = "".join(f"<http://e/{n}> <http://e/p> <http://e/b> .\n" for n in range(500)).encode()
+    controller = Controller(engine, [rw.read(lines, rate=1, format="nt")], pace=400)
+    controller.run()
+    while controller.snapshot()["poured"] == 0:
+        time.sleep(0.01)
+    controller.pause()
+    held = controller.snapshot()["poured"]
+    time.sleep(0.2)
+    assert controller.snapshot()["poured"] == held < 500
+    controller.set_pace(None)
+    controller.run()
+    wait_for(controller, "ended")
+    assert controller.snapshot()["poured"] == 500
+    controller.close()
+
+
+def test_rows_of_a_memory_are_decoded_with_their_intervals_and_paged(controller: Controller) -> None:
+    controller.step()
+    (memory,) = (name for name, counts in controller.snapshot()["nodes"].items() if counts.get("live"))
+    page = controller.memory(int(memory.removeprefix("memory:")))
+    assert (page["columns"], page["rows"], page["total"]) == (["start", "end", "?y", "?x"], [["0.0", "0.0", "e:b", "e:a"]], 1)
+    assert controller.memory(int(memory.removeprefix("memory:")), offset=50)["rows"] == []
+
+
+def test_memory_or_query_that_is_not_there_is_refused(controller: Controller) -> None:
+    with pytest.raises(rw.UsageError, match="no memory 99"):
+        controller.memory(99)
+    with pytest.raises(rw.UsageError, match="no query"):
+        controller.matches("nothing")
+
+
+@pytest.mark.parametrize("pace", [0, -1, float("nan")])
+def test_pace_that_is_none_is_refused(controller: Controller, pace: float) -> None:
+    with pytest.raises(rw.UsageError, match="a pace is"):
+        controller.set_pace(pace)
+
+
+def test_bound_on_live_rows_fails_the_run_with_its_message() -> None:
+    engine = rw.Engine(stats=True, max_live_rows=1)
+    engine.register("SELECT * { ?x <http://e/p> ?y . ?y <http://e/q> ?z }")
+    controller = Controller(engine, [rw.read(LINES.encode(), rate=1, format="nt")])
+    controller.run()
+    wait_for(controller, "failed")
+    assert "live rows" in controller.snapshot()["error"]
+    controller.close()
+
+
+def test_counts_of_the_steps_add_up_to_the_engines(controller: Controller) -> None:
+    rows_in = 0
+    while (step := controller.step()) is not None:
+        rows_in += sum(changed.get("rows_in", 0) for changed in step.changes.values())
+    assert rows_in == sum(counts.get("rows_in", 0) for counts in controller.snapshot()["nodes"].values()) == 3
+
+
+def test_nodes_of_one_layer_do_not_overlap() -> None:
+    engine = rw.Engine()
+    for n in range(8):
+        engine.register(f"SELECT * {{ ?x <urn:p{n}> ?y . ?y <urn:q{n % 3}> ?z . ?z <urn:r> ?x }}")
+    placed = place(engine.graph())
+    assert len(placed["nodes"]) == len(engine.graph()) >= 50
+    columns: dict[float, list[float]] = {}
+    for node in placed["nodes"]:
+        columns.setdefault(node["x"], []).append(node["y"])
+    for ys in columns.values():
+        ordered = sorted(ys)
+        assert all(later - earlier >= HEIGHT for earlier, later in zip(ordered, ordered[1:], strict=False))
+    x_of = {node["name"]: node["x"] for node in placed["nodes"]}
+    assert all(x_of[link["source"]] < x_of[link["target"]] for link in placed["links"])
+
+
+def test_schema_too_large_for_the_page_is_left_out_and_said_to_be() -> None:
+    graph = networkx.MultiDiGraph()
+    for n in range(MOST_NODES):
+        graph.add_node(f"epsilon:{n}", kind="class", label="", text="", layer=1)
+    graph.add_node("alpha:0", kind="alpha", label="", text="", layer=3)
+    placed = place(graph)
+    assert ([node["name"] for node in placed["nodes"]], placed["left_out"]) == (["alpha:0"], MOST_NODES)
