@@ -145,6 +145,30 @@ def why_not(
         typer.echo(found, nl=False)
 
 
+@app.command(epilog=_EXIT_CODES)
+def inspect(
+    queries: options.Queries,
+    stream: options.Streams,
+    schema: options.Schemas = None,
+    static: options.Statics = None,
+    dataset: options.Datasets = None,
+    rate: options.Rate = None,
+    time_property: options.TimeProperty = None,
+    stream_format: options.StreamFormat = None,
+    pace: options.Pace = 10.0,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8765,
+    allow_cartesian: options.Cartesian = False,
+) -> None:
+    """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
+    with _exit_codes():
+        from retewave import cli_inspect, cli_why_not
+
+        readers = cli_why_not.readers_of(stream, cli_why_not.Times(rate, time_property), stream_format)
+        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian, "stats": True}
+        cli_inspect.inspect(queries, readers, host, port, pace, engine)
+
+
 def _knowledge(
     schema: Sequence[Path] | None, static: Sequence[Path] | None, dataset: Sequence[str] | None
 ) -> dict[str, Any]:

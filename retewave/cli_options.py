@@ -14,19 +14,24 @@ from typer import Argument, Option
 __all__ = [
     "Arrival",
     "AtLimit",
+    "Binding",
     "Bound",
     "Cartesian",
     "Closure",
     "Datasets",
+    "Host",
     "Lateness",
     "MatchFormat",
     "Matches",
     "MaxFuture",
     "OnError",
     "OnMalformed",
+    "OneQuery",
     "Out",
+    "Pace",
     "PlanFormat",
     "Plans",
+    "Port",
     "Queries",
     "Rate",
     "Schemas",
@@ -90,6 +95,9 @@ Binding = Annotated[
         " (repeatable).",
     ),
 ]
+Pace = Annotated[float, Option("--pace", metavar="N", help="Let in N triples a second of the clock on the wall.")]
+Host = Annotated[str, Option("--host", metavar="H", help="Listen there; whoever reaches it sees the data.")]
+Port = Annotated[int, Option("--port", metavar="P", min=0, max=65535, help="Listen on this port; 0 for a free one.")]
 Schemas = Annotated[
     list[Path] | None, Option("--schema", metavar="F", help="A file of RDFS and OWL axioms (repeatable).")
 ]

@@ -1,0 +1,49 @@
+"""`retewave inspect`: serve the inspector of queries over streams on this machine."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from retewave.cli_notes import Notes
+from retewave.engine import Engine
+from retewave.errors import UsageError
+from retewave.inspector.controller import Controller
+from retewave.io.reader import Reader
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    queries: Sequence[str], readers: Sequence[Reader], host: str, port: int, pace: float | None, options: dict[str, Any]
+) -> None:
+    """Serve the inspector until a signal ends it; port 0 takes a free one."""
+    try:
+        import uvicorn
+
+        from retewave.inspector.server import application, own_hosts
+    except ImportError as error:
+        raise UsageError(f"the inspector needs {error.name}", hint="pip install 'retewave[inspect]'") from error
+    with Notes(sys.stderr).warnings():
+        engine = Engine(**options)
+        for query in queries:
+            engine.register(query)
+        controller = Controller(engine, readers, pace)
+    try:
+        with _listening(host, port) as listening:
+            port = listening.getsockname()[1]
+            print(f"retewave: the inspector is at http://{f'[{host}]' if ':' in host else host}:{port}/", file=sys.stderr)
+            app = application(controller, own_hosts(host, port))
+            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, server_header=False)
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        controller.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"cannot listen on {host} port {port}: {error}", hint="choose another with --port") from error

@@ -1,0 +1,49 @@
+"""An inspector that serves, for tests of its server and its page."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+import retewave as rw
+from retewave.inspector.controller import Controller
+from retewave.inspector.server import application, own_hosts
+
+QUERY = """PREFIX e: <http://e/>
+SELECT ?x ?z FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x e:p ?y . ?y e:q ?z }"""
+SCRIPT = "<script>document.title = 'run'</script>"
+LINES = f"""<http://e/a> <http://e/p> <http://e/b> .
+<http://e/b> <http://e/q> "{SCRIPT}" .
+<http://e/c> <http://e/p> <http://e/b> .
+"""
+
+
+def new_controller(lines: str = LINES, query: str = QUERY) -> Controller:
+    engine = rw.Engine(stats=True)
+    engine.register(query, name=f"pair {SCRIPT}")
+    return Controller(engine, [rw.read(lines.encode(), rate=1, format="nt", stream="http://e/s")], pace=10)
+
+
+@contextmanager
+def serving(controller: Controller) -> Iterator[str]:
+    """Serve a controller on a free port of this machine; yield its address."""
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        app = application(controller, own_hosts("127.0.0.1", port))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+            controller.close()
