@@ -21,10 +21,8 @@ def inspect(
 ) -> None:
     """Serve the inspector until a signal ends it; port 0 takes a free one."""
     try:
-        import uvicorn
-
-        from retewave.inspector.server import application, own_hosts
-    except ImportError as error:
+        from retewave.inspector.serving import own_hosts, serve
+    except ModuleNotFoundError as error:
         raise UsageError(f"the inspector needs {error.name}", hint="pip install 'retewave[inspect]'") from error
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
@@ -34,10 +32,9 @@ def inspect(
     try:
         with _listening(host, port) as listening:
             port = listening.getsockname()[1]
-            print(f"retewave: the inspector is at http://{f'[{host}]' if ':' in host else host}:{port}/", file=sys.stderr)
-            app = application(controller, own_hosts(host, port))
-            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, server_header=False)
-            uvicorn.Server(config).run(sockets=[listening])
+            shown = f"[{host}]" if ":" in host else host
+            print(f"retewave: the inspector is at http://{shown}:{port}/", file=sys.stderr)
+            serve(controller, listening, own_hosts(host, port))
     finally:
         controller.close()
 

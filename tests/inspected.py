@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import uvicorn
-
 import retewave as rw
 from retewave.inspector.controller import Controller
-from retewave.inspector.server import application, own_hosts
+from retewave.inspector.serving import own_hosts, serve
 
 QUERY = """PREFIX e: <http://e/>
 SELECT ?x ?z FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x e:p ?y . ?y e:q ?z }"""
@@ -31,19 +30,17 @@ def new_controller(lines: str = LINES, query: str = QUERY) -> Controller:
 @contextmanager
 def serving(controller: Controller) -> Iterator[str]:
     """Serve a controller on a free port of this machine; yield its address."""
-    import socket
-
+    servers: list = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        app = application(controller, own_hosts("127.0.0.1", port))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        hosts = own_hosts("127.0.0.1", port)
+        thread = threading.Thread(target=serve, args=(controller, listening, hosts, servers.append), daemon=True)
         thread.start()
-        while not server.started:
+        while not servers or not servers[0].started:
             time.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{port}"
         finally:
-            server.should_exit = True
+            servers[0].should_exit = True
             thread.join(timeout=10)
             controller.close()

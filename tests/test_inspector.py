@@ -1,6 +1,7 @@
 """The inspector without its page: the controller, the layout, what memories hold."""
 
 import time
+from itertools import pairwise
 
 import networkx
 import pytest
@@ -56,6 +57,21 @@ def test_step_that_completes_a_match_touches_the_query(controller: Controller) -
     assert controller.matches("pair")["rows"] == [["0.0", "2.0", "e:a", '"<script>alert(1)</script>"']]
 
 
+def test_step_names_where_a_filter_or_the_window_refused() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(
+        "PREFIX e: <http://e/> SELECT * FROM STREAM <http://e/s> [RANGE 1s] "
+        "WHERE { ?x e:p ?y . ?y e:q ?z FILTER(?z < 3) }"
+    )
+    lines = b"<http://e/a> <http://e/p> <http://e/b> .\n<http://e/b> <http://e/q> 9 .\n<http://e/b> <http://e/q> 2 .\n"
+    controller = Controller(engine, [rw.read(lines, rate=1, format="ttl")])
+    refused = [controller.step().refused for _ in range(3)]
+    controller.close()
+    assert refused[0] == ()  # it waits for a partner
+    assert [name.partition(":")[0] for name in refused[1]] == ["memory"]
+    assert [name.partition(":")[0] for name in refused[2]] == ["memory", "join"]
+
+
 def test_end_of_the_streams_is_told(controller: Controller) -> None:
     for _ in range(3):
         assert controller.step() is not None
@@ -94,7 +110,11 @@ def test_rows_of_a_memory_are_decoded_with_their_intervals_and_paged(controller:
     controller.step()
     (memory,) = (name for name, counts in controller.snapshot()["nodes"].items() if counts.get("live"))
     page = controller.memory(int(memory.removeprefix("memory:")))
-    assert (page["columns"], page["rows"], page["total"]) == (["start", "end", "?y", "?x"], [["0.0", "0.0", "e:b", "e:a"]], 1)
+    assert (page["columns"], page["rows"], page["total"]) == (
+        ["start", "end", "?y", "?x"],
+        [["0.0", "0.0", "e:b", "e:a"]],
+        1,
+    )
     assert controller.memory(int(memory.removeprefix("memory:")), offset=50)["rows"] == []
 
 
@@ -139,7 +159,7 @@ def test_nodes_of_one_layer_do_not_overlap() -> None:
         columns.setdefault(node["x"], []).append(node["y"])
     for ys in columns.values():
         ordered = sorted(ys)
-        assert all(later - earlier >= HEIGHT for earlier, later in zip(ordered, ordered[1:], strict=False))
+        assert all(later - earlier >= HEIGHT for earlier, later in pairwise(ordered))
     x_of = {node["name"]: node["x"] for node in placed["nodes"]}
     assert all(x_of[link["source"]] < x_of[link["target"]] for link in placed["links"])
 

@@ -12,10 +12,10 @@ pytest.importorskip("starlette", reason="the extra `inspect` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `inspect` is not installed")
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 
-from inspected import LINES, QUERY, SCRIPT, new_controller, serving
-from starlette.testclient import TestClient
+from inspected import LINES, QUERY, SCRIPT, new_controller, serving  # noqa: E402
+from starlette.testclient import TestClient  # noqa: E402
 
-from retewave.inspector.server import application, own_hosts
+from retewave.inspector.server import application, own_hosts  # noqa: E402
 
 HOST = "127.0.0.1:8765"
 
@@ -136,6 +136,7 @@ def test_missing_packages_are_named_with_how_to_install_them(monkeypatch: pytest
     from retewave.cli import WRONG, app
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "retewave.inspector.serving")
     result = CliRunner().invoke(app, ["inspect", QUERY, "--stream", "-"])
     assert result.exit_code == WRONG
     assert "pip install 'retewave[inspect]'" in result.stderr

@@ -29,6 +29,8 @@ __all__ = ["Controller", "Step"]
 TICK = 0.05  # seconds between two portions of a run
 MOST_ROWS = 2_000  # rows of one portion, so that a pause is never far
 
+_REFUSALS = {"refused_by_filter", "refused_by_window", "refused_by_relation"}  # a key without a partner just waits
+
 
 @dataclass(frozen=True)
 class Step:
@@ -38,7 +40,7 @@ class Step:
     time: str  # when it ends, as the user tells times
     stream: str | None  # the IRI of its stream; None: it has none
     touched: tuple[str, ...]  # the nodes that it went through, by name
-    refused: tuple[str, ...]  # those of them where something was refused
+    refused: tuple[str, ...]  # those of them where a filter, a window or a relation refused something
     changes: dict[str, dict[str, int]]  # node -> what was counted more, or less
     matches: int  # matches that it completed
 
@@ -166,7 +168,7 @@ class Controller:
         changes = {name: changed for name, changed in changes.items() if changed}
         entered = [name for name, changed in changes.items() if not changed.keys() <= {"live", "collected"}]
         alphas = [f"alpha:{alpha}" for alpha in np.unique(facts[:, FACT_ALPHA]).tolist()]
-        refused = [name for name in entered if any(key.startswith("refused") for key in changes[name])]
+        refused = [name for name in entered if _REFUSALS & changes[name].keys()]
         return Step(
             (texts[0], texts[1], texts[2]),
             str(arrived.clock.decode(int(row[END]))),

@@ -14,8 +14,8 @@ import networkx
 __all__ = ["MOST_NODES", "place"]
 
 MOST_NODES = 400  # of a larger network the ε part is left out
-WIDTH, HEIGHT = 168, 46  # of a node, in pixels
-GAP_X, GAP_Y = 64, 16
+WIDTH, HEIGHT = 164, 46  # of a node, in pixels
+GAP_X, GAP_Y = 46, 14
 _SWEEPS = 6
 _EPSILON = frozenset(("class", "property", "value", "rest"))
 _SHOWN = ("kind", "label", "text", "shared_by", "of", "static", "pattern", "window")

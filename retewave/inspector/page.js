@@ -4,11 +4,12 @@
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_ROWS = 50;
 const MARGIN = 6;
-const LONGEST = 24; // characters of a label
+const LONGEST = 22; // characters of a label
+const HINT = "space runs and pauses · s steps · / searches · tab and enter open a node · escape closes";
 const by = (id) => document.getElementById(id);
 const nodes = new Map(); // name -> {element, sub, data}
 const links = []; // {element, source, target}
-let size = [1, 1], zoom = 0, latest = null, opened = null, offset = 0, asked = 0, busy = false;
+let size = [1, 1], zoom = 0, fitted = true, latest = null, opened = null, offset = 0, asked = 0, busy = false, marked = "";
 
 function made(tag, parent, attributes = {}, text = null) {
   const element = tag.startsWith("svg:") ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
@@ -67,7 +68,8 @@ function title(data) {
 
 function fit() {
   const room = by("stage").clientWidth - 48;
-  zoom = Math.min(1.25, Math.max(0.45, room / size[0]));
+  zoom = Math.min(1.25, Math.max(0.8, room / size[0]));
+  fitted = true;
   resize();
 }
 
@@ -78,6 +80,7 @@ function resize() {
 
 function scale(factor) {
   zoom = Math.min(4, Math.max(0.2, zoom * factor));
+  fitted = false;
   resize();
 }
 
@@ -118,28 +121,39 @@ function summary(data, counts) {
 const changed = (one, other) => JSON.stringify(one) !== JSON.stringify(other);
 
 function list(target, pairs) {
-  target.replaceChildren();
-  for (const [name, value] of Object.entries(pairs)) {
-    const pair = made("div", target);
-    made("dt", pair, {}, name);
-    made("dd", pair, { "data-count": name }, value);
+  const names = Object.keys(pairs);
+  const same = names.length === target.children.length && names.every((name, i) => target.children[i].dataset.name === name);
+  if (!same) {
+    target.replaceChildren();
+    for (const name of names) {
+      const pair = made("div", target, { "data-name": name });
+      made("dt", pair, {}, name);
+      made("dd", pair, { "data-count": name }, "");
+    }
   }
+  names.forEach((name, i) => { target.children[i].lastChild.textContent = pairs[name]; });
 }
 
 function mark(last) {
+  const said = JSON.stringify(last);
+  if (said === marked) return;
+  marked = said;
   const touched = new Set(last ? last.touched : []), refused = new Set(last ? last.refused : []);
   for (const [name, node] of nodes) {
     node.element.classList.toggle("touched", touched.has(name));
     node.element.classList.toggle("refused", refused.has(name));
   }
   for (const link of links) link.element.classList.toggle("touched", touched.has(link.source) && touched.has(link.target));
-  if (!last) return;
   const line = by("last");
   line.replaceChildren();
+  if (!last) {
+    made("span", line, { class: "hint" }, HINT);
+    return;
+  }
   made("code", line, {}, `${last.triple.join(" ")} .`);
   made("span", line, { class: "hint" }, `   at ${last.time}${last.stream ? " on " + last.stream : ""}   `);
   made("span", line, { class: "tag" }, `touched ${last.touched.length} nodes`);
-  made("span", line, {}, last.matches ? `, ${number(last.matches)} ${last.matches === 1 ? "match" : "matches"}` : ", no match");
+  made("span", line, {}, last.matches ? `, ${number(last.matches)} ${last.matches === 1 ? "match" : "matches"}` : ", no match yet");
   if (last.refused.length) made("span", line, { class: "wrong" }, `, refused at ${last.refused.map(label).join(", ")}`);
 }
 
@@ -150,8 +164,11 @@ function open(name) {
   if (opened && nodes.has(opened)) nodes.get(opened).element.classList.remove("chosen");
   opened = name;
   offset = 0;
-  nodes.get(name).element.classList.add("chosen");
+  const { element } = nodes.get(name);
+  element.classList.add("chosen");
   by("panel").hidden = false;
+  if (fitted) fit();
+  element.scrollIntoView({ block: "nearest", inline: "nearest" });
   load();
 }
 
@@ -161,6 +178,7 @@ function close() {
   node.classList.remove("chosen");
   opened = null;
   by("panel").hidden = true;
+  if (fitted) fit();
   node.focus();
 }
 
@@ -258,6 +276,7 @@ async function start() {
   by("smaller").addEventListener("click", () => scale(1 / 1.2));
   by("larger").addEventListener("click", () => scale(1.2));
   by("fit").addEventListener("click", fit);
+  window.addEventListener("resize", () => fitted && fit());
   by("close").addEventListener("click", close);
   by("newer").addEventListener("click", () => turn(-PAGE_ROWS));
   by("older").addEventListener("click", () => turn(PAGE_ROWS));

@@ -48,7 +48,10 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0) -> dict[str, Any]
     rows = running.runtime.rows_of(slot)[::-1]
     columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
     shown = [
-        [*_interval(engine, int(row[2]), int(row[0])), *(_term(engine, prefixes, term) for term in row[_COLUMNS_BEFORE:])]
+        [
+            *_interval(engine, int(row[2]), int(row[0])),
+            *(_term(engine, prefixes, term) for term in row[_COLUMNS_BEFORE:]),
+        ]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
     head = ["start", "end", *columns]

@@ -52,7 +52,7 @@ def own_hosts(host: str, port: int) -> frozenset[str]:
 
 
 class _OwnOnly:
-    """Refuses requests that name another host, or come from another page; adds the headers that keep data from running."""
+    """Refuses requests that name another host or come from another page; adds headers that keep data from running."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self.app, self.hosts = app, hosts
@@ -76,18 +76,23 @@ class _OwnOnly:
             await refusal(scope, receive, with_headers)
 
 
-def application(controller: Controller, hosts: frozenset[str]) -> Starlette:
-    """Return the application that serves a controller to the given hosts."""
-    pages = _Pages(controller)
+def application(controller: Controller, hosts: frozenset[str], ending: Callable[[], bool] = bool) -> Starlette:
+    """Return the application that serves a controller to the given hosts; live counts stop once it is `ending`."""
+    pages = _Pages(controller, ending)
     routes = [
-        *(Route(path, _file(name)) for path, name in (("/", "page.html"), ("/page.css", "page.css"), ("/page.js", "page.js"))),
+        *(
+            Route(path, _file(name))
+            for path, name in (("/", "page.html"), ("/page.css", "page.css"), ("/page.js", "page.js"))
+        ),
         Route("/network", pages.network),
         Route("/events", pages.events),
         Route("/memory/{slot:int}", pages.memory),
         Route("/query/{name:path}", pages.query),
         *(Route(f"/{name}", pages.command(name), methods=["POST"]) for name in ("run", "pause", "step", "pace")),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(_OwnOnly, hosts=hosts)], exception_handlers={UsageError: _refused})
+    return Starlette(
+        routes=routes, middleware=[Middleware(_OwnOnly, hosts=hosts)], exception_handlers={UsageError: _refused}
+    )
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -105,8 +110,8 @@ def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
 class _Pages:
     """What is served of one controller."""
 
-    def __init__(self, controller: Controller) -> None:
-        self.controller = controller
+    def __init__(self, controller: Controller, ending: Callable[[], bool]) -> None:
+        self.controller, self.ending = controller, ending
 
     async def network(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(lambda: place(self.controller.engine.graph())))
@@ -125,7 +130,7 @@ class _Pages:
     async def _snapshots(self) -> AsyncIterator[str]:
         """Yield the counts whenever they have changed."""
         sent, silent = "", 0.0
-        while True:
+        while not self.ending():
             text = json.dumps(await run_in_threadpool(self.controller.snapshot), ensure_ascii=False)
             if text != sent:
                 yield f"data: {text}\n\n"
