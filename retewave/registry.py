@@ -52,6 +52,7 @@ class Registry:
     generation: int = 0  # changes with every change of the queries
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
+    _names: set[str] = field(default_factory=set)  # of the registered queries
 
     def add(
         self,
@@ -66,6 +67,7 @@ class Registry:
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
         normal = branches(parsed)
+        _check_width(parsed, normal)
         if not quiet:
             _check_parts(parsed, normal, allow_cartesian)
         self._numbers = self._numbers if number is None else number
@@ -79,10 +81,14 @@ class Registry:
 
     def remove(self, query: Query) -> None:
         """Forget a query."""
-        if self.queries.get(query.number) is not query:
+        if query not in self:
             raise UsageError(f"{query.name} is not registered with this engine")
         del self.queries[query.number], self._listeners[query.number]
+        self._names.discard(query.name)
         self.generation += 1
+
+    def __contains__(self, query: Query) -> bool:
+        return self.queries.get(query.number) is query
 
     def listeners(self) -> list[Listener]:
         """Return the queries as the planner needs them, oldest first."""
@@ -95,10 +101,10 @@ class Registry:
         return self.streams.setdefault(str(iri), len(self.streams) + 1)
 
     def _free_name(self, name: str) -> str:
-        taken = {query.name for query in self.queries.values()}
         free, number = name, 2
-        while free in taken:
+        while free in self._names:
             free, number = f"{name}#{number}", number + 1
+        self._names.add(free)
         return free
 
     def _listener(self, query: Query, normal: tuple[Branch, ...]) -> Listener:
@@ -112,6 +118,22 @@ class Registry:
         width = widest(widths.values())
         streams: Streams = frozenset((self.stream_number(iri), width - own) for iri, own in widths.items())
         return Listener(query.number, normal, query.variables, width, streams)
+
+
+MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
+
+
+def _check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+    """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
+    for branch in normal:
+        constants = sum(isinstance(term, bytes) for p in branch.patterns for term in (p.subject, p.object))
+        columns = len(branch.bound) + constants
+        if columns > MOST_COLUMNS:
+            raise QueryError(
+                f"{parsed.name or parsed.source}: the pattern has {columns} variables, and constants as subjects and "
+                f"objects; {MOST_COLUMNS} is the most",
+                hint="split it: let one query CONSTRUCT what the other looks for",
+            )
 
 
 def _check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:
