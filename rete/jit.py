@@ -8,15 +8,17 @@ another file would keep the other's old code.  So the cache is stamped with the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.event import Listener, install_listener
 
-__all__ = ["JIT", "kernel"]
+__all__ = ["JIT", "kernel", "telling_of_compilation"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,3 +53,22 @@ def _cache_by_stamp(cached: Any) -> None:
     stamp = _stamp()
     name = f"{cached._impl.filename_base}.{stamp[0][:16]}"
     cached._cache_file = IndexDataCacheFile(cached._cache_path, name, stamp)
+
+
+@contextmanager
+def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
+    """Call back once, when a kernel begins to be compiled: not when it is found on the disk."""
+
+    class First(Listener):
+        told = False
+
+        def on_start(self, event: object) -> None:
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, event: object) -> None:
+            """Do nothing: only beginnings are told."""
+
+    with install_listener("numba:compile", First()):
+        yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from retewave.engine import Engine
@@ -42,9 +42,11 @@ class Notes:
     @contextmanager
     def compiling(self) -> Iterator[None]:
         """Say so when the kernels are compiled, which happens once and takes a while."""
-        from numba.core import event
+        from retewave.rete.jit import telling_of_compilation
 
-        with event.install_listener("numba:compile", _first_compilation(self)):
+        with telling_of_compilation(
+            lambda: self.say("compiling the kernels; this happens once and takes up to a minute")
+        ):
             yield
 
     def left_out(self, engine: Engine, readers: Sequence[Reader]) -> None:
@@ -68,24 +70,6 @@ class Notes:
             more = f"; these are the first {SHOWN}" if counters.malformed > SHOWN else ""
             lines = "line is" if counters.malformed == 1 else "lines are"
             self.say(f"{reader.name}: {counters.malformed:,} malformed {lines} left out{more}")
-
-
-def _first_compilation(notes: Notes) -> Any:
-    """Return a listener of numba's that tells of the first compilation."""
-    from numba.core.event import Listener
-
-    class FirstCompilation(Listener):
-        told = False
-
-        def on_start(self, event: object) -> None:
-            if not self.told:
-                self.told = True
-                notes.say("compiling the kernels; this happens once and takes up to a minute")
-
-        def on_end(self, event: object) -> None:
-            """Say nothing."""
-
-    return FirstCompilation()
 
 
 @contextmanager
