@@ -178,12 +178,13 @@ class _OfBranch:
         return Refusal(self._pattern(place, within.bound), reason, said, len(rows.times), shown, forms)
 
     def _nearest(self, within: Within, place: int) -> list[tuple[int, Verdict]]:
-        """Return the rows that differ least, with what is wrong with each; of equal ones the latest first."""
+        """Return the rows that differ least, from what was asked first, with what is wrong with each."""
         rows, differences = self.parts[place], self.search.differences(within, place)
-        order = np.lexsort((-rows.times[:, END], differences))[: 16 * MOST_CANDIDATES]
+        from_asked = self.search.differences(self.search.start, place)
+        order = np.lexsort((-rows.times[:, END], differences, from_asked))[: 16 * MOST_CANDIDATES]
         found = [(row, self.search.verdict(within, place, row)) for row in order.tolist()]
         wrong = [(row, verdict) for row, verdict in found if verdict is not None]
-        return sorted(wrong, key=lambda each: (len(each[1].differing), each[1].over))
+        return sorted(wrong, key=lambda each: (from_asked[each[0]], len(each[1].differing), each[1].over))
 
     def _reason(
         self, within: Within, place: int, near: list[tuple[int, Verdict]], agreeing: list[Verdict]

@@ -42,8 +42,8 @@ def test_step_lets_one_triple_in_and_tells_what_it_touched(controller: Controlle
     step = controller.step()
     assert step.triple == ("<http://e/a>", "<http://e/p>", "<http://e/b>")
     assert (step.time, step.stream, step.matches) == ("0.0", "http://e/s", 0)
-    alpha, memory = step.touched[0], step.touched[1]
-    assert alpha.startswith("alpha:")
+    stream, alpha, memory = step.touched[:3]
+    assert (stream.partition(":")[0], alpha.partition(":")[0]) == ("stream", "alpha")
     assert step.changes[memory]["rows_in"] == 1
     assert controller.snapshot()["nodes"][memory]["live"] == 1
     assert not any(name.startswith("query:") for name in step.touched)
@@ -55,6 +55,17 @@ def test_step_that_completes_a_match_touches_the_query(controller: Controller) -
     assert step.matches == 1
     assert "query:pair" in step.touched
     assert controller.matches("pair")["rows"] == [["0.0", "2.0", "e:a", '"<script>alert(1)</script>"']]
+
+
+def test_step_touches_the_nodes_of_the_schema_that_led_to_the_test() -> None:
+    schema = b"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix e: <http://e/> .
+    e:low rdfs:subPropertyOf e:mid . e:mid rdfs:subPropertyOf e:p . e:other rdfs:subPropertyOf e:p ."""
+    engine = rw.Engine(stats=True, schema=schema)
+    engine.register(QUERY)
+    controller = Controller(engine, [rw.read(b"<http://e/a> <http://e/low> <http://e/b> .", rate=1, format="nt")])
+    schema_nodes = [name for name in controller.step().touched if name.startswith("epsilon:")]
+    controller.close()
+    assert schema_nodes == ["epsilon:? <http://e/low> ?", "epsilon:? <http://e/p> ?"]
 
 
 def test_step_names_where_a_filter_or_the_window_refused() -> None:
@@ -116,6 +127,18 @@ def test_rows_of_a_memory_are_decoded_with_their_intervals_and_paged(controller:
         1,
     )
     assert controller.memory(int(memory.removeprefix("memory:")), offset=50)["rows"] == []
+
+
+def test_static_rows_of_a_memory_come_last() -> None:
+    engine = rw.Engine(stats=True, static=[[("http://e/b", "http://e/q", "http://e/old")]])
+    engine.register(QUERY)
+    controller = Controller(engine, [rw.read(LINES.encode(), rate=1, format="nt")])
+    while controller.step():
+        pass
+    (page,) = (page for page in map(controller.memory, (0, 1)) if page["columns"][2:] == ["?y", "?z"])
+    controller.close()
+    assert [row[:2] for row in page["rows"]] == [["2.0", "2.0"], ["static", ""]]
+    assert page["rows"][1][2:] == ["e:b", "e:old"]
 
 
 def test_memory_or_query_that_is_not_there_is_refused(controller: Controller) -> None:

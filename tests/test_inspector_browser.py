@@ -82,8 +82,8 @@ def test_step_lets_a_triple_in_and_marks_what_it_touched(page: Page) -> None:
     assert page.count("live") == "1"
     touched = page.driver.find_elements(By.CSS_SELECTOR, ".node.touched")
     kinds = {node.get_attribute("data-name").partition(":")[0] for node in touched}
-    assert kinds == {"alpha", "memory", "join"}
-    assert "<http://e/a> <http://e/p> <http://e/b> ." in page.text("#last")
+    assert kinds == {"stream", "alpha", "memory", "join"}
+    assert "<http://e/a> <http://e/p> <http://e/b>" in page.text("#last")
     page.picture("stepped")
 
 

@@ -13,16 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import networkx
 import numpy as np
 
 from retewave.engine import Engine
 from retewave.errors import RetewaveError, UsageError
+from retewave.inspector.paths import leading_to
 from retewave.inspector.portions import Portions
-from retewave.inspector.reading import counts_by_node, matches_of_query, rows_of_memory
+from retewave.inspector.reading import StaticRows, counts_by_node, matches_of_query, rows_of_memory
 from retewave.io.reader import Reader
 from retewave.pump import Arrived
 from retewave.rete.facts import FACT_ALPHA
 from retewave.rete.rows import END, OBJECT, STREAM, SUBJECT
+from retewave.running import Running
 
 __all__ = ["Controller", "Step"]
 
@@ -55,6 +58,8 @@ class Controller:
         self.last: Step | None = None  # the last single step
         self.error = ""  # what ended it, where it failed
         self.poured = 0  # triples that a pattern could use, so far
+        self._static = StaticRows(engine)
+        self._drawn: tuple[Running, networkx.MultiDiGraph] | None = None  # the graph of a network
         self._lock = threading.RLock()  # held by whoever touches the engine
         self._wake = threading.Condition(self._lock)
         self._portions = Portions(engine, self.readers)
@@ -122,7 +127,7 @@ class Controller:
     def memory(self, slot: int, offset: int = 0) -> dict[str, Any]:
         """Return a page of a memory's rows, decoded."""
         with self._lock:
-            return rows_of_memory(self.engine, slot, offset)
+            return rows_of_memory(self.engine, slot, offset, self._static)
 
     def matches(self, name: str, offset: int = 0) -> dict[str, Any]:
         """Return a page of a query's last matches, decoded."""
@@ -161,23 +166,31 @@ class Controller:
         before = counts_by_node(running)
         (row,) = arrived.rows
         facts = running.runtime.static_facts(arrived.rows, self.engine.terms.values)
-        texts = [self.engine.terms.text(int(term)).decode() for term in row[SUBJECT : OBJECT + 1]]
+        subject, predicate, object_ = (self.engine.terms.text(int(term)) for term in row[SUBJECT : OBJECT + 1])
         found = self._take(arrived)
         after = counts_by_node(running)
         changes = {name: _difference(before[name], counts) for name, counts in after.items()}
         changes = {name: changed for name, changed in changes.items() if changed}
         entered = [name for name, changed in changes.items() if not changed.keys() <= {"live", "collected"}]
         alphas = [f"alpha:{alpha}" for alpha in np.unique(facts[:, FACT_ALPHA]).tolist()]
+        way = leading_to(self._graph(), (subject, predicate, object_), alphas)
         refused = [name for name in entered if _REFUSALS & changes[name].keys()]
         return Step(
-            (texts[0], texts[1], texts[2]),
+            (subject.decode(), predicate.decode(), object_.decode()),
             str(arrived.clock.decode(int(row[END]))),
             next((iri for iri, number in self.engine.registry.streams.items() if number == row[STREAM]), None),
-            (*alphas, *entered),
+            (*way, *alphas, *entered),
             tuple(refused),
             changes,
             found,
         )
+
+    def _graph(self) -> networkx.MultiDiGraph:
+        """Return the engine's graph; it is the same as long as the network is."""
+        running = self.engine.live.current()
+        if self._drawn is None or self._drawn[0] is not running:
+            self._drawn = running, self.engine.graph()
+        return self._drawn[1]
 
     def _take(self, arrived: Arrived) -> int:
         """Pour rows in; return how many matches they complete."""

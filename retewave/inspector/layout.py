@@ -35,7 +35,7 @@ def place(graph: networkx.MultiDiGraph) -> dict[str, Any]:
         for x, column in enumerate(columns)
         for name in column
     ]
-    links = [{"source": s, "target": t, "kind": kind} for s, t, kind in sorted(set(_links(graph)))]
+    links = [{"source": s, "target": t, "behind": behind} for s, t, behind in sorted(set(_links(graph)))]
     return {
         "nodes": nodes,
         "links": links,
@@ -49,8 +49,9 @@ def _said(data: dict[str, Any]) -> dict[str, Any]:
     return {key: data[key] for key in _SHOWN if key in data}
 
 
-def _links(graph: networkx.MultiDiGraph) -> list[tuple[str, str, str]]:
-    return [(s, t, data["kind"]) for s, t, data in graph.edges(data=True) if not data.get("entailed")]
+def _links(graph: networkx.MultiDiGraph) -> list[tuple[str, str, bool]]:
+    """Return source, target, and whether the link stands behind others: triples given where others are entailed."""
+    return [(s, t, bool(data.get("entailed"))) for s, t, data in graph.edges(data=True)]
 
 
 def _columns(graph: networkx.MultiDiGraph) -> list[list[str]]:

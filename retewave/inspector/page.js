@@ -4,8 +4,9 @@
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE_ROWS = 50;
 const MARGIN = 6;
-const LONGEST = 22; // characters of a label
+const INSET = 11; // of a label in its box
 const HINT = "space runs and pauses · s steps · / searches · tab and enter open a node · escape closes";
+const WORDS = { rows_in: "in", refused_by_key: "without a partner" }; // counts that the page calls otherwise
 const by = (id) => document.getElementById(id);
 const nodes = new Map(); // name -> {element, sub, data}
 const links = []; // {element, source, target}
@@ -19,7 +20,14 @@ function made(tag, parent, attributes = {}, text = null) {
   return element;
 }
 
-const cut = (text) => (text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text);
+// Shorten a label until it fits its box.
+function cut(element, room) {
+  const text = element.textContent;
+  for (let kept = text.length - 1; kept > 0 && element.getComputedTextLength() > room; kept--) {
+    element.textContent = `${text.slice(0, kept)}…`;
+  }
+}
+
 const number = (value) => Number(value).toLocaleString("en");
 
 // ---- the network ----
@@ -32,7 +40,7 @@ function draw(network) {
     const from = places.get(link.source), to = places.get(link.target);
     const x1 = from.x + width, y1 = from.y + height / 2, x2 = to.x, y2 = to.y + height / 2, bend = Math.max(24, (x2 - x1) / 2);
     const path = `M${x1},${y1} C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2},${y2}`;
-    links.push({ element: made("svg:path", svg, { class: "link", d: path }), source: link.source, target: link.target });
+    links.push({ element: made("svg:path", svg, { class: link.behind ? "link behind" : "link", d: path }), source: link.source, target: link.target });
   }
   for (const data of network.nodes) drawNode(svg, data, width, height);
   fit();
@@ -45,8 +53,8 @@ function drawNode(svg, data, width, height) {
   const kinds = `node ${data.kind} ${data.of || ""} ${opens ? "open" : ""}`;
   const group = made("svg:g", svg, { class: kinds, transform: `translate(${data.x},${data.y})`, "data-name": data.name });
   made("svg:rect", group, { class: "box", width, height, rx: data.kind === "join" ? 22 : 7 });
-  made("svg:text", group, { x: 11, y: 19 }, cut(title(data)));
-  const sub = made("svg:text", group, { x: 11, y: 36, class: "sub" }, data.kind);
+  cut(made("svg:text", group, { x: INSET, y: 19 }, title(data)), width - 2 * INSET);
+  const sub = made("svg:text", group, { x: INSET, y: 36, class: "sub" }, data.kind);
   made("svg:title", group, {}, data.text || data.label);
   if (opens) {
     group.setAttribute("tabindex", "0");
@@ -66,9 +74,9 @@ function title(data) {
   return data.label;
 }
 
-function fit() {
+function fit(least = 0.8) {
   const room = by("stage").clientWidth - 48;
-  zoom = Math.min(1.25, Math.max(0.8, room / size[0]));
+  zoom = Math.min(1.25, Math.max(least, room / size[0]));
   fitted = true;
   resize();
 }
@@ -150,11 +158,12 @@ function mark(last) {
     made("span", line, { class: "hint" }, HINT);
     return;
   }
-  made("code", line, {}, `${last.triple.join(" ")} .`);
-  made("span", line, { class: "hint" }, `   at ${last.time}${last.stream ? " on " + last.stream : ""}   `);
   made("span", line, { class: "tag" }, `touched ${last.touched.length} nodes`);
   made("span", line, {}, last.matches ? `, ${number(last.matches)} ${last.matches === 1 ? "match" : "matches"}` : ", no match yet");
-  if (last.refused.length) made("span", line, { class: "wrong" }, `, refused at ${last.refused.map(label).join(", ")}`);
+  const where = [...new Set(last.refused.map(label))].join(", ");
+  if (where) made("span", line, { class: "wrong" }, `, refused at ${where}`);
+  made("code", line, {}, `   ${last.triple.join(" ")}   `);
+  made("span", line, { class: "hint" }, `at ${last.time}${last.stream ? " on " + last.stream : ""}`);
 }
 
 const label = (name) => (nodes.has(name) ? title(nodes.get(name).data) : name);
@@ -188,10 +197,10 @@ async function load() {
   const page = await (await fetch(`${path}?offset=${offset}`)).json();
   if (mine !== asked || name !== opened) return; // a later question is on its way
   by("title").textContent = page.title;
-  by("about").textContent = kind === "memory" ? `${pattern || text}: its live rows, latest first` : "its latest matches, latest first";
+  by("about").textContent = kind === "memory" ? `${pattern || text}: its rows, latest first${page.note}` : "its latest matches, latest first";
   const counts = latest ? latest.nodes[name] : {};
   const told = Object.entries(counts).filter(([key, value]) => value || key === "live" || key === "matches");
-  list(by("counts"), Object.fromEntries(told.map(([key, value]) => [key.replaceAll("_", " "), number(value)])));
+  list(by("counts"), Object.fromEntries(told.map(([key, value]) => [WORDS[key] || key.replaceAll("_", " "), number(value)])));
   by("text").hidden = !page.text;
   by("text").textContent = page.text || "";
   table(page);
@@ -259,7 +268,7 @@ function key(event) {
   } else if (!typing) {
     const onButton = event.target.tagName === "BUTTON" && event.key === " ";
     const acts = {
-      " ": runOrPause, s: () => send("step"), "/": () => by("search").focus(), "+": () => scale(1.2), "-": () => scale(1 / 1.2), 0: fit,
+      " ": runOrPause, s: () => send("step"), "/": () => by("search").focus(), "+": () => scale(1.2), "-": () => scale(1 / 1.2), 0: () => fit(0.3),
     };
     if (onButton || !acts[event.key]) return;
     event.preventDefault();
@@ -275,7 +284,7 @@ async function start() {
   by("search").addEventListener("keydown", (event) => event.key === "Enter" && found());
   by("smaller").addEventListener("click", () => scale(1 / 1.2));
   by("larger").addEventListener("click", () => scale(1.2));
-  by("fit").addEventListener("click", fit);
+  by("fit").addEventListener("click", () => fit(0.3));
   window.addEventListener("resize", () => fitted && fit());
   by("close").addEventListener("click", close);
   by("newer").addEventListener("click", () => turn(-PAGE_ROWS));

@@ -2,7 +2,8 @@
 
 Data's way: arrays of a network that runs -> **plain data** -> the page.
 Nodes are named as `retewave.viz.graph` names them: `memory:3`, `join:1`, `query:name`.
-Left out: static rows, which a memory does not list.
+A memory lists its streamed rows only; its static ones are asked of the static data anew, once for a network.
+Left out: static rows of memories that a join fills, or that a filter guards.
 """
 
 from __future__ import annotations
@@ -11,15 +12,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from retewave.compiler.explain_counts import count
 from retewave.compiler.explain_names import Prefixes, input_names
-from retewave.compiler.plan import Join
+from retewave.compiler.explain_plan import holds_static
+from retewave.compiler.plan import AlphaTest, Join
 from retewave.engine import Engine
 from retewave.errors import UsageError
-from retewave.running import Running
+from retewave.rete.facts import (
+    FACT_ALPHA,
+    FACT_COLUMNS,
+    FACT_END,
+    FACT_START,
+    FACT_WIDTH,
+    FACT_WINDOW_START,
+)
+from retewave.running import Running, static_facts
 from retewave.windows.intervals import is_static
 
-__all__ = ["PAGE_ROWS", "counts_by_node", "matches_of_query", "rows_of_memory"]
+__all__ = ["PAGE_ROWS", "StaticRows", "counts_by_node", "matches_of_query", "rows_of_memory"]
 
 PAGE_ROWS = 50
 _COLUMNS_BEFORE = 3  # end, window start, start
@@ -38,14 +50,36 @@ def _numbers(counts: dict[str, Any]) -> dict[str, int]:
     return {name: value for name, value in counts.items() if name not in ("memory", "join")}
 
 
-def rows_of_memory(engine: Engine, slot: int, offset: int = 0) -> dict[str, Any]:
-    """Return a page of a memory's streamed rows, latest first, decoded and with their intervals."""
+class StaticRows:
+    """The static rows of an engine's memories."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._running: Running | None = None  # the network that the facts are of
+        self._facts = np.empty((0, FACT_WIDTH), dtype=np.int64)
+
+    def of(self, slot: int) -> np.ndarray:
+        """Return a memory's static rows as the runtime tells streamed ones: three times, then the columns."""
+        running, engine = self.engine.live.current(), self.engine
+        if running is not self._running:
+            self._running, self._facts = running, static_facts(running, engine.terms, engine.datasets.static)
+        plan = running.lowered.slots[slot]
+        columns = [*plan.keys, *plan.payload]
+        if plan.filters or not isinstance(running.plan.producers[plan.producer], AlphaTest):
+            return np.empty((0, _COLUMNS_BEFORE + len(columns)), dtype=np.int64)
+        facts = self._facts[self._facts[:, FACT_ALPHA] == running.lowered.alphas[plan.producer]]
+        return facts[:, [FACT_END, FACT_WINDOW_START, FACT_START, *(FACT_COLUMNS + column for column in columns)]]
+
+
+def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRows | None = None) -> dict[str, Any]:
+    """Return a page of a memory's rows, decoded and with their intervals: the latest first, static ones last."""
     running = engine.live.current()
     plans = running.lowered.slots
     if not 0 <= slot < len(plans):
         raise UsageError(f"there is no memory {slot}", hint=f"there are {len(plans)}, from 0 on")
     prefixes, names = _prefixes(engine), _names_of_slots(running).get(slot, {})
-    rows = running.runtime.rows_of(slot)[::-1]
+    still = (static or StaticRows(engine)).of(slot)
+    rows = np.concatenate([running.runtime.rows_of(slot)[::-1], still])
     columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
     shown = [
         [
@@ -55,8 +89,8 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0) -> dict[str, Any]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
     head = ["start", "end", *columns]
-    filters = len(plans[slot].filters)
-    return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "filters": filters}
+    note = "; static rows are not listed" if holds_static(running, slot) and not len(still) else ""
+    return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "note": note}
 
 
 def matches_of_query(engine: Engine, name: str, offset: int = 0) -> dict[str, Any]:
@@ -79,7 +113,7 @@ def _prefixes(engine: Engine) -> Prefixes:
 
 def _interval(engine: Engine, start: int, end: int) -> tuple[str, str]:
     if is_static(start, end):
-        return "", ""
+        return "static", ""
     return _told(engine.told.decode(start)), _told(engine.told.decode(end))
 
 
