@@ -169,6 +169,18 @@ def inspect(
         cli_inspect.inspect(queries, readers, host, port, pace, engine)
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+    epilog="Parts: generate, profile, report, soak; without one, the sweeps. `retewave bench PART --help` tells more.",
+)
+def bench(context: typer.Context) -> None:
+    """Measure: the paper's evaluation and more, beside what one would use instead."""
+    with _exit_codes():
+        from retewave.cli_bench import bench as run_bench
+
+        run_bench(context.args)
+
+
 def _knowledge(
     schema: Sequence[Path] | None, static: Sequence[Path] | None, dataset: Sequence[str] | None
 ) -> dict[str, Any]:

@@ -332,3 +332,15 @@ def test_first_compilation_is_told_once_and_only_then() -> None:
         compiled(1)
         compiled(1.5)
     assert terminal.text.count("compiling the kernels") == 1
+
+
+def test_bench_generate_writes_the_data_of_the_benches(tmp_path: Path) -> None:
+    out = tmp_path / "bsbm"
+    done = subprocess.run(
+        [sys.executable, "-m", "retewave", "bench", "generate", "--offers", "10", "--products", "50", "--out", out],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (out / "offers.nt").read_bytes().count(b"\n") == 110

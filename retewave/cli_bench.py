@@ -1,0 +1,26 @@
+"""`retewave bench`: the benches, run as the modules that they are.
+
+Nothing here imports them: they stand above everything else.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import runpy
+import sys
+from collections.abc import Sequence
+
+from retewave.errors import UsageError
+
+__all__ = ["bench"]
+
+_PARTS = ("generate", "profile", "report", "soak")  # modules of retewave.bench that run by themselves
+
+
+def bench(arguments: Sequence[str]) -> None:
+    """Run `retewave.bench`, or one of its parts when the first argument names one."""
+    if importlib.util.find_spec("matplotlib") is None and arguments[:1] != ["generate"]:
+        raise UsageError("the benches draw with matplotlib, which is missing", hint="pip install 'retewave[bench]'")
+    part = arguments[0] if arguments and arguments[0] in _PARTS else ""
+    sys.argv = [f"retewave bench {part}".strip(), *arguments[1 if part else 0 :]]
+    runpy.run_module(f"retewave.bench.{part}" if part else "retewave.bench", run_name="__main__", alter_sys=False)
