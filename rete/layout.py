@@ -114,7 +114,7 @@ A_COUNTING = 15  # 1: keep the counters of slots and edges
 A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
 A_USED_WORDS = 17  # words in pages and groups that hold something
 A_FREE_GROUPS = 18  # one list of free groups per size, up to MOST_GROUP_WORDS
-MOST_GROUP_WORDS = 96
+MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----

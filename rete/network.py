@@ -269,6 +269,9 @@ class _Assembler:
         if not 2 <= len(node.slots) <= MOST_SLOTS:
             raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
         group_words = at.G_KEY + node.keys + len(node.slots)
+        row_words = 1 + self.network.times + max(self.network.slots[slot].columns for slot in node.slots)
+        if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
+            raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
         out: list[int] = []
         for slot, column in node.out:
             out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.network.times + column]

@@ -68,6 +68,11 @@ class Runtime:
         """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows."""
         yield from self._run(rows, 0, values)
 
+    def pour_some(self, rows: np.ndarray, values: Values) -> tuple[np.ndarray, int, bool]:
+        """Pour input rows until there is output enough: the output, how many went in, whether the bound stops it."""
+        said, poured, out = self._go_on(rows, 0, 0, values)
+        return out, poured, said == at.AT_LIMIT
+
     def pour_facts(self, facts: np.ndarray, values: Values) -> Iterator[np.ndarray]:
         """Pour facts: what static data or another network's memories give to the α tests."""
         if len(facts):
@@ -95,18 +100,22 @@ class Runtime:
         return static_facts(net, flat, values.kind, self.state.stack, alpha_of_edges)
 
     def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
-        flat, row, width = np.ascontiguousarray(rows).reshape(-1), 0, int(self.state.net[at.N_OUT_WIDTH])
-        while True:
-            said, row, count, arena, stack, out = run(
-                self.state, flat, facts, row, len(rows), values, self.memo, MOST_OUTPUT
-            )
-            self.state = self.state._replace(arena=arena, stack=stack, out=out)
-            if count:
-                yield out[: count * width].reshape(count, width).copy()
-            if said == at.DONE:
-                return
+        row, said = 0, at.OUTPUT_FULL
+        while said != at.DONE:
+            said, row, out = self._go_on(rows, facts, row, values)
+            if len(out):
+                yield out
             if said == at.AT_LIMIT:
-                raise LiveRowsAtBound(int(row))
+                raise LiveRowsAtBound(row)
+
+    def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> tuple[int, int, np.ndarray]:
+        """Run the kernel from a row on until it pauses: what it says, the first row not poured, the output rows."""
+        flat, width = np.ascontiguousarray(rows).reshape(-1), int(self.state.net[at.N_OUT_WIDTH])
+        said, row, count, arena, stack, out = run(
+            self.state, flat, facts, row, len(rows), values, self.memo, MOST_OUTPUT
+        )
+        self.state = self.state._replace(arena=arena, stack=stack, out=out)
+        return int(said), int(row), out[: count * width].reshape(count, width).copy()
 
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""

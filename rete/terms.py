@@ -109,6 +109,12 @@ class Terms:
         with self.lock:
             return int(find_bytes(self.address, address_of(_bytes_of(text)), len(text)))
 
+    def known(self, ids: np.ndarray) -> np.ndarray:
+        """Tell of each of some numbers whether it is the id of a term."""
+        spans = self._table.spans
+        inside = (ids > 0) & (ids < len(spans))
+        return inside & (spans[np.where(inside, ids, 0), 1] > 0)
+
     def text(self, term: int) -> bytes:
         """Return the text of an id."""
         table = self._table
@@ -128,10 +134,10 @@ class Terms:
         arena = table.arena.data  # slices of it cost half of what an array's do
         return [arena[start : start + size].tobytes() for start, size in spans.tolist()]
 
-    def pin(self, ids: Iterable[int]) -> None:
+    def pin(self, ids: Iterable[int] | np.ndarray) -> None:
         """Keep these ids for ever, whatever a sweep marks."""
         with self.lock:
-            self._table.pinned[np.asarray(list(ids), np.int64)] = 1
+            self._table.pinned[ids if isinstance(ids, np.ndarray) else np.array(list(ids), np.int64)] = 1
 
     def hold(self, held: Callable[[], np.ndarray]) -> None:
         """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Datasets:
         self._closure = closure
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
+        self._restored: tuple[Schema, np.ndarray] | None = None  # what a snapshot held; further sources add to it
         self._named: set[str] = set()  # files that queries have named
         self._mixed: list[Path] = []  # those of them that hold schema and static data
 
@@ -54,11 +56,13 @@ class Datasets:
     def schema(self) -> Schema:
         """The schema, read when it is first asked for."""
         if self._schema is None:
-            self._schema = Schema.load(
+            loaded = Schema.load(
                 self._schema_sources,
                 imports=self._imports,
                 closure=self._closure,  # type: ignore[arg-type]
             )
+            before = self._restored[0].axioms if self._restored else ()
+            self._schema = replace(loaded, axioms=tuple(dict.fromkeys(before + loaded.axioms)))
         return self._schema
 
     @property
@@ -67,15 +71,16 @@ class Datasets:
         if self._static is None:
             rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
             rows += [self._rows(_data_of(path)) for path in self._mixed]
+            rows += [self._restored[1]] if self._restored else []
             found = np.concatenate(rows)
             found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
-            self.terms.pin(np.unique(found[:, SUBJECT : OBJECT + 1]).tolist())
+            self.terms.pin(found[:, SUBJECT : OBJECT + 1].ravel())
             self._static = found
         return self._static
 
     def put(self, schema: Schema, static: np.ndarray) -> None:
         """Take over what a snapshot held."""
-        self._schema, self._static = schema, static
+        self._schema, self._static = self._restored = schema, static
 
     def add(self, *, schema: Any = (), static: Any = (), started: bool) -> None:
         """Take further sources, before the stream starts."""

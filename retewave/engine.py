@@ -79,6 +79,8 @@ class Engine:
     ) -> None:
         if at_limit not in ("error", "shed"):
             raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
+        if max_live_rows is not None and max_live_rows < 1:
+            raise UsageError(f"max_live_rows is at least 1, not {max_live_rows}", hint="None: no bound")
         self.terms = Terms(seed)
         self.registry = Registry()
         self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closure)
@@ -204,7 +206,7 @@ class Engine:
             for batch in batches:
                 batch.query.take(batch)
             for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():
-                if match.query.on_match is not None:
+                if match.query.on_match is not None and match.query in self.registry:
                     match.query.on_match(match)
             yield batches
 
@@ -212,6 +214,8 @@ class Engine:
         if isinstance(triples, np.ndarray):
             if triples.ndim != 2 or triples.shape[1] != 3 or triples.dtype.kind not in "iu":
                 raise UsageError("an array of triples has the shape [n, 3] and holds ids", hint="use engine.encode")
+            if not self.terms.known(triples).all():
+                raise UsageError("an array of triples holds a number that is no term's id", hint="use engine.encode")
             rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
             rows[:, : OBJECT + 1] = triples
             return rows

@@ -23,7 +23,7 @@ from retewave.registry import Registry
 from retewave.rete import layout as at
 from retewave.rete.acceptance import Acceptance
 from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
-from retewave.rete.runtime import LiveRowsAtBound, Options
+from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.running import Running, build, load
 from retewave.windows.times import Clock
@@ -47,7 +47,7 @@ class Live:
         self.collected, self.shed = 0, 0  # rows, by networks before this one
         self._generation = -1  # the registry's when the network was made
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
-        self._known: set[int] = set()  # queries whose matches so far have been reported
+        self._known: set[int] = set()  # queries whose matches so far have been found
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far
@@ -55,8 +55,8 @@ class Live:
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
 
     def acceptance(self) -> Acceptance:
-        """Return which triples a reader may drop."""
-        return self.current().acceptance
+        """Return which triples a reader may drop; readers' threads ask, and must never make a network."""
+        return (self.running or self.current()).acceptance
 
     def current(self) -> Running:
         """Return the network of the queries as they are now; a new one is not loaded yet."""
@@ -72,55 +72,73 @@ class Live:
         without_bound = replace(self.options, max_live_rows=0)
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
         found = list(load(running, self.terms, static, former))
+        new = [number for number in registry.queries if number not in self._known]
         running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
         if former is not None:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
             self.shed += int(former.runtime.arena[at.A_SHED])
             running.outcome.take_over(former.outcome)
-        self.running, self._generation, self._found = running, registry.generation, found
+        self._found += [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
+        self._known = set(registry.queries)
+        self.running, self._generation = running, registry.generation
 
-    def take_over(self, waiting: np.ndarray, counts: Mapping[str, Any]) -> Running:
-        """Make the network of a snapshot, empty: nothing is loaded, nothing will be reported a second time."""
+    def take_over(self, waiting: np.ndarray, found: np.ndarray, counts: Mapping[str, Any]) -> Running:
+        """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
         schema, static = self.datasets.schema, self.datasets.static
         registry = self.registry
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, self.options)
-        self.running, self._generation, self._found = running, registry.generation, []
+        self.running, self._generation, self._found = running, registry.generation, [found]
         self._known, self.waiting = set(registry.queries), waiting
         self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
         self.collected, self.shed = counts["collected"], counts["shed"]
         return running
 
     def pour(self, rows: np.ndarray, clock: Clock) -> Iterator[list[Matches]]:
-        """Pour rows in time order; yield the matches of all queries, batch by batch."""
-        running = self.current()
-        yield from self._first_matches(running, clock)
-        if len(self.waiting):
-            rows, self.waiting = np.concatenate([self.waiting, rows]), self.waiting[:0]
+        """Pour rows in time order; yield the matches of all queries, batch by batch.
+
+        What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
+        """
+        self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
         self.started = self.started or len(rows) > 0
-        try:
-            for out in running.runtime.pour(rows, self.terms.values):
+        yield from self._first_matches(clock)
+        while len(self.waiting):
+            running = self.current()
+            out, poured, at_bound = running.runtime.pour_some(self.waiting, self.terms.values)
+            self.waiting = self.waiting[poured:]
+            self.triples += poured
+            if len(out):
                 yield self._noted(running.outcome.matches(out, clock))
-        except LiveRowsAtBound as at_bound:
-            self.waiting = rows[at_bound.poured :].copy()
-            self.triples += at_bound.poured
-            raise LimitError(
-                f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "
-                "triples wait until it is made room",
-                hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
-            ) from None
-        self.triples += len(rows)
+                yield from self._first_matches(clock)
+            elif at_bound:
+                raise self._at_bound()
         if self.terms.due():
             self.sweep()
 
-    def _first_matches(self, running: Running, clock: Clock) -> Iterator[list[Matches]]:
+    def _at_bound(self) -> LimitError:
+        self.waiting = self.waiting.copy()
+        return LimitError(
+            f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "
+            "triples wait until it is made room",
+            hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
+        )
+
+    def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what new queries have already matched: static data alone, or what the memories held."""
-        found, self._found = self._found, []
-        known, self._known = self._known, set(self.registry.queries)
-        for out in found:
-            rows = out[~np.isin(out[:, at.O_QUERY], list(known))]
-            batches = running.outcome.matches(rows, clock) if len(rows) else []
+        outcome = self.current().outcome
+        while self._found:
+            out = self._found.pop(0)
+            rows = out[np.isin(out[:, at.O_QUERY], list(outcome.queries))]
+            batches = outcome.matches(rows, clock) if len(rows) else []
             if batches:
                 yield self._noted(batches)
+                outcome = self.current().outcome
+
+    @property
+    def found(self) -> np.ndarray:
+        """Return the output rows that are yet to be reported, as one array."""
+        width = max((rows.shape[1] for rows in self._found), default=at.O_COLUMNS)
+        padded = [np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in self._found]
+        return np.concatenate([np.empty((0, width), dtype=np.int64), *padded])
 
     def _noted(self, found: list[Matches]) -> list[Matches]:
         for batch in found:
@@ -149,6 +167,8 @@ class Live:
         marks = np.zeros(len(self.terms.values.kind), dtype=np.uint8)
         running.runtime.mark(marks)
         running.outcome.mark(marks)
+        found = self.found[:, at.O_COLUMNS :]
+        marks[found[found > 0]] = 1
         for rows in (self.waiting, *held, *(of() for of in self.holders)):
             marks[rows[:, SUBJECT : OBJECT + 1].reshape(-1)] = 1
         for batch in list(self._batches):

@@ -169,7 +169,9 @@ class _Pump:
         """Take the rows that no reader can still go before, in the order of the greatest ends."""
         keys = [lane.keys() for lane in self.lanes]
         open_ends = [
-            of[-1] if len(of) else lane.newest for lane, of in zip(self.lanes, keys, strict=True) if not lane.ended
+            of[-1] if len(of) else lane.newest
+            for lane, of in zip(self.lanes, keys, strict=True)
+            if not lane.ended or lane.chunks  # one that ended may have brought a last chunk that is not taken yet
         ]
         bound = min(open_ends, default=1 << 62)
         taken, order = [], []

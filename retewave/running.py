@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retewave.compiler.lower import Lowered, lower
-from retewave.compiler.plan import Plan, Table, atoms_of, make_plan
+from retewave.compiler.plan import AlphaTest, Plan, Table, atoms_of, make_plan
 from retewave.compiler.programs import Programs
 from retewave.compiler.shape import Listener, shapes_of
 from retewave.epsilon.atoms import Atom
@@ -116,14 +116,15 @@ def static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarr
     given = running.runtime.static_facts(static, terms.values)
     lowered = running.lowered
     atoms = running.dispatch.reduction.atoms
-    alphas: dict[Atom, list[int]] = {}
+    tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
     for number, producer in enumerate(running.plan.producers):
-        if not isinstance(producer, Table) and number in lowered.alphas:
-            alphas.setdefault(producer.atom, []).append(lowered.alphas[number])  # type: ignore[union-attr]
+        if isinstance(producer, AlphaTest):
+            tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(_pinned(terms, text) for text in fact[1:]), 0]
         for fact in running.dispatch.facts
-        for alpha in alphas.get(atoms[fact.atom], ())
+        for alpha, test in tests.get(atoms[fact.atom], ())
+        if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
     return facts[: distinct_facts(facts)]

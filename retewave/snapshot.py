@@ -23,7 +23,7 @@ import numpy as np
 from retewave.compiler.parse import parse
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
-from retewave.errors import SnapshotError
+from retewave.errors import SnapshotError, UsageError
 from retewave.rete import layout as at
 from retewave.rete.network import Network
 from retewave.rete.terms import Terms
@@ -42,7 +42,7 @@ ALIGNED = 64  # bytes that an array's place is a multiple of
 # ---- writing ----
 def write(engine: Engine, path: Path) -> None:
     """Write a snapshot of an engine."""
-    list(engine.live.pour(engine.order.push(_no_rows()), engine.told))  # new queries join in before
+    engine.live.current()  # new queries join in before
     arrays = _arrays(engine)
     places, body = _laid_out(arrays)
     header = json.dumps(_header(engine) | {"arrays": places, "body": _digest(body)}, sort_keys=True).encode()
@@ -61,15 +61,12 @@ def write(engine: Engine, path: Path) -> None:
         raise
 
 
-def _no_rows() -> np.ndarray:
-    return np.empty((0, 7), dtype=np.int64)
-
-
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     running = engine.live.current()
     running.runtime.collect()
     arena = running.runtime.arena
     arrays = {"arena": arena[: arena[at.A_TOP]], "static": engine.datasets.static, "waiting": engine.live.waiting}
+    arrays["found"] = engine.live.found
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
     for number, support in running.outcome.supports.items():
@@ -157,6 +154,8 @@ def _clock(data: Mapping[str, Any]) -> Clock:
 # ---- reading ----
 def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> Engine:
     """Return an engine that goes on where a snapshot was taken."""
+    if fixed := options.keys() & {"schema", "static", "closure", "seed"}:
+        raise UsageError(f"a snapshot has its own {', '.join(sorted(fixed))}", hint="restore it without, then `load`")
     header, arrays = _parsed(path)
     engine = engine_type(**(header["options"] | dict(options)))
     _put_terms(engine, arrays)
@@ -238,7 +237,7 @@ def _schema(header: Mapping[str, Any]) -> Schema:
 
 def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> None:
     live = engine.live
-    running = live.take_over(arrays["waiting"], header["counts"])
+    running = live.take_over(arrays["waiting"], arrays["found"], header["counts"])
     engine.triples = header["counts"]["triples"]
     if fingerprint(running.lowered.network) != header["fingerprint"]:
         raise SnapshotError(
