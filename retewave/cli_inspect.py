@@ -15,6 +15,8 @@ from retewave.io.reader import Reader
 
 __all__ = ["inspect"]
 
+_ANYWHERE = ("", "0.0.0.0", "::")  # a server there could not tell its own name from another's
+
 
 def inspect(
     queries: Sequence[str], readers: Sequence[Reader], host: str, port: int, pace: float | None, options: dict[str, Any]
@@ -24,6 +26,8 @@ def inspect(
         from retewave.inspector.serving import own_hosts, serve
     except ModuleNotFoundError as error:
         raise UsageError(f"the inspector needs {error.name}", hint="pip install 'retewave[inspect]'") from error
+    if host in _ANYWHERE:
+        raise UsageError(f"--host {host!r} has no name that a browser could call", hint="give the address to listen on")
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
         for query in queries:

@@ -2,6 +2,7 @@
 
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import networkx
 import pytest
@@ -161,6 +162,16 @@ def test_bound_on_live_rows_fails_the_run_with_its_message() -> None:
     controller.run()
     wait_for(controller, "failed")
     assert "live rows" in controller.snapshot()["error"]
+    controller.close()
+
+
+def test_stream_that_cannot_be_read_fails_with_its_message(tmp_path: Path) -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(QUERY)
+    controller = Controller(engine, [rw.read(tmp_path / "nothing.nt", rate=1)])
+    assert controller.step() is None
+    assert controller.snapshot()["state"] == "failed"
+    assert "nothing.nt" in controller.snapshot()["error"]
     controller.close()
 
 

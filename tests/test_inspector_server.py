@@ -140,3 +140,14 @@ def test_missing_packages_are_named_with_how_to_install_them(monkeypatch: pytest
     result = CliRunner().invoke(app, ["inspect", QUERY, "--stream", "-"])
     assert result.exit_code == WRONG
     assert "pip install 'retewave[inspect]'" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "no.such.host.invalid"])
+def test_host_that_cannot_be_listened_on_by_name_is_refused(host: str) -> None:
+    from typer.testing import CliRunner
+
+    from retewave.cli import WRONG, app
+
+    result = CliRunner().invoke(app, ["inspect", QUERY, "--stream", "-", "--host", host])
+    assert result.exit_code == WRONG
+    assert "--host" in result.stderr or "cannot listen" in result.stderr

@@ -209,7 +209,7 @@ class Controller:
             while arrived is not None and not len(arrived.rows):
                 self._take(arrived)
                 arrived = self._portions.take(most)
-        except RetewaveError as error:
+        except (RetewaveError, OSError) as error:
             self.state, self.error = "failed", str(error)
             return None
         if arrived is None:
