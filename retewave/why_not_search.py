@@ -113,7 +113,7 @@ class Search:
         self.parts, self.width, self.steps = parts, width, steps
         self.start = Within(asked, {}, NOTHING.end, NOTHING.window_start)
         self.complete: Within | None = None  # a combination of all patterns that passes everything
-        self.exhausted = False  # it gave up before all was tried
+        self.exhausted = False  # not all was tried
         self._left = MOST_STEPS
         self._deepest: dict[frozenset[int], Within] = {}
         self._depth = 0
@@ -179,9 +179,8 @@ class Search:
 
     def _extend(self, within: Within, remaining: frozenset[int]) -> None:
         self._left -= 1
-        if self._left < 0:
-            self.exhausted = True
-        if self.exhausted or self.complete is not None or len(within.chosen) + len(remaining) < self._depth:
+        self.exhausted = self.exhausted or self._left < 0
+        if self._left < 0 or self.complete is not None or len(within.chosen) + len(remaining) < self._depth:
             return
         if not remaining:
             self._note(within)

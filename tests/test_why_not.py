@@ -198,6 +198,21 @@ def test_queries_of_one_shape_are_told_apart_by_their_constants() -> None:
     assert the_refusal(engine.why_not(book, {"x": E + "x"})).pattern == "e:y rdf:type e:Book"
 
 
+def test_search_that_does_not_try_all_says_so_and_still_leaves_patterns_out() -> None:
+    engine = rw.Engine()
+    query = engine.register("PREFIX e: <http://e/> SELECT * { ?x e:a ?y . ?y e:b ?z . ?z e:c ?w . ?w e:d ?v }")
+    pushed(engine, *((f"x{n}", "a", f"y{n}") for n in range(200)))
+    pushed(engine, *((f"y{n}", "b", f"z{n}") for n in range(200)))
+    pushed(
+        engine, *((f"z{n}", "c", f"w{n}") for n in range(1000, 1200)), *((f"w{n}", "d", "v") for n in range(1000, 1001))
+    )
+    pushed(engine, *((f"y{n}", "b", f"z{n}") for n in range(1000, 1001)))
+    (alternative,) = engine.why_not(query, {}).alternatives
+    assert not alternative.whole
+    assert {len(partial.found) for partial in alternative.partials} == {3}
+    assert "there may be a deeper one" in str(engine.why_not(query, {}))
+
+
 def test_unknown_variable_is_refused_with_the_known_ones() -> None:
     engine, query = offers()
     with pytest.raises(rw.UsageError, match=r"no variable \?nothing\n  hint: it has \?offer, \?product, \?price"):
