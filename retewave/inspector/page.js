@@ -74,7 +74,7 @@ function title(data) {
   return data.label;
 }
 
-function fit(least = 0.8) {
+function fit(least = 0.72) {
   const room = by("stage").clientWidth - 48;
   zoom = Math.min(1.25, Math.max(least, room / size[0]));
   fitted = true;
