@@ -49,7 +49,7 @@ class Datasets:
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
         self._restored: tuple[Schema, np.ndarray] | None = None  # what a snapshot held; further sources add to it
-        self._named: set[str] = set()  # files that queries have named
+        self.named: set[str] = set()  # files that queries have named
         self._mixed: list[Path] = []  # those of them that hold schema and static data
 
     @property
@@ -78,9 +78,10 @@ class Datasets:
             self._static = found
         return self._static
 
-    def put(self, schema: Schema, static: np.ndarray) -> None:
+    def put(self, schema: Schema, static: np.ndarray, named: Iterable[str]) -> None:
         """Take over what a snapshot held."""
         self._schema, self._static = self._restored = schema, static
+        self.named = set(named)
 
     def add(self, *, schema: Any = (), static: Any = (), started: bool) -> None:
         """Take further sources, before the stream starts."""
@@ -112,9 +113,9 @@ class Datasets:
     def _new_paths(self, name: str, query: Query) -> list[Path]:
         """Return the local file behind a name, if there is one that no query has named before."""
         path = self._path(name, query)
-        if path is None or str(path) in self._named:
+        if path is None or str(path) in self.named:
             return []
-        self._named.add(str(path))
+        self.named.add(str(path))
         return [path]
 
     def _path(self, name: str, query: Query) -> Path | None:

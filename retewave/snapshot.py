@@ -112,6 +112,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "streams": registry.streams,
         "schema": [_axiom_data(axiom) for axiom in schema.axioms],
         "schema_digest": schema.digest,
+        "files": sorted(engine.datasets.named),
         "clock": None if engine.clock is None else _clock_data(engine.clock),
         "counts": {
             "triples": engine.triples, "poured": live.triples, "events": live.events, "collected": live.collected,
@@ -159,7 +160,7 @@ def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> E
     header, arrays = _parsed(path)
     engine = engine_type(**(header["options"] | dict(options)))
     _put_terms(engine, arrays)
-    engine.datasets.put(_schema(header), arrays["static"])
+    engine.datasets.put(_schema(header), arrays["static"], header["files"])
     registry = engine.registry
     registry.streams.update(header["streams"])
     for each in header["queries"]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from engine_cases import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from hypothesis import given
+from test_engine_laws import LAW, anywhere
 
 import retewave as rw
 from retewave import pump
@@ -245,3 +249,36 @@ def test_a_variable_that_occurs_twice_is_one_term_in_what_the_schema_states_too(
     engine.register("SELECT ?x { ?x a ?y }")
     engine.register("SELECT ?x { ?x a ?x }", name="itself")
     assert {match.query.name for match in engine.flush()} == {"query1"}
+
+
+def test_a_query_that_names_a_file_the_snapshot_has_read_can_be_registered_after_restore(tmp_path: Path) -> None:
+    (tmp_path / "data.ttl").write_text("<http://e/a> <http://e/p> <http://e/b> .")
+    text = f"SELECT ?x FROM <{tmp_path}/data.ttl> {{ ?x <http://e/p> ?y }}"
+    engine = rw.Engine()
+    engine.register(text)
+    engine.push(triple("a", "n", "b"), time=1)
+    engine.snapshot(tmp_path / "snapshot")
+    restored = rw.Engine.restore(tmp_path / "snapshot")
+    restored.register(text)
+    assert [match.text("x") for match in restored.flush()] == [b"<http://e/a>"]
+
+
+# ---- all of it at once ----
+@LAW
+@given(case_of())
+def test_a_sweep_before_every_row_and_a_pause_after_every_match_change_nothing(case: Case) -> None:
+    plain, _ = engine_for(case)
+    swept, query = engine_for(case)
+    swept.flush()
+    most = runtime.MOST_OUTPUT
+    runtime.MOST_OUTPUT = 1
+    try:
+        for place, item in enumerate(case.stream):
+            freed = swept.live.sweep()
+            for number in range(freed):
+                swept.terms.intern(b"<http://e/other%d.%d>" % (place, number))  # takes a reclaimed id
+            swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
+    finally:
+        runtime.MOST_OUTPUT = most
+    found = Counter(shown(match, 0, case.query.distinct) for match in query.matches)
+    assert anywhere(found) == anywhere(pushed_one_by_one(plain, case))
