@@ -97,6 +97,7 @@ class Engine:
             "seed": options.seed,
         }
         self._on_late = on_late
+        self._ordering = False  # rows are being put in order: `on_late` may be at work
         future = None if max_future is None else _duration(max_future)
         self.order = Order(_duration(lateness), future, on_late=self._late, on_future=self._future)
         self.live.holders.append(lambda: self.order.state()["waiting"])
@@ -164,7 +165,7 @@ class Engine:
         rows[:, EVENT] = 0 if event is None else -_PUSHED_EVENTS - event
         self.triples += len(rows)
         with self.seconds:
-            return self._matches(self.order.push(rows))
+            return self._matches(self._ordered(rows))
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
@@ -195,7 +196,17 @@ class Engine:
         """Pour in what readers have brought; call back and yield the matches as batches."""
         self.triples += arrived.triples
         self._tell(arrived.clock)
-        yield from self._poured(self.order.push(arrived.rows))
+        yield from self._poured(self._ordered(arrived.rows))
+
+    def _ordered(self, rows: np.ndarray) -> np.ndarray:
+        """Return what is ready once these rows have come; `on_late`, which is called here, cannot push others."""
+        if self._ordering:
+            raise UsageError("on_late cannot push", hint="keep what it is given, and push it afterwards")
+        self._ordering = True
+        try:
+            return self.order.push(rows)
+        finally:
+            self._ordering = False
 
     def _matches(self, rows: np.ndarray) -> list[Match]:
         return [match for batches in self._poured(rows) for match in _in_order(batches)]

@@ -263,6 +263,19 @@ def test_a_query_that_names_a_file_the_snapshot_has_read_can_be_registered_after
     assert [match.text("x") for match in restored.flush()] == [b"<http://e/a>"]
 
 
+# ---- late rows ----
+def test_a_push_from_on_late_is_refused_since_it_would_overtake_the_block_at_hand() -> None:
+    def again(late: list[tuple[object, ...]]) -> None:
+        engine.push([row[:3] for row in late], time=50)
+
+    engine = rw.Engine(on_late=again)
+    engine.register(ONE)
+    engine.push(triple("a", "p", "b"), time=10)
+    with pytest.raises(rw.UsageError, match="on_late cannot push"):
+        engine.push(triple("c", "p", "b"), time=5)
+    assert len(engine.push(triple("d", "p", "b"), time=11)) == 1
+
+
 # ---- all of it at once ----
 @LAW
 @given(case_of())
