@@ -18,13 +18,14 @@ $(VENV)/.run: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo "installing what tests, lint and benches need into $(VENV) (once)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench,viz,inspect]'
 	@touch $@
 
 demo: $(VENV)/.run  ## run the social-media example of the Sparkwave paper and show its matches
 	@sh examples/demo.sh $(BIN)/retewave
 
 test: $(VENV)/.dev  ## all tests
+	@sh tests/system_packages.sh
 	$(BIN)/python -m pytest -n 2
 
 test-long: $(VENV)/.dev  ## the property tests with ten times the cases

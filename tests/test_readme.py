@@ -22,7 +22,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FRONT = "retewave"  # the folder whose modules have no part's name before their own
 PARTS = ("compiler", "epsilon", "rete", "windows", "viz", "bench")
-OPTIONAL = {"pyspark", "starlette", "uvicorn", "graphviz", "pygraphviz", "matplotlib", "psutil", "pandas"}  # what the extras bring
+OPTIONAL = {
+    "pyspark",
+    "starlette",
+    "uvicorn",
+    "graphviz",
+    "pygraphviz",
+    "matplotlib",
+    "psutil",
+    "pandas",
+}  # what the extras bring
 FENCE = re.compile(r"^ {0,3}```\s*(\w*)")
 SKIP = re.compile(r"<!-- skip(?:: *(.*\S))? *-->")
 

@@ -1,0 +1,101 @@
+"""The kernel on hand-made networks: temporal relations and events, which no language asks for yet."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from naive import Branch, Item, Pattern, Query, Relation, naive_matches
+
+from retewave.rete import layout as at
+from retewave.rete.network import Alpha, Edge, Instance, Network, Node, Route, Slot, Terminal
+from retewave.rete.network import Relation as NodeRelation
+from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.rete.runtime import Options, Runtime
+from retewave.rete.values import IRI, Values
+from retewave.windows.intervals import UNBOUNDED
+from retewave.windows.relations import NAMES
+
+MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
+PREDICATES = (1, 2, 3)
+VALUES = Values(np.full(64, IRI, np.uint8), np.zeros(64), np.ones(64, np.uint8))
+AS_SUBJECT, AS_OBJECT, AS_EVENT = 0, 2, 3  # columns of an α's tuple
+
+
+def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bool) -> Network:
+    """Return `?x <1> ?a . ?x <2> ?b . ?x <3> ?c` as one node under ?x, or under ?x and the event."""
+    keys = (AS_SUBJECT, AS_EVENT) if by_event else (AS_SUBJECT,)
+    network = Network(known=frozenset(PREDICATES))
+    for place, predicate in enumerate(PREDICATES):
+        network.keys[0, predicate, 0] = [Route(place, at.FROM_SUBJECT, predicate, at.FROM_OBJECT)]
+        network.alphas.append(Alpha(edges=[Edge(at.TO_SLOT, place, keys, (AS_OBJECT,))]))
+        network.slots.append(Slot(0, place, 1))
+    out = [(-1, 0), (0, 0), (1, 0), (2, 0)]
+    network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(at.TO_TERMINAL, 0)], relations))
+    network.terminals.append(Terminal(instances=[Instance(0, 0, window, (0, 1, 2, 3))]))
+    return network
+
+
+def text(number: int) -> bytes:
+    return b"<%d>" % number
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> np.ndarray:
+    """Draw input rows: intervals in the order of their ends, some of them in events."""
+    count = draw(st.integers(3, 12))
+    rows = np.zeros((count, ROW_WIDTH), dtype=np.int64)
+    end = 0
+    for row in rows:
+        end += draw(st.integers(0, 2))
+        row[SUBJECT], row[OBJECT] = draw(st.integers(10, 11)), draw(st.integers(20, 22))
+        row[PREDICATE] = draw(st.sampled_from(PREDICATES))
+        row[START], row[END] = end - draw(st.integers(0, 3)), end
+        row[EVENT] = -draw(st.integers(1, 3))
+    return rows
+
+
+def found_by_kernel(network: Network, rows: np.ndarray) -> Counter:
+    runtime = Runtime(network, Options(seed=5), 1, np.zeros((1, 1), np.uint8))
+    found: Counter = Counter()
+    for arrival in range(len(rows)):
+        for out in runtime.pour(rows[arrival : arrival + 1], VALUES):
+            for row in out.tolist():
+                found[row[at.O_START], row[at.O_END], tuple(row[at.O_COLUMNS : at.O_COLUMNS + 4]), arrival] += 1
+    return found
+
+
+def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...], *, by_event: bool) -> Counter:
+    event = "g" if by_event else None
+    objects = ("?a", "?b", "?c")
+    patterns = tuple(Pattern(("?x", text(p), o), event) for p, o in zip(PREDICATES, objects, strict=True))
+    query = Query((Branch(patterns, relations=relations),), None if window == UNBOUNDED else window)
+    stream = [
+        Item((text(row[SUBJECT]), text(row[PREDICATE]), text(row[OBJECT])), row[START], row[END], None, -row[EVENT])
+        for row in rows.tolist()
+    ]
+    found: Counter = Counter()
+    for match in naive_matches(query, stream):
+        bound = dict(match.bindings)
+        ids = tuple(int(bound[name][1:-1]) for name in ("?x", "?a", "?b", "?c"))
+        found[match.start, match.end, ids, match.arrival] += 1
+    return found
+
+
+@settings(max_examples=500 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    streams(),
+    st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0), (1, 2), (0, 2)]), st.integers(1, len(NAMES) - 1)), max_size=2),
+    st.sampled_from([UNBOUNDED, 0, 2, 4]),
+    st.booleans(),
+)
+def test_a_join_checks_relations_window_and_event_as_the_naive_matcher_does(
+    rows: np.ndarray, related: list[tuple[tuple[int, int], int]], window: int, by_event: bool
+) -> None:
+    of_node = tuple(NodeRelation(left, right, code) for (left, right), code in related)
+    of_naive = tuple(Relation((left,), code, (right,)) for (left, right), code in related)
+    kernel = found_by_kernel(network_of(window, of_node, by_event=by_event), rows)
+    assert kernel == found_naively(rows, window, of_naive, by_event=by_event)
