@@ -25,9 +25,11 @@ from retewave.rete.layout import (
     A_EDGE_COUNTERS,
     A_LIMIT,
     A_LIVE,
+    A_MOST_WORDS,
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    ARENA_FULL,
     AT_LIMIT,
     DONE,
     EDGE_CODE,
@@ -363,8 +365,8 @@ def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-unty
     """Pour rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
 
     `rows` is flat; it holds input rows or, if `facts` is 1, facts.  What is on the stack already is sent first.
-    Return what happened (DONE, OUTPUT_FULL, AT_LIMIT), the first row not poured, the number of output rows, and the
-    arrays that may have grown: arena, stack, output.
+    Return what happened (DONE, OUTPUT_FULL, AT_LIMIT, ARENA_FULL), the first row not poured, the number of output rows,
+    and the arrays that may have grown: arena, stack, output.
     """
     arena, stack, out = state.arena, state.stack, state.out
     net, at = words(state.net), words(state.progress)
@@ -376,6 +378,8 @@ def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-unty
     while True:
         sizes = Sizes(arena.size, stack.size, out.size // width)
         said = _pour(net, words(arena), sizes, poured, view, work, words(stack), words(out), at)
+        if said == NEEDS_ARENA and arena.size >= arena[A_MOST_WORDS]:
+            return ARENA_FULL, at[P_ROW], at[P_COUNT], arena, stack, out
         if said == NEEDS_ARENA:
             arena = _grown(arena, arena.size + 1)
         elif said == NEEDS_STACK:

@@ -113,7 +113,8 @@ A_LAST_GROUPS = 14  # where each node's last used group is noted
 A_COUNTING = 15  # 1: keep the counters of slots and edges
 A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
 A_USED_WORDS = 17  # words in pages and groups that hold something
-A_FREE_GROUPS = 18  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_MOST_WORDS = 18  # the arena may not grow beyond: a link is half a word
+A_FREE_GROUPS = 19  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
@@ -132,20 +133,11 @@ S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WID
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory
-R_LINK, R_END, R_WINDOW_START = (
-    0,
-    1,
-    2,
-)  # the true start is at word N_TIMES (2 or 3), the columns at 1 + N_TIMES
+# a row's true start is at word N_TIMES (2 or 3), its columns at 1 + N_TIMES
+R_LINK, R_END, R_WINDOW_START = 0, 1, 2
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
 # ---- what the kernel says when it returns ----
-DONE, OUTPUT_FULL, AT_LIMIT, NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-)  # NEEDS_*: seen by `run` only
+DONE, OUTPUT_FULL, AT_LIMIT, ARENA_FULL = 0, 1, 2, 3
+NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # `run` sees to these itself

@@ -377,5 +377,5 @@ def new_arena(net: np.ndarray, edges: int, *, words: int = 1 << 14) -> np.ndarra
         edge_counters,
     )
     arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
-    arena[at.A_NOW] = EARLIEST
+    arena[at.A_NOW], arena[at.A_MOST_WORDS] = EARLIEST, 1 << 31
     return arena

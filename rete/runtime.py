@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from retewave.errors import LimitError
 from retewave.rete import layout as at
 from retewave.rete.collect import collect_now
 from retewave.rete.facts import FACT_WIDTH, mark_terms, slot_rows, static_facts
@@ -115,6 +116,12 @@ class Runtime:
             self.state, flat, facts, row, len(rows), values, self.memo, MOST_OUTPUT
         )
         self.state = self.state._replace(arena=arena, stack=stack, out=out)
+        if said == at.ARENA_FULL:
+            size = int(arena[at.A_MOST_WORDS]) >> 27
+            raise LimitError(
+                f"the memories fill {size} GiB, the most that one network can hold",
+                hint="narrow the windows, bound them with max_live_rows, or split the queries over several engines",
+            )
         return int(said), int(row), out[: count * width].reshape(count, width).copy()
 
     def put_arena(self, arena: np.ndarray) -> None:

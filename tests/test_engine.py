@@ -10,6 +10,7 @@ import pytest
 
 import retewave as rw
 from retewave.registry import CartesianWarning
+from retewave.rete import layout as at
 
 E = "http://e/"
 PAIR = "SELECT ?x ?y ?z {range} WHERE {{ ?x <http://e/p> ?y . ?x <http://e/q> ?z }}"
@@ -116,6 +117,16 @@ def test_at_the_bound_the_oldest_rows_are_shed_and_counted_if_the_user_says_so()
     assert stats["shed"] == 1000 - stats["live_rows"]
     assert len(engine.push(triple("s999", "q", 1), time=1000)) == 1
     assert engine.push(triple("s0", "q", 1), time=1000) == []
+
+
+def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
+    engine = rw.Engine()
+    engine.register(pair("1h"))
+    engine.live.current().runtime.arena[at.A_MOST_WORDS] = 1 << 14
+    with pytest.raises(rw.LimitError, match="the most that one network can hold"):
+        for n in range(100_000):
+            engine.push(triple(f"s{n}", "p", n), time=0)
+    assert engine.stats()["live_rows"] > 100
 
 
 # ---- time ----
