@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class Terms:
         if not all(texts):
             raise UsageError("a term's text cannot be empty")
         joined = np.frombuffer(b"".join(texts), np.uint8)
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ends = np.array(list(accumulate(map(len, texts))), np.int64)
         with self.lock:
             self.reserve(len(joined), len(texts))
             intern_stretches(self.address, address_of(joined), ends, ids)

@@ -49,7 +49,7 @@ class Outcome:
         """Return the matches that output rows make, a batch a query; `places` tell their common order."""
         found: list[Matches] = []
         numbers = rows[:, at.O_QUERY]
-        if (numbers == numbers[0]).all():
+        if len(rows) == 1 or (numbers == numbers[0]).all():
             batch = self._of_query(self.queries[int(numbers[0])], rows, np.arange(len(rows)), clock)
             return [batch] if len(batch) else []
         for number in np.unique(numbers).tolist():
@@ -84,7 +84,9 @@ class Outcome:
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
         branch = int(rows[0, at.O_BRANCH])
-        if query.number in self.supports or branch & at.UNDECIDED_ROW or (rows[:, at.O_BRANCH] != branch).any():
+        if query.number in self.supports or branch & at.UNDECIDED_ROW:
+            return None
+        if len(rows) > 1 and (rows[:, at.O_BRANCH] != branch).any():
             return None
         output, width = self.outputs[query.number, branch], len(query.variables)
         if output.always or output.names[:width] != query.variables:
