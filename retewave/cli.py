@@ -112,14 +112,25 @@ def explain(
     static: options.Statics = None,
     dataset: options.Datasets = None,
     format: options.Plans = options.PlanFormat.text,
+    draw: options.Draw = options.Drawn.all,
+    out: options.Out = None,
+    stats: options.Counted = False,
+    stream: options.SomeStreams = None,
+    rate: options.Rate = None,
+    time_property: options.TimeProperty = None,
+    stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
 ) -> None:
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
     with _exit_codes():
-        from retewave.cli_check import explain as explain_all
+        from retewave import cli_explain, cli_why_not
 
-        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian}
-        typer.echo(explain_all(queries, format.value, engine), nl=False)
+        if stats != bool(stream):
+            raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
+        readers = cli_why_not.readers_of(stream or (), cli_why_not.Times(rate, time_property), stream_format)
+        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian, "stats": stats}
+        shown = cli_explain.explain(queries, readers, format.value, draw.value, engine)
+        cli_explain.write(shown, out)
 
 
 @app.command("why-not", epilog=_EXIT_CODES)

@@ -1,17 +1,15 @@
-"""`retewave check` and `retewave explain`: what queries mean, without running them."""
+"""`retewave check`: what queries are, or what is wrong with them, without running them."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from retewave.cli_notes import Notes
 from retewave.errors import RetewaveError
 from retewave.registry import Registry, read_query
 
-__all__ = ["check", "explain"]
+__all__ = ["check"]
 
 
 def check(queries: Sequence[str], *, allow_cartesian: bool) -> bool:
@@ -34,17 +32,3 @@ def _described(text: str, registry: Registry, allow_cartesian: bool) -> str:
     query = registry.add(parsed, name=None, on_match=None, keep=0, allow_cartesian=allow_cartesian)
     shown = "".join(f" ?{name}" for name in query.variables)
     return f"{parsed.source}: {query.name}: {parsed.form}{shown}"
-
-
-def explain(queries: Sequence[str], format: str, options: dict[str, Any]) -> str:
-    """Return the plan of queries over a schema and static data, as text or as JSON."""
-    from retewave.compiler.explain import explain_data
-    from retewave.engine import Engine
-
-    with Notes(sys.stderr).warnings():
-        engine = Engine(**options)
-        for query in queries:
-            engine.register(query)
-        if format == "text":
-            return engine.explain()
-        return json.dumps(explain_data(engine.live.current()), indent=2, ensure_ascii=False) + "\n"

@@ -18,7 +18,10 @@ __all__ = [
     "Bound",
     "Cartesian",
     "Closure",
+    "Counted",
     "Datasets",
+    "Draw",
+    "Drawn",
     "Host",
     "Lateness",
     "MatchFormat",
@@ -36,6 +39,7 @@ __all__ = [
     "Rate",
     "Schemas",
     "Seed",
+    "SomeStreams",
     "Statics",
     "Stats",
     "StreamFormat",
@@ -82,8 +86,25 @@ class PlanFormat(StrEnum):
 
     text = "text"
     json = "json"
+    dot = "dot"
+    svg = "svg"
+    png = "png"
 
 
+class Drawn(StrEnum):
+    """What is drawn of a plan."""
+
+    full = "full"
+    reduced = "reduced"
+    network = "network"
+    all = "all"
+
+
+Draw = Annotated[
+    Drawn,
+    Option("--draw", help="For dot, svg and png: the schema's whole ε-network, the reduced one, the joins, or all."),
+]
+Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show what was counted.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
 OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file of a query, or its text.")]
 Binding = Annotated[
@@ -108,6 +129,10 @@ Datasets = Annotated[
 ]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 
+SomeStreams = Annotated[
+    list[str] | None,
+    Option("--stream", metavar="[NAME=]F|-", help="A file of the stream, for --stats (repeatable; merged by time)."),
+]
 Streams = Annotated[
     list[str],
     Option(
@@ -140,7 +165,7 @@ Matches = Annotated[
         "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
     ),
 ]
-Out = Annotated[Path | None, Option("--out", metavar="F", help="Write the matches to a file.")]
+Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
 OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
 WithClosure = Annotated[Closure, Option("--closure", help="Who closes the schema.")]

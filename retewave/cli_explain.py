@@ -1,0 +1,50 @@
+"""`retewave explain`: the plan of queries as text, data or a picture, with counts if it is to run first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from retewave.cli_notes import Notes
+from retewave.engine import Engine
+from retewave.errors import UsageError
+from retewave.io.reader import Reader
+
+__all__ = ["explain", "write"]
+
+
+def explain(
+    queries: Sequence[str], readers: Sequence[Reader], format: str, drawing: str, options: dict[str, Any]
+) -> bytes:
+    """Return the plan of queries over a schema and static data, after the streams, if any, have gone through."""
+    with Notes(sys.stderr).warnings():
+        engine = Engine(**options)
+        for query in queries:
+            engine.register(query, keep=0)
+        if readers:
+            for _ in engine.run_batches(*readers):
+                pass  # what is shown is what the network counts
+        if format in ("text", "json"):
+            return engine.explain(cast(Literal["text", "json"], format)).encode()
+        return _drawn(engine, format, drawing)
+
+
+def _drawn(engine: Engine, format: str, drawing: str) -> bytes:
+    from retewave.viz.dot import Drawing, draw
+    from retewave.viz.render import PictureFormat, render
+
+    dot = draw(engine.live.current(), cast(Drawing, drawing), network=engine.datasets.schema.network)
+    return dot.encode() if format == "dot" else render(dot, cast(PictureFormat, format))
+
+
+def write(shown: bytes, out: Path | None) -> None:
+    """Write to a file, or to standard output; a picture is not thrown at a terminal."""
+    if out is not None:
+        out.write_bytes(shown)
+        return
+    if shown.startswith(b"\x89PNG") and sys.stdout.isatty():
+        raise UsageError("a PNG is no text for a terminal", hint="name a file: --out plan.png")
+    sys.stdout.buffer.write(shown)
+    sys.stdout.buffer.flush()
