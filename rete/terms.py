@@ -171,12 +171,12 @@ class Terms:
         return freed
 
     def _compact(self, arena: np.ndarray) -> None:
-        """Take over the texts that a sweep left, in an arena that fits them, and make new slots."""
-        used = int(self._cells[USED])
-        fitting = np.zeros(_power_of_two(2 * used, _FIRST_BYTES), np.uint8)
-        fitting[:used] = arena[:used]
+        """Take over the arena that a sweep copied the texts to, and make new slots.
+
+        The arena is as large as the old one: what is not used of it yet takes no memory.
+        """
         slots = np.zeros(_power_of_two(4 * len(self), 2 * _FIRST_IDS), np.int64)
-        self._connect(self._table._replace(arena=fitting, slots=slots))
+        self._connect(self._table._replace(arena=arena, slots=slots))
         fill_slots(self.address)
 
     def _connect(self, table: Table) -> None:
