@@ -149,6 +149,8 @@ class Order:
         """Say whether a block is in order and in bounds as it is."""
         first = int(ends[0])
         newest = first if self.newest is None else self.newest
+        if len(ends) == 1:
+            return newest <= first and (self.max_future is None or first - newest <= self.max_future)
         if first < newest or (ends[1:] < ends[:-1]).any():
             return False
         if self.max_future is None or ends[-1] - newest <= self.max_future:
