@@ -31,6 +31,10 @@ class Notes:
         """Write a note."""
         print(f"retewave: {text}", file=self._file, flush=True)
 
+    def closing(self, triples: int, seconds: float) -> None:
+        """Tell how far the closure of a schema is."""
+        self.say(f"closing the schema with owlrl: {triples:,} triples, {seconds:.0f} s")
+
     @contextmanager
     def warnings(self) -> Iterator[None]:
         """Write the package's warnings as notes: what they say, not where in the code they arose."""

@@ -56,7 +56,7 @@ def run(queries: Sequence[str], streams: Streams, output: Output, options: dict[
     """Run queries over streams; raise KeyboardInterrupt at the end of a run that a signal ended."""
     notes, stopper = Notes(sys.stderr), Stopper()
     with stopper.listening(), notes.warnings(), notes.compiling(), ExitStack() as opened:
-        engine = Engine(**options)
+        engine = Engine(**options, on_closure=notes.closing)
         for query in queries:
             engine.register(query, keep=0)
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]

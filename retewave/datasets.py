@@ -8,24 +8,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from retewave.compiler.algebra import Query
-from retewave.epsilon.schema import Schema, SchemaWarning
+from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
 from retewave.errors import SchemaError, UsageError
 from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.rete.terms import Terms
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["DatasetWarning", "Datasets"]
+__all__ = ["Closure", "DatasetWarning", "Datasets"]
 
 
 class DatasetWarning(UserWarning):
     """A query names a dataset that is not read."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Who closes the schema, and within which bounds."""
+
+    by: Literal["retewave", "owlrl"] = "retewave"  # our own closure, or owlrl's OWL 2 RL closure before it
+    budget: Budget | None = None  # how far owlrl's may go; None: as far as is usual
+    progress: Progress | None = None  # is told the triples and the seconds of owlrl's so far
 
 
 class Datasets:
@@ -38,7 +47,7 @@ class Datasets:
         static: Any,
         local: Mapping[str, str | Path],
         imports: Mapping[str, str | Path],
-        closure: str,
+        closure: Closure,
     ) -> None:
         self.terms = terms
         self._schema_sources = _listed(schema)
@@ -59,7 +68,9 @@ class Datasets:
             loaded = Schema.load(
                 self._schema_sources,
                 imports=self._imports,
-                closure=self._closure,  # type: ignore[arg-type]
+                closure=self._closure.by,
+                budget=self._closure.budget,
+                progress=self._closure.progress,
             )
             before = self._restored[0].axioms if self._restored else ()
             self._schema = replace(loaded, axioms=tuple(dict.fromkeys(before + loaded.axioms)))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from retewave.datasets import Datasets
+from retewave.datasets import Closure, Datasets
+from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.live import Live
@@ -68,6 +69,8 @@ class Engine:
         datasets: Mapping[str, str | Path] | None = None,
         imports: Mapping[str, str | Path] | None = None,
         closure: Literal["retewave", "owlrl"] = "retewave",
+        closure_budget: Budget | None = None,
+        on_closure: Progress | None = None,
         lateness: Any = 0,
         max_future: Any = "1d",
         on_late: Late | None = None,
@@ -83,7 +86,8 @@ class Engine:
             raise UsageError(f"max_live_rows is at least 1, not {max_live_rows}", hint="None: no bound")
         self.terms = Terms(seed)
         self.registry = Registry()
-        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closure)
+        closed = Closure(closure, closure_budget, on_closure)
+        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
         options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
         self.live = Live(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian

@@ -412,3 +412,24 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on() -> None:
     matches.close()
     assert engine.live._readings == []
     assert len(engine.push(triple("a", "p", 1), time=1000)) == 1
+
+
+# ---- the closure of a schema ----
+def test_owlrl_closes_the_schema_within_a_budget_and_tells_how_far_it_is() -> None:
+    from retewave.epsilon.schema import Budget
+
+    schema = (
+        b"@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <http://e/> .\n"
+        b":p a owl:ObjectProperty ; owl:equivalentProperty :q . :q owl:equivalentProperty :r ."
+    )
+    told: list[tuple[int, float]] = []
+    engine = rw.Engine(
+        schema=schema, closure="owlrl", on_closure=lambda triples, seconds: told.append((triples, seconds))
+    )
+    engine.register("SELECT * { ?x <http://e/r> ?y }")
+    assert len(engine.push(triple("a", "p", "b"), time=0)) == 1
+    assert told
+    tight = rw.Engine(schema=schema, closure="owlrl", closure_budget=Budget(triples=10))
+    tight.register("SELECT * { ?x <http://e/r> ?y }")
+    with pytest.raises(rw.SchemaError, match="budget"):
+        tight.flush()
