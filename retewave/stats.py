@@ -2,7 +2,7 @@
 
 Where it stands: beside data's way.  The engine and its readers keep the counts; this module only gathers them.
 Invariant: the result is JSON, with the same keys and types at any time; unknown is 0.
-Left out: counts of single memories and joins, which belong to a network's picture.
+With `Engine(stats=True)` the counts by memory and by join are there too, as `network`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,18 @@ def stats(engine: Engine) -> dict[str, Any]:
         "peak_rss_bytes": peak_rss_bytes(),
         "terms": len(engine.terms),
         **_of_network(engine),
+        **_counted(engine),
     }
+
+
+def _counted(engine: Engine) -> dict[str, Any]:
+    """Return what the network counts by memory and by join, if it was told to."""
+    running = engine.live.running
+    if running is None or not engine.live.options.stats:
+        return {}
+    from retewave.compiler.explain_counts import counts
+
+    return {"network": counts(running)}
 
 
 def _of_network(engine: Engine) -> dict[str, int]:

@@ -414,6 +414,18 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on() -> None:
     assert len(engine.push(triple("a", "p", 1), time=1000)) == 1
 
 
+# ---- counts ----
+def test_stats_tell_of_every_memory_and_join_if_the_network_counts() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(pair())
+    engine.push(triple("a", "p", 1), time=0)
+    engine.push(triple("a", "q", 1), time=0)
+    counted = engine.stats()["network"]
+    assert [memory["rows_in"] for memory in counted["memories"]] == [1, 1]
+    assert [join["hits"] for join in counted["joins"]] == [1]
+    assert "network" not in rw.Engine().stats()
+
+
 # ---- the closure of a schema ----
 def test_owlrl_closes_the_schema_within_a_budget_and_tells_how_far_it_is() -> None:
     from retewave.epsilon.schema import Budget
