@@ -10,6 +10,7 @@ import secrets
 import time as wall
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -192,8 +193,9 @@ class Engine:
 
         self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         with self.seconds:
-            for arrived in pump(self.live, self.registry, readers, self.seconds):
-                yield from self.take(arrived)
+            with closing(pump(self.live, self.registry, readers, self.seconds, self.keep)) as arrivals:
+                for arrived in arrivals:
+                    yield from self.take(arrived)
             yield from self._poured(self.order.flush())
 
     def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
@@ -201,6 +203,12 @@ class Engine:
         self.triples += arrived.triples
         self._tell(arrived.clock)
         yield from self._poured(self._ordered(arrived.rows))
+
+    def keep(self, arrived: Arrived) -> None:
+        """Let what readers have brought wait for the next push, run or flush."""
+        self.triples += arrived.triples
+        self._tell(arrived.clock)
+        self.live.wait(self._ordered(arrived.rows))
 
     def _ordered(self, rows: np.ndarray) -> np.ndarray:
         """Return what is ready once these rows have come; `on_late`, which is called here, cannot push others."""

@@ -98,8 +98,7 @@ class Live:
 
         What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
         """
-        self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
-        self.started = self.started or len(rows) > 0
+        self.wait(rows)
         yield from self._first_matches(clock)
         while len(self.waiting):
             running = self.current()
@@ -113,6 +112,11 @@ class Live:
                 raise self._at_bound()
         if self.terms.due():
             self.sweep()
+
+    def wait(self, rows: np.ndarray) -> None:
+        """Let rows wait for the next pour, behind those that wait already."""
+        self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
+        self.started = self.started or len(rows) > 0
 
     def _at_bound(self) -> LimitError:
         self.waiting = self.waiting.copy()

@@ -42,4 +42,4 @@ class Portions:
 
     def close(self) -> None:
         """Let the readers end."""
-        self._pump.close()  # type: ignore[attr-defined]
+        self._pump.close()
