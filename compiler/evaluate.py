@@ -32,7 +32,7 @@ from retewave.compiler.expressions import (
     mentions,
     variables,
 )
-from retewave.compiler.functions import FUNCTIONS
+from retewave.compiler.functions import FUNCTIONS, labelled
 from retewave.compiler.operators import (
     FALSE,
     TRUE,
@@ -53,6 +53,7 @@ Bindings = Mapping[str, Node]
 Closure = Callable[[Bindings], Node]
 
 _NOW: Final = "_:now"  # not the name of any variable: no blank node of a query reaches an expression
+_SOLUTION: Final = "_:solution"  # nor is this
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -77,24 +78,27 @@ class Evaluator:
         seen = variables(expression) if scope is None else variables(expression) & scope
         self.variables: tuple[str, ...] = tuple(sorted(each.name for each in seen))  # what it needs to be given
         self.pure = not mentions(expression, IMPURE)  # equal bindings give equal values
+        self.labels = mentions(expression, frozenset(("BNODE",)))  # its blank nodes may have to be those of others
         self._tells_time = mentions(expression, frozenset(("NOW",)))
         self._closure = _compile(expression, frozenset(self.variables))
 
-    def value(self, bindings: Bindings) -> Node | None:
-        """Return the value, or nothing when it is an error."""
+    def value(self, bindings: Bindings, solution: BNode | None = None) -> Node | None:
+        """Return the value, or nothing when it is an error; expressions of one solution share `BNODE("label")`."""
         try:
-            return self._run(bindings)
+            return self._run(bindings, solution)
         except ExpressionError:
             return None
 
-    def truth(self, bindings: Bindings) -> bool | None:
+    def truth(self, bindings: Bindings, solution: BNode | None = None) -> bool | None:
         """Return the effective boolean value: true, false, or nothing when it is an error."""
         try:
-            return truth(self._run(bindings))
+            return truth(self._run(bindings, solution))
         except ExpressionError:
             return None
 
-    def _run(self, bindings: Bindings) -> Node:
+    def _run(self, bindings: Bindings, solution: BNode | None) -> Node:
+        if self.labels:
+            bindings = {**bindings, _SOLUTION: BNode() if solution is None else solution}
         if self._tells_time:  # NOW() is one moment throughout an evaluation
             bindings = {**bindings, _NOW: Literal(datetime.now(UTC))}
         return self._closure(bindings)
@@ -273,6 +277,9 @@ _SPECIAL: dict[str, Callable[..., Closure]] = {
 def _function(call: Call, parts: tuple[Closure, ...]) -> Closure:
     if call.function == "NOW":
         return lambda bindings: bindings[_NOW]
+    if call.function == "BNODE" and parts:
+        (label,) = parts
+        return lambda bindings: labelled(label(bindings), bindings[_SOLUTION])
     if own := FUNCTIONS.get(call.function):
         return lambda bindings: own(*(part(bindings) for part in parts))
     names = ", ".join(f"?a{index}" for index in range(len(parts)))
@@ -290,7 +297,6 @@ def _rdflib(text: str, arity: int) -> Callable[[tuple[Node, ...]], Node]:
     context = QueryContext()
 
     def apply(arguments: tuple[Node, ...]) -> Node:
-        context.bnodes.clear()
         bound: Any = dict(zip(names, arguments, strict=True))
         try:
             result = expression.eval(FrozenBindings(context, bound))

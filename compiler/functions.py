@@ -3,7 +3,8 @@
 Data's way: expression -> evaluator -> operators and **functions**.
 rdflib's SUBSTR counts from the end for a start below 1, its REPLACE takes the flags for a count, its STRDT
 and STRLANG accept tagged strings, TIMEZONE prints a zero as P0D, and its casts refuse numbers and booleans;
-IRI takes any string for an IRI; REGEX is here because it shares the compiled patterns.
+IRI takes any string for an IRI; REGEX is here because it shares the compiled patterns, BNODE with a label because it
+has to know the solution.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from rdflib import XSD, Literal, URIRef
+from rdflib import XSD, BNode, Literal, URIRef
 from rdflib.term import Node
 
 from retewave.compiler.moments import parse_moment
@@ -34,7 +35,7 @@ from retewave.compiler.operators import (
 )
 from retewave.compiler.prologue import is_absolute, resolve
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "labelled"]
 
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
 _NOT_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
@@ -79,6 +80,11 @@ def iri(term: Node, base: Node | None = None) -> Node:
     if _NOT_IN_IRI.search(written):
         raise ExpressionError("not an IRI")
     return URIRef(written)
+
+
+def labelled(label: Node, solution: Node) -> Node:
+    """Return the blank node of a label: in one solution the same one, in every solution another (17.4.2.9)."""
+    return BNode(f"{solution}x{str(_plain(label)).encode().hex()}")
 
 
 def substr(source: Node, start: Node, length: Node | None = None) -> Node:

@@ -7,10 +7,13 @@ evaluated once a term; what it said is entered in the kernel's memo, so that the
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from rdflib import BNode
 
 from retewave.compiler.algebra import Variable
 from retewave.compiler.evaluate import Evaluator
@@ -112,26 +115,31 @@ class Outcome:
         self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
     ) -> None:
         """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
+        solutions: defaultdict[int, BNode] = defaultdict(BNode)
         for step in steps:
             rows = rows[passed[rows]]
             if isinstance(step, FilterStep):
-                passed[rows] = self._verdicts(step, columns, rows)
+                passed[rows] = self._verdicts(step, columns, rows, solutions)
             else:
                 column = np.zeros(len(passed), dtype=np.int64)
-                column[rows] = [self._value(step, columns, row) for row in rows.tolist()]
+                column[rows] = [self._value(step, columns, row, solutions) for row in rows.tolist()]
                 columns[step.variable.name] = column
 
-    def _verdicts(self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
+    def _verdicts(
+        self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray, solutions: Mapping[int, BNode]
+    ) -> np.ndarray:
         seen = step.scope
         evaluator = self._evaluator(step)
         if len(seen) == 1 and evaluator.pure:
             (only,) = seen
             used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
-            said = [self._remembered(step, only, term) for term in used.tolist()]
-            return np.array([verdict == filter_codes.TRUE for verdict in said], dtype=np.bool_)[inverse]
-        return np.array(
-            [evaluator.truth(self._bindings(seen, columns, row)) is True for row in rows.tolist()], dtype=np.bool_
-        )
+            known = [self._remembered(step, only, term) for term in used.tolist()]
+            return np.array([verdict == filter_codes.TRUE for verdict in known], dtype=np.bool_)[inverse]
+        said = [
+            evaluator.truth(self._bindings(seen, columns, row), solutions[row] if evaluator.labels else None)
+            for row in rows.tolist()
+        ]
+        return np.array([verdict is True for verdict in said], dtype=np.bool_)
 
     def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
         """Return the verdict of a filter on one term, evaluated once."""
@@ -153,8 +161,10 @@ class Outcome:
             self.runtime.memo = wider
         self.runtime.memo[memo, term] = verdict
 
-    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int) -> int:
-        value = self._evaluator(step).value(self._bindings(step.scope, columns, row))
+    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int, solutions: Mapping[int, BNode]) -> int:
+        evaluator = self._evaluator(step)
+        solution = solutions[row] if evaluator.labels else None
+        value = evaluator.value(self._bindings(step.scope, columns, row), solution)
         return 0 if value is None else self.terms.intern(to_text(value))
 
     def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from rdflib import BNode
 from rdflib.term import Node
 
 from retewave.compiler.evaluate import Evaluator
@@ -77,14 +78,14 @@ class Steps:
 
     def final(self, bound: Mapping[str, int]) -> tuple[str, str]:
         """Return the first step that a complete combination fails, and in which way; all are taken, in order."""
-        known = self._decoded(bound, self.bound)
+        known, solution = self._decoded(bound, self.bound), BNode()
         for step, evaluator in zip(self.branch.steps, self._evaluators, strict=True):
             seen = {variable.name: known[variable.name] for variable in step.scope if variable.name in known}
             if isinstance(step, FilterStep):
-                if evaluator.truth(seen) is not True:
+                if evaluator.truth(seen, solution) is not True:
                     return filter_text(step.expression), "it is not true of what was found"
                 continue
-            name, value = step.variable.name, evaluator.value(seen)
+            name, value = step.variable.name, evaluator.value(seen, solution)
             if value is not None:
                 known[name] = value
             if name in self._asked and (value is None or to_text(value) != self._asked[name]):

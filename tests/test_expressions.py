@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from rdflib import Literal, URIRef
+from rdflib import BNode, Literal, URIRef
 from rdflib.plugins.sparql.operators import register_custom_function, unregister_custom_function
 
 from retewave.compiler.algebra import Extend
@@ -177,6 +177,29 @@ def test_now_is_one_moment_in_one_evaluation() -> None:
     now = evaluator("NOW()").value({})
     assert isinstance(now, Literal)
     assert abs(datetime.fromisoformat(str(now)) - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ('BNODE("a") = BNODE("a")', True),
+        ('BNODE("a") = BNODE(CONCAT("a", ""))', True),
+        ('BNODE("a") = BNODE("b")', False),
+        ("BNODE() = BNODE()", False),
+        ('isBlank(BNODE("")) && BNODE("") != BNODE()', True),
+        ('BNODE("a"@en) = BNODE("a"@en)', None),
+        ("BNODE(1) = BNODE(1)", None),
+    ],
+)
+def test_a_label_names_one_blank_node_in_one_solution(text: str, truth: bool | None) -> None:
+    assert evaluator(text).truth({}) is truth
+
+
+def test_a_label_names_the_same_blank_node_in_all_expressions_of_a_solution_and_another_in_the_next() -> None:
+    one, other = evaluator('BNODE("a")'), evaluator('IF(true, BNODE("a"), 1)')
+    here, there = BNode(), BNode()
+    assert one.value({}, here) == other.value({}, here) != one.value({}, there)
+    assert one.value({}) != one.value({})
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,18 @@ def test_a_query_that_names_a_file_the_snapshot_has_read_can_be_registered_after
     assert [match.text("x") for match in restored.flush()] == [b"<http://e/a>"]
 
 
+# ---- blank nodes that an expression makes ----
+def test_a_labels_blank_node_is_one_in_all_of_a_match_and_another_in_every_other() -> None:
+    engine = rw.Engine()
+    engine.register(
+        'SELECT ?x ?one ?other ?b { ?x <http://e/p> ?y BIND(BNODE("a") AS ?one) BIND(BNODE(STR("a")) AS ?other)'
+        ' BIND(BNODE("b") AS ?b) FILTER(?one = BNODE("a")) }'
+    )
+    matches = engine.push([triple("s1", "p", "o"), triple("s2", "p", "o")], time=1)
+    assert [match.text("one") == match.text("other") != match.text("b") for match in matches] == [True, True]
+    assert len({match.text("one") for match in matches}) == 2
+
+
 # ---- late rows ----
 def test_a_push_from_on_late_is_refused_since_it_would_overtake_the_block_at_hand() -> None:
     def again(late: list[tuple[object, ...]]) -> None:
