@@ -144,6 +144,8 @@ def _compile(expression: Expression, seen: frozenset[str]) -> Closure:
             return lambda bindings: constant
         case Call("BOUND", (Variable(name),)):
             return lambda bindings: TRUE if name in seen and bindings.get(name) is not None else FALSE
+        case Call("IN_SHARE"):
+            return lambda bindings: TRUE  # the kernel has decided it: no row of another shard comes as far as this
         case Membership(needle, members, negated):
             return _membership(needle, members, negated, seen)
     parts = tuple(_compile(part, seen) for part in children(expression))

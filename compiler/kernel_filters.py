@@ -48,7 +48,10 @@ _CALLS = {
     "ISLITERAL": op.IS_LITERAL,
     "ISNUMERIC": op.IS_NUMERIC,
 }
-_PUSHES = frozenset((op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND))
+_NEVER_REMEMBERED = IMPURE | {"IN_SHARE"}  # it is never undecided
+_PUSHES = frozenset(
+    (op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND, op.IN_SHARE)
+)
 _POPS_TWO = frozenset((*_BINARY.values(), op.SAME_TERM))
 
 
@@ -98,7 +101,7 @@ class _Compiler:
 
     def _only_variable(self, expression: Expression) -> Variable | None:
         seen = variables(expression) & self.scope
-        if self.new_memo is None or len(seen) != 1 or mentions(expression, IMPURE):
+        if self.new_memo is None or len(seen) != 1 or mentions(expression, _NEVER_REMEMBERED):
             return None
         (only,) = seen
         return only if only in self.columns else None
@@ -146,6 +149,8 @@ class _Compiler:
                 self.value(left)
                 self.value(right)
                 self.emit(op.SAME_TERM)
+            case Call("IN_SHARE", (Variable() as variable, Constant(share), Constant(part))):
+                self.emit(op.IN_SHARE, self.columns[variable], int(share) << 32 | int(part))
             case Call(name, (operand,)) if name in _CALLS:
                 self.value(operand)
                 self.emit(_CALLS[name])

@@ -21,7 +21,19 @@ from retewave.compiler.normal import FilterStep
 from retewave.compiler.shape import Lifted, Member, Part, Shape, ShapePattern, Streams
 from retewave.epsilon.atoms import Atom
 
-__all__ = ["AlphaTest", "End", "Input", "Join", "Plan", "SlotFilter", "Table", "atoms_of", "make_plan"]
+__all__ = [
+    "AlphaTest",
+    "End",
+    "Input",
+    "Join",
+    "Plan",
+    "SlotFilter",
+    "Table",
+    "Tested",
+    "atoms_of",
+    "make_plan",
+    "tested",
+]
 
 SUBJECT, PREDICATE, OBJECT, EVENT = 0, 1, 2, 3  # the columns of an α test's tuple
 
@@ -155,8 +167,17 @@ def _over_numbers(member: Member) -> list[Expression]:
     ]
 
 
-def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]) -> _Open:
-    atom = _atom(pattern)
+@dataclass(frozen=True)
+class Tested:
+    """A triple pattern as an α test, and where its variables are in the test's tuples."""
+
+    test: AlphaTest  # what its triples must pass
+    columns: dict[int, int]  # the shape's variable -> the place
+    parameters: dict[int, int]  # the open constant's number -> the place
+
+
+def tested(pattern: ShapePattern) -> Tested:
+    """Return the α test of a triple pattern."""
     columns: dict[int, int] = {}
     parameters: dict[int, int] = {}
     equal: list[tuple[int, int]] = []
@@ -168,8 +189,12 @@ def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]
                 equal.append((columns[part], place))
             columns.setdefault(part, place)
     kept = tuple(sorted({*columns.values(), *parameters.values()}))
-    number = plan.number(AlphaTest(atom, tuple(equal), pattern.streams, kept))
-    return _Open(number, columns, parameters, has_static(atom))
+    return Tested(AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept), columns, parameters)
+
+
+def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]) -> _Open:
+    found = tested(pattern)
+    return _Open(plan.number(found.test), found.columns, found.parameters, has_static(found.test.atom))
 
 
 def _atom(pattern: ShapePattern) -> Atom:

@@ -18,6 +18,7 @@ __all__ = [
     "GREATER",
     "GREATER_OR_EQUAL",
     "INSTRUCTION_WIDTH",
+    "IN_SHARE",
     "IS_BLANK",
     "IS_IRI",
     "IS_LITERAL",
@@ -77,3 +78,4 @@ IS_BLANK = 24
 IS_LITERAL = 25
 IS_NUMERIC = 26
 MEMO = 27  # memo number, column: where the top is undecided, what the memo table knows of the column's term
+IN_SHARE = 28  # column, share << 32 | coordinate: whether the column's term belongs to that part of so many

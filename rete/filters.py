@@ -23,7 +23,7 @@ from retewave.rete.filter_codes import TRUE as T
 from retewave.rete.filter_codes import UNDECIDED as U
 from retewave.rete.jit import kernel
 
-__all__ = ["Filters", "decide"]
+__all__ = ["Filters", "decide", "part_of"]
 
 # What a value can be besides the kinds of rete/values.py; the greater of the two is the stronger.
 _UNDECIDED = 64
@@ -67,6 +67,9 @@ def decide(filters, lo, hi, row, base, values):  # type: ignore[no-untyped-def]
         elif action == op.BOUND:
             top += 1
             _store(filters, top, _truth_value(T if row[base + argument] != 0 else F))
+        elif action == op.IN_SHARE:
+            top += 1
+            _store(filters, top, _truth_value(_in_share(row[base + argument], code[place + 2], values)))
         elif action == op.MEMO:
             verdict = _truth(_load(filters, top))
             if verdict == U:
@@ -91,6 +94,18 @@ def _store(filters, top, value):  # type: ignore[no-untyped-def]
 @kernel
 def _load(filters, top):  # type: ignore[no-untyped-def]
     return filters.kind[top], filters.number[top], filters.bound[top], filters.term[top]
+
+
+@kernel
+def part_of(hashed, share):  # type: ignore[no-untyped-def]
+    """Return the part, of so many, that a term with this hash belongs to."""
+    return (hashed >> 20) % share
+
+
+@kernel
+def _in_share(term, share_and_part, values):  # type: ignore[no-untyped-def]
+    """Say whether a term belongs to one part of so many."""
+    return T if part_of(values.hashes[term], share_and_part >> 32) == share_and_part & 0xFFFFFFFF else F
 
 
 @kernel

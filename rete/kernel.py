@@ -373,7 +373,7 @@ def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-unty
     width = net[N_OUT_WIDTH]
     at[P_ROW], at[P_LAST_ROW], at[P_FACTS], at[P_COUNT], at[P_MOST] = lo, hi, facts, 0, most
     kinds, numbers, exact = words(values.kind), words(values.number), words(values.exact)
-    view = View(_filters(net, memo, state), Values(kinds, numbers, exact))
+    view = View(_filters(net, memo, state), Values(kinds, numbers, exact, words(values.hashes)))
     work, poured = words(state.work), words(rows)
     while True:
         sizes = Sizes(arena.size, stack.size, out.size // width)

@@ -76,7 +76,12 @@ class Terms:
     def values(self) -> Values:
         """The side table of values, as it is now: later ids need a later look."""
         table = self._table
-        return Values(table.kind, table.number, table.exact)
+        return Values(table.kind, table.number, table.exact, table.hashes)
+
+    @property
+    def table(self) -> Table:
+        """The arrays as they are now; growing and sweeping replace them, so hold the lock meanwhile."""
+        return self._table
 
     @property
     def nbytes(self) -> int:
@@ -91,13 +96,16 @@ class Terms:
 
     def intern_many(self, texts: Sequence[bytes]) -> np.ndarray:
         """Return the ids of many texts, in one go."""
-        ids = np.zeros(len(texts), np.int64)
         if not all(texts):
             raise UsageError("a term's text cannot be empty")
         joined = np.frombuffer(b"".join(texts), np.uint8)
-        ends = np.array(list(accumulate(map(len, texts))), np.int64)
+        return self.intern_stretches(joined, np.array(list(accumulate(map(len, texts))), np.int64))
+
+    def intern_stretches(self, joined: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the ids of texts that lie one behind the other, each up to its end."""
+        ids = np.zeros(len(ends), np.int64)
         with self.lock:
-            self.reserve(len(joined), len(texts))
+            self.reserve(len(joined), len(ends))
             intern_stretches(self.address, address_of(joined), ends, ids)
         return ids
 

@@ -57,3 +57,4 @@ class Values(NamedTuple):
     kind: np.ndarray  # uint8: one of the constants above
     number: np.ndarray  # float64: the value as a number, 0.0 where the kind has none
     exact: np.ndarray  # uint8: 1 where comparing two exact numbers of comparable kinds compares the values
+    hashes: np.ndarray  # int64: the hash of the term's text: equal texts, equal hashes, wherever the seed is the same

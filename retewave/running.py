@@ -29,7 +29,7 @@ from retewave.rete.support import Support
 from retewave.rete.terms import Terms
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["Running", "build", "load", "static_facts"]
+__all__ = ["Running", "build", "fed_atoms", "load", "static_facts"]
 
 
 @dataclass
@@ -61,7 +61,7 @@ def build(
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)
-    fed = _fed_by(static, dispatch, terms)
+    fed = fed_atoms(static, dispatch, terms)
     plan = make_plan(shapes, fed.__contains__)
     programs = Programs(terms)
     lowered = lower(plan, dispatch, programs)
@@ -94,7 +94,7 @@ def _pinned(terms: Terms, text: bytes) -> int:
     return number
 
 
-def _fed_by(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
+def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
     """Return the atoms that static data, or the schema itself, gives something to."""
     atoms = dispatch.reduction.atoms
     fed = {atoms[fact.atom] for fact in dispatch.facts}

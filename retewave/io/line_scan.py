@@ -1,8 +1,8 @@
 """Scan lines of N-Triples or N-Quads into rows of ids.
 
 Data's way: blocks of whole lines -> **raw rows** -> times and events (retewave/io/times.py) -> network.
-A raw row's START is the ordinal of its statement in the document and its END the id of its graph; the
-reader puts times there afterwards.
+A raw row's START is the ordinal of its statement in the document, or the place of its line there, and its END the id
+of its graph; the reader puts times there afterwards.
 Invariant: every line is either blank, a comment, a statement (counted) or malformed (counted, and noted while
 there is room); nothing of a line is interned before all of it is known to be well formed and accepted.
 Left out: cutting the input into whole lines (retewave/io/blocks.py).
@@ -37,6 +37,7 @@ from retewave.rete.term_table import find_bytes, has_room, intern_bytes
 __all__ = [
     "AT",
     "BASE",
+    "BEHIND",
     "DONE",
     "EVENTS",
     "EVERYTHING",
@@ -55,6 +56,7 @@ __all__ = [
     "NOTED",
     "NO_GRAPHS",
     "NO_ROOM",
+    "PLACES",
     "OBJECTS",
     "OBJECT_COUNT",
     "ONLY_FOR_TIME",
@@ -110,7 +112,9 @@ EVENTS = LINE_CELLS + 25  # the number of the last event
 RUN_START = LINE_CELLS + 26  # the ordinal of the statement that began it
 TIME_PREDICATE = LINE_CELLS + 27  # the id of the predicate that tells an event's time, never refused; 0: none
 LAST = LINE_CELLS + 28  # the last subject: its address, its size, its id
-JOB_CELLS = LINE_CELLS + 31
+PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
+BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
+JOB_CELLS = LINE_CELLS + 33
 
 FAULT_WIDTH = 4
 
@@ -258,7 +262,9 @@ def _write_row(job: Address, accepted: bool) -> None:
     set_cell(row, columns.PREDICATE, _intern(job, job + PREDICATE))
     set_cell(row, columns.OBJECT, _intern(job, job + OBJECT))
     graph = cell(job, GRAPH_NOW)
-    set_cell(row, columns.START, cell(job, RUN_START if graph else STATEMENTS))
+    ordinal = cell(job, RUN_START if graph else STATEMENTS)
+    place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
+    set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
     set_cell(row, columns.END, graph)
     set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
     set_cell(row, columns.STREAM, cell(job, STREAM) if accepted else ONLY_FOR_TIME)

@@ -46,6 +46,7 @@ class Wanted:
     reports: int  # how many malformed lines are reported
     chunk_rows: int  # how many rows are handed on at once, at most
     max_line: int = MAX_LINE  # bytes
+    places: bool = False  # a raw row's START is the place of its line in the document, not an ordinal
 
 
 class LineReading:
@@ -74,7 +75,7 @@ class LineReading:
         cells[job.ROWS], cells[job.ROW_ROOM] = address_of(self._rows), len(self._rows)
         cells[job.STREAM], cells[job.TERMS] = wanted.stream, self._terms.address
         cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.last_event
-        cells[job.TIME_PREDICATE] = wanted.time_predicate
+        cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
 
     def _allocate(self, size: int) -> None:
         """Take a bigger buffer, with what is carried over at its start."""
@@ -157,6 +158,7 @@ class LineReading:
     def _whole_lines(self, filled: int) -> tuple[int, int]:
         """Return (index behind the last whole line, index behind all bytes), after what was just read."""
         start, end = self._carried, self._carried + filled
+        self._cells[job.BEHIND] = self.bytes - end
         if filled == 0:
             if end and not self._dropping:
                 self._buffer[end] = 10  # the last line needs no line's end
@@ -164,6 +166,7 @@ class LineReading:
             return end, end
         if self._dropping:
             end = self._resume(end)
+            self._cells[job.BEHIND] = self.bytes - end
             start = 0
         limit = max(self._buffer.rfind(b"\n", start, end), self._buffer.rfind(b"\r", start, end)) + 1
         if limit == 0 and end >= self._size:

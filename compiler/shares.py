@@ -1,0 +1,206 @@
+"""How a network is spread over shards: which variables are hashed, and into how many parts each.
+
+Data's way: shapes -> **schemes** -> routing (where a triple goes) and ownership (which matches a shard keeps).
+A scheme gives some variables of a shape a *share*: a term belongs to one of so many parts.  The parts of all share
+variables together are a cell, cells are shards (the HyperCube of Afrati and Ullman).  A triple goes to every cell that
+agrees with the variables it binds, so a pattern without a share variable is replicated along it.  A match binds all of
+them, so it is complete in exactly one cell; a shard keeps the matches of its own cell and drops what other roles of the
+same triples make complete.
+
+Invariant: rows that DISTINCT compares are kept by the same shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import prod
+
+from retewave.compiler.expressions import Call, Constant, Variable
+from retewave.compiler.normal import Branch, FilterStep
+from retewave.compiler.shape import Listener, Member, Shape
+
+__all__ = ["Load", "Scheme", "owned", "schemes"]
+
+MOST_SHARE_VARIABLES = 5  # more of them are never worth their replication
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much of the stream one pattern takes."""
+
+    weight: float = 1.0  # its triples, as a part of all; 0 for what comes as static data only
+    heaviest: tuple[tuple[int, float], ...] = ()  # (variable, part of its triples that have the most frequent term)
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How one shape is spread."""
+
+    shares: tuple[tuple[int, int], ...]  # (variable of the shape, parts that its terms are told into), all above 1
+    first: int  # the shard of the first cell
+    copies: tuple[float, ...]  # by pattern: the shards that a triple of it goes to
+    share_of_stream: float = 1.0  # what the busiest shard gets of the triples that the patterns take
+    replication: float = 1.0  # the shards that such a triple goes to, on average
+    reason: str | None = None  # why it runs in one shard, if it does
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells there are."""
+        return prod(parts for _, parts in self.shares)
+
+    def strides(self) -> tuple[int, ...]:
+        """Return by how many cells the next part of each share variable is further on."""
+        return tuple(prod(parts for _, parts in self.shares[place + 1 :]) for place in range(len(self.shares)))
+
+    def parts_of(self, shard: int, shards: int) -> tuple[int, ...] | None:
+        """Return the parts of the share variables that a shard keeps; nothing if it keeps none.
+
+        >>> Scheme(((0, 2), (1, 3)), 0, ()).parts_of(5, 8), Scheme(((0, 2), (1, 3)), 0, ()).parts_of(6, 8)
+        ((1, 2), None)
+        """
+        cell = (shard - self.first) % shards
+        if cell >= self.cells:
+            return None
+        return tuple(cell // stride % parts for stride, (_, parts) in zip(self.strides(), self.shares, strict=True))
+
+
+def schemes(
+    shapes: Sequence[Shape], shards: int, loads: Mapping[tuple[int, int], Load], distinct: frozenset[int]
+) -> tuple[Scheme, ...]:
+    """Choose a scheme for each shape.
+
+    `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `distinct` are the
+    numbers of the DISTINCT queries.
+    """
+    meeting = _meeting(shapes, distinct)
+    found = []
+    for number, shape in enumerate(shapes):
+        of_patterns = tuple(loads.get((number, place), Load()) for place in range(len(shape.patterns)))
+        allowed, reason = _allowed(shape, distinct, meeting)
+        bound = tuple(_variables(shape, place) for place in range(len(shape.patterns)))
+        if shards == 1 or not allowed:
+            first = 0 if reason is not None and reason.startswith("DISTINCT") else number % shards
+            copies = tuple(1.0 for _ in bound)
+            found.append(Scheme((), first, copies, reason=None if shards == 1 else reason))
+        else:
+            found.append(_best(bound, of_patterns, tuple(sorted(allowed)), shards))
+    return tuple(found)
+
+
+def _variables(shape: Shape, place: int) -> frozenset[int]:
+    return frozenset(part for part in shape.patterns[place].parts if isinstance(part, int))
+
+
+def _meeting(shapes: Sequence[Shape], distinct: frozenset[int]) -> dict[int, str | None]:
+    """Return, for each DISTINCT query of several branches, the one variable by which all of them are spread."""
+    branches: dict[int, list[set[str]]] = {}
+    for shape in shapes:
+        in_patterns = frozenset().union(*(_variables(shape, place) for place in range(len(shape.patterns))))
+        for member in shape.members:
+            if member.listener.number in distinct:
+                names = {variable.name for variable, number in member.numbers.items() if number in in_patterns}
+                branches.setdefault(member.listener.number, []).append(names & set(member.listener.projection))
+    return {query: min(set.intersection(*names), default=None) for query, names in branches.items() if len(names) > 1}
+
+
+def _allowed(
+    shape: Shape, distinct: frozenset[int], meeting: Mapping[int, str | None]
+) -> tuple[frozenset[int], str | None]:
+    """Return the variables that a shape may be spread by, and why there are none."""
+    allowed = frozenset().union(*(_variables(shape, place) for place in range(len(shape.patterns))))
+    if not allowed:
+        return allowed, "no pattern has a variable"
+    for member in shape.members:
+        query = member.listener.number
+        if query in distinct:
+            allowed &= _comparable(member, meeting)
+    if allowed:
+        return allowed, None
+    return allowed, "DISTINCT compares rows that have no variable of all patterns' in common"
+
+
+def _comparable(member: Member, meeting: Mapping[int, str | None]) -> frozenset[int]:
+    """Return the variables that equal rows of a DISTINCT query have equal terms in, in all of its branches."""
+    query = member.listener.number
+    names = {meeting[query]} if query in meeting else set(member.listener.projection)
+    return frozenset(number for variable, number in member.numbers.items() if variable.name in names)
+
+
+@cache
+def _best(bound: tuple[frozenset[int], ...], loads: tuple[Load, ...], allowed: tuple[int, ...], shards: int) -> Scheme:
+    """Return the scheme whose busiest shard gets the least; then the one that sends the least."""
+    candidates = sorted(allowed, key=lambda variable: (-_binding(variable, bound, loads), variable))
+    candidates = candidates[:MOST_SHARE_VARIABLES]
+    best, rank, total = None, (0.0, 0.0), sum(each.weight for each in loads) or 1.0
+    for parts in _parts(len(candidates), shards):
+        given = {variable: many for variable, many in zip(candidates, parts, strict=True) if many > 1}
+        load = sum(_load(variables, each, given) for variables, each in zip(bound, loads, strict=True))
+        copies = tuple(
+            float(prod(many for variable, many in given.items() if variable not in variables)) for variables in bound
+        )
+        sent = sum(each.weight * many for each, many in zip(loads, copies, strict=True))
+        if best is None or (round(load, 9), sent) < rank:
+            best, rank = (
+                Scheme(tuple(sorted(given.items())), 0, copies, load / total, sent / total),
+                (round(load, 9), sent),
+            )
+    assert best is not None
+    return best
+
+
+def _binding(variable: int, bound: Sequence[frozenset[int]], loads: Sequence[Load]) -> float:
+    """Return how much of the stream binds a variable; how many patterns do breaks the tie."""
+    patterns = [place for place, variables in enumerate(bound) if variable in variables]
+    return sum(loads[place].weight for place in patterns) + 1e-6 * len(patterns)
+
+
+def _load(variables: frozenset[int], load: Load, given: Mapping[int, int]) -> float:
+    """Return what of a pattern's triples the busiest shard gets: one frequent term is in one part, however many."""
+    heaviest = dict(load.heaviest)
+    kept = (max(1 / many, heaviest.get(variable, 0.0)) for variable, many in given.items() if variable in variables)
+    return load.weight * prod(kept)
+
+
+def _parts(variables: int, shards: int) -> Iterator[tuple[int, ...]]:
+    """Yield every way to give variables shares that take no more than so many shards."""
+    if variables == 0:
+        yield ()
+        return
+    for first in range(1, shards + 1):
+        for rest in _parts(variables - 1, shards // first):
+            yield (first, *rest)
+
+
+def owned(
+    listeners: Sequence[Listener], shapes: Sequence[Shape], spread: Sequence[Scheme], shard: int, shards: int
+) -> list[Listener]:
+    """Return the queries as one shard runs them: with the filters that keep its own cells' matches only."""
+    steps = {
+        (member.listener.number, member.branch): _keeping(member, scheme.parts_of(shard, shards), scheme)
+        for shape, scheme in zip(shapes, spread, strict=True)
+        for member in shape.members
+    }
+
+    def branch_of(listener: Listener, number: int, branch: Branch) -> Branch:
+        return replace(branch, steps=steps[listener.number, number] + branch.steps)
+
+    return [
+        replace(each, branches=tuple(branch_of(each, number, branch) for number, branch in enumerate(each.branches)))
+        for each in listeners
+    ]
+
+
+def _keeping(member: Member, parts: tuple[int, ...] | None, scheme: Scheme) -> tuple[FilterStep, ...]:
+    if parts is None:
+        return (FilterStep(Constant(b'"false"^^<http://www.w3.org/2001/XMLSchema#boolean>'), frozenset()),)
+    names = {number: variable for variable, number in member.numbers.items()}
+    return tuple(
+        _in_share(names[variable], many, part) for (variable, many), part in zip(scheme.shares, parts, strict=True)
+    )
+
+
+def _in_share(variable: Variable, share: int, part: int) -> FilterStep:
+    expression = Call("IN_SHARE", (variable, Constant(b"%d" % share), Constant(b"%d" % part)))
+    return FilterStep(expression, frozenset((variable,)))

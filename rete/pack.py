@@ -1,0 +1,111 @@
+"""Packed tables: rows of terms as bytes that any dictionary can take in.
+
+Data's way: rows of ids, here -> **packed** -> the network or a disk -> rows of other ids, there.
+A packed table has a header, the texts of its terms, each once, and its columns: term columns count in these texts
+(0: no term), number columns are int64.  It is compressed as a whole.  Nothing of a dictionary or a process is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from retewave.errors import SnapshotError
+from retewave.rete.jit import kernel
+from retewave.rete.term_bytes import address_of, cell, copy
+from retewave.rete.terms import Terms
+
+__all__ = ["pack", "unpack", "unpack_texts"]
+
+_MAGIC = 0x31_4B_50_57_52  # "RWPK1"
+_HEADER = 6  # words: magic, rows, term columns, number columns, terms, bytes of their texts
+_CODEC = "lz4"
+
+
+@kernel
+def _number(ids, local, found):  # type: ignore[no-untyped-def]
+    """Replace ids by small numbers in the order of their first appearance; return how many there are."""
+    count = 0
+    for i in range(len(ids)):
+        term = ids[i]
+        if term != 0:
+            if local[term] == 0:
+                found[count] = term
+                count += 1
+                local[term] = count
+            ids[i] = local[term]
+    for i in range(count):
+        local[found[i]] = 0
+    return count
+
+
+@kernel
+def _sizes(spans, found, sizes):  # type: ignore[no-untyped-def]
+    """Set the sizes of the terms' texts; return their sum."""
+    total = 0
+    for i in range(len(found)):
+        sizes[i] = cell(spans, 2 * found[i] + 1)
+        total += sizes[i]
+    return total
+
+
+@kernel
+def _copy_texts(spans, arena, found, target):  # type: ignore[no-untyped-def]
+    """Copy the texts one behind the other."""
+    at = target
+    for i in range(len(found)):
+        size = cell(spans, 2 * found[i] + 1)
+        copy(arena + cell(spans, 2 * found[i]), at, size)
+        at += size
+
+
+def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
+    """Pack a table: `ids` is int64 [columns, rows], its terms; `numbers` are columns of int64.
+
+    >>> here, there = Terms(seed=1), Terms(seed=2)
+    >>> packed = pack(here, np.array([[here.intern(b"<a:b>"), 0]]), [np.array([7, 8])])
+    >>> ids, numbers = unpack(there, packed)
+    >>> there.text(ids[0, 0]), ids[0, 1], numbers.tolist()
+    (b'<a:b>', 0, [[7, 8]])
+    """
+    columns, rows = ids.shape
+    flat = np.ascontiguousarray(ids).reshape(-1).copy()
+    with terms.lock:
+        table = terms.table
+        found = np.empty(min(len(flat), len(table.spans)), np.int64)
+        found = found[: _number(flat, np.zeros(len(table.spans), np.int32), found)]
+        sizes = np.empty(len(found), np.int32)
+        total = int(_sizes(address_of(table.spans), found, sizes))
+        texts = np.empty(total + 64, np.uint8)
+        _copy_texts(address_of(table.spans), address_of(table.arena), found, address_of(texts))
+    header = np.array([_MAGIC, rows, columns, len(numbers), len(found), total], np.int64)
+    parts = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers)]
+    parts += [flat.astype(np.int32), sizes, texts[:total]]
+    raw = b"".join(part.tobytes() for part in parts)
+    return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)
+
+
+def unpack(terms: Terms, packed: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Take a packed table in: its ids [columns, rows] and its numbers [columns, rows]."""
+    columns, numbers, ends, texts = unpack_texts(packed)
+    ids = np.zeros(len(ends) + 1, np.int64)
+    ids[1:] = terms.intern_stretches(texts, ends)
+    return ids[columns], numbers
+
+
+def unpack_texts(packed: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the term columns, the number columns, where the texts end, and the texts."""
+    raw = np.frombuffer(pa.decompress(packed[8:], int.from_bytes(packed[:8], "little"), codec=_CODEC), np.uint8)
+    magic, rows, columns, number_columns, count, total = raw[: 8 * _HEADER].view(np.int64).tolist()
+    if magic != _MAGIC:
+        raise SnapshotError("these bytes are no packed rows", hint="another version of retewave may have written them")
+    at = 8 * _HEADER
+    numbers = raw[at : at + 8 * rows * number_columns].view(np.int64).reshape(number_columns, rows)
+    at += 8 * rows * number_columns
+    places = raw[at : at + 4 * rows * columns].view(np.int32).reshape(columns, rows)
+    at += 4 * rows * columns
+    sizes = raw[at : at + 4 * count].view(np.int32)
+    at += 4 * count
+    return places, numbers, np.cumsum(sizes, dtype=np.int64), raw[at : at + total]

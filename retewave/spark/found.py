@@ -1,0 +1,93 @@
+"""Matches on their way out: packed where they are found, Arrow columns where they leave.
+
+Data's way: batches of matches -> **packed matches** -> **record batch**.
+A packed match is its terms, one a column of the job (0: unbound), and three numbers: its query, its start, its end.
+Terms are written once a batch, however often they occur, and are spelled out only where the columns leave.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from retewave.compiler.algebra import BlankNode, TemplateTriple, Variable
+from retewave.engine import Engine
+from retewave.match import Matches
+from retewave.rete.pack import pack, unpack_texts
+from retewave.rete.values import BLANK, IRI
+from retewave.spark.job import Job
+
+__all__ = ["Finder", "schema", "unpack"]
+
+
+class Finder:
+    """Packs the matches of one engine."""
+
+    def __init__(self, job: Job, engine: Engine) -> None:
+        self._terms = engine.terms
+        self._scope = secrets.token_hex(6).encode()  # sets its blank nodes apart from those of other processes
+        self._numbers = {query.name: place for place, query in enumerate(job.queries)}
+        self._columns = {name: place for place, name in enumerate(job.columns)}
+
+    def packed(self, batch: Matches) -> bytes:
+        """Return a batch as bytes."""
+        if batch.query.parsed.form == "CONSTRUCT":
+            columns, places = self._built(batch)
+        else:
+            columns, places = dict(zip(batch.query.variables, batch.ids.T, strict=True)), np.arange(len(batch))
+        ids = np.zeros((len(self._columns), len(places)), np.int64)
+        for name, column in columns.items():
+            ids[self._columns[name]] = column
+        number = np.full(len(places), self._numbers[batch.query.name])
+        return pack(self._terms, ids, [number, batch.starts[places], batch.ends[places]])
+
+    def _built(self, batch: Matches) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Return the triples that a CONSTRUCT query builds, as columns of ids, and the match that each is of."""
+        built = [self._instances(batch, triple) for triple in batch.query.parsed.template]
+        rows = np.concatenate([ids for ids, _ in built], axis=1)
+        places = np.concatenate([places for _, places in built])
+        order = np.argsort(places, kind="stable")
+        return dict(zip(("s", "p", "o"), rows[:, order], strict=True)), places[order]
+
+    def _instances(self, batch: Matches, triple: TemplateTriple) -> tuple[np.ndarray, np.ndarray]:
+        """Return the instances of a triple of the template, without those that are no RDF."""
+        ids = np.stack([self._part(batch, part) for part in (triple.subject, triple.predicate, triple.object)])
+        kinds = self._terms.values.kind[ids]
+        proper = ((kinds[0] == IRI) | (kinds[0] == BLANK)) & (kinds[1] == IRI) & (ids[2] != 0)
+        return ids[:, proper], np.flatnonzero(proper)
+
+    def _part(self, batch: Matches, part: bytes | Variable | BlankNode) -> np.ndarray:
+        if isinstance(part, bytes):
+            return np.full(len(batch), self._terms.intern(part))
+        if isinstance(part, BlankNode):
+            label = part.label.encode()
+            return self._terms.intern_many([b"_:%s.%s.%s" % (self._scope, m.blank_scope, label) for m in batch])
+        return batch.ids[:, batch.query.place(part.name)]
+
+
+def schema(job: Job) -> pa.Schema:
+    """Return the columns in which matches leave."""
+    time = pa.timestamp("us", tz="UTC")
+    return pa.schema(
+        [("query", pa.string()), ("start", time), ("end", time), *((name, pa.string()) for name in job.columns)]
+    )
+
+
+def unpack(job: Job, packed: bytes) -> pa.RecordBatch:
+    """Return packed matches as columns; terms are spelled as N-Triples, times of static data are null."""
+    places, numbers, ends, texts = unpack_texts(packed)
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    spelled = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(texts))
+    names = pa.array([query.name for query in job.queries], pa.string())
+    timeless = numbers[2] < numbers[1]
+    columns: list[Any] = [names.take(pa.array(numbers[0])), *(_moments(times, timeless) for times in numbers[1:])]
+    columns += [spelled.take(pa.array(column - 1, mask=column == 0)) for column in places]
+    return pa.RecordBatch.from_arrays(columns, schema=schema(job))
+
+
+def _moments(times: np.ndarray, timeless: np.ndarray) -> pa.Array:
+    return pa.array(times, pa.timestamp("us", tz="UTC"), mask=timeless)

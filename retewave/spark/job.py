@@ -1,0 +1,228 @@
+"""A job: all that a worker needs to know, in one value that can be sent to it.
+
+Data's way: queries, schema, static data (driver) -> **job** -> routers and shards (workers).
+A job is self-contained: it holds the parsed queries, the schema's axioms and the packed static data, and no path of the
+driver's machine.  Invariant: every worker that makes an engine of a job makes the same one, with the same hash of every
+term, so all agree on what belongs to which shard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.explain_shares import explain_shares
+from retewave.compiler.plan import AlphaTest, tested
+from retewave.compiler.shape import Listener, Shape, shapes_of
+from retewave.compiler.shares import Load, Scheme, owned, schemes
+from retewave.engine import Engine
+from retewave.epsilon.axioms import Axiom
+from retewave.epsilon.schema import Schema
+from retewave.errors import UsageError
+from retewave.io.reader import read_static
+from retewave.registry import Registry
+from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
+from retewave.rete.pack import pack, unpack
+from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.running import Running, fed_atoms
+from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
+from retewave.windows.times import Clock
+
+__all__ = ["Job", "OneShardWarning", "Stated"]
+
+
+class OneShardWarning(UserWarning):
+    """A query runs in one shard, because it cannot be spread."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A query as its author stated it."""
+
+    parsed: Parsed  # the query
+    name: str  # its name in the output
+
+
+@dataclass(frozen=True)
+class Job:
+    """Queries over a schema and static data, spread over shards."""
+
+    queries: tuple[Stated, ...]  # in the order given
+    axioms: tuple[Axiom, ...]  # the schema
+    static: bytes  # packed static triples
+    shards: int  # how many
+    spread: tuple[Scheme, ...]  # how each shape is spread
+    announces: bool  # static data alone makes matches: every shard reports its own at its first step
+    rate: float | None = None  # triples a second, if times are nominal
+    start: int = 0  # microseconds: the time of the first triple at a rate
+    time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
+    on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
+    plan: str = ""  # the explanation
+
+    @classmethod
+    def of(
+        cls,
+        queries: Any,
+        *,
+        schema: Any = (),
+        static: Any = (),
+        shards: int = 8,
+        rate: float | None = None,
+        start: int = 0,
+        time_property: str | None = None,
+        allow_cartesian: bool = False,
+        on_error: Literal["count", "raise"] = "count",
+        sample: Any = None,
+        **options: Any,
+    ) -> Job:
+        """Plan queries (texts, paths, or a mapping from names to them) for so many shards.
+
+        `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the
+        stream each pattern takes and how uneven its terms are.  `options` are those of `Engine` that concern data:
+        datasets, imports, closure.
+        """
+        if shards < 1:
+            raise UsageError(f"there is at least 1 shard, not {shards}")
+        engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
+        for name, query in _named(queries):
+            engine.register(query, name=name, keep=0)
+        running = engine.live.current()
+        listeners = engine.registry.listeners()
+        shapes = shapes_of(listeners)
+        distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
+        spread = schemes(shapes, shards, _loads(engine, running, shapes, sample), distinct)
+        facts = engine.datasets.static
+        job = cls(
+            tuple(Stated(query.parsed, query.name) for query in engine.queries),
+            engine.datasets.schema.axioms,
+            pack(engine.terms, facts[:, [SUBJECT, PREDICATE, OBJECT]].T, []),
+            shards,
+            spread,
+            any(True for _ in engine.live.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
+            rate,
+            start,
+            time_property,
+            on_error,
+            explain_shares(shapes, spread, {each.number: (each.name, each.parsed) for each in engine.queries}, shards),
+        )
+        job._warn(shapes)
+        return job
+
+    def _warn(self, shapes: Sequence[Shape]) -> None:
+        for shape, scheme in zip(shapes, self.spread, strict=True):
+            if scheme.reason is not None:
+                names = sorted({self.queries[member.listener.number].name for member in shape.members})
+                warnings.warn(f"{', '.join(names)} runs in one shard: {scheme.reason}", OneShardWarning, stacklevel=3)
+
+    @cached_property
+    def digest(self) -> str:
+        """A name of what the job means: equal jobs of different runs have the same one."""
+        said = hashlib.sha256(self.static)
+        said.update(Schema(self.axioms).digest.encode())
+        for query in self.queries:
+            said.update(repr((query.name, query.parsed.text, query.parsed.language)).encode())
+        said.update(repr((self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
+        return said.hexdigest()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold terms: one a projected variable of any query, then s, p and o if some query builds."""
+        names = dict.fromkeys(name for each in self.queries for name in each.parsed.projection)
+        if any(each.parsed.form == "CONSTRUCT" for each in self.queries):
+            names |= dict.fromkeys(("s", "p", "o"))
+        return tuple(names)
+
+    @property
+    def retention(self) -> int:
+        """How long a triple may matter, in microseconds."""
+        widths = [listener.width for listener in self.engine().registry.listeners()]
+        return max(widths, default=0)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether some query has no window, so that the state grows for ever."""
+        return self.retention >= UNBOUNDED
+
+    def explain(self) -> str:
+        """Return how the queries are spread, for people."""
+        return self.plan
+
+    def engine(self, shard: int | None = None) -> Engine:
+        """Make an engine that runs the queries: a shard's, or one that keeps everything."""
+        engine = Engine(seed=int(self.digest[:15], 16))
+        if shard is not None:
+            engine.registry = engine.live.registry = _Owned(self, shard)
+        ids, _ = unpack(engine.terms, self.static)
+        rows = np.zeros((ids.shape[1], ROW_WIDTH), np.int64)
+        rows[:, : OBJECT + 1] = ids.T
+        rows[:, START], rows[:, END] = STATIC_START, STATIC_END
+        engine.terms.pin(np.unique(ids))
+        engine.datasets.put(Schema(self.axioms), rows, ())
+        for query in self.queries:
+            engine.registry.add(query.parsed, name=query.name, on_match=None, keep=0, allow_cartesian=True, quiet=True)
+        return engine
+
+
+class _Owned(Registry):
+    """The queries as one shard runs them."""
+
+    def __init__(self, job: Job, shard: int) -> None:
+        super().__init__()
+        self._job, self._shard = job, shard
+
+    def listeners(self) -> list[Listener]:
+        """Return the queries with the filters that keep the shard's own matches."""
+        found = super().listeners()
+        return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+
+
+def _named(queries: Any) -> list[tuple[str | None, str | Path]]:
+    """Return (name, query) of what a user may give."""
+    if isinstance(queries, str | Path):
+        return [(None, queries)]
+    if hasattr(queries, "items"):
+        return list(queries.items())
+    return [(None, query) for query in queries]
+
+
+def _loads(engine: Engine, running: Running, shapes: Sequence[Shape], sample: Any) -> dict[tuple[int, int], Load]:
+    """Return what is known of the patterns' loads: what static data feeds takes nothing of the stream."""
+    counted = None if sample is None else _Sample(engine, running, sample)
+    fed = fed_atoms(engine.datasets.static, running.dispatch, engine.terms)
+    found: dict[tuple[int, int], Load] = {}
+    for number, shape in enumerate(shapes):
+        for place, pattern in enumerate(shape.patterns):
+            of = tested(pattern)
+            if counted is not None:
+                found[number, place] = counted.load(of.test, of.columns)
+            elif of.test.atom in fed:
+                found[number, place] = Load(0.0)
+    return found
+
+
+class _Sample:
+    """What a part of the stream says of the whole."""
+
+    def __init__(self, engine: Engine, running: Running, sample: Any) -> None:
+        rows = read_static(sample, engine.terms) if isinstance(sample, str | Path | bytes) else np.asarray(sample)
+        self._facts = running.runtime.static_facts(rows, engine.terms.values)
+        self._rows, self._running = max(1, len(rows)), running
+
+    def load(self, test: AlphaTest, columns: dict[int, int]) -> Load:
+        """Return the load of a pattern."""
+        number = self._running.plan.number(test)
+        mine = self._facts[self._facts[:, FACT_ALPHA] == self._running.lowered.alphas[number]]
+        heaviest = tuple(
+            (variable, float(np.unique(mine[:, FACT_COLUMNS + place], return_counts=True)[1].max() / len(mine)))
+            for variable, place in sorted(columns.items())
+            if len(mine)
+        )
+        return Load(len(mine) / self._rows, heaviest)

@@ -1,0 +1,278 @@
+"""Stage 1: from texts to packets of rows, one a shard.
+
+Data's way: N-Triples or N-Quads texts -> scanner -> rows with times -> routing -> **packets** -> shards.
+Nothing that no α accepts is sent, and nothing is sent twice to one shard.  Invariant: the latest time that came in is
+told even when nothing is sent, so that event time goes on.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from retewave.compiler.plan import tested
+from retewave.compiler.shape import shapes_of
+from retewave.errors import UsageError
+from retewave.io.line_scan import KEEP_GRAPHS
+from retewave.io.lines import LineReading, Wanted
+from retewave.io.sources import open_bytes
+from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
+from retewave.rete.pack import pack
+from retewave.rete.route import Role, Routing
+from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.running import Running
+from retewave.spark.job import Job
+
+__all__ = ["Packet", "Router", "router_of"]
+
+_REPORTS = 20
+_CHUNK_ROWS = 1 << 20
+_NOTHING_YET = -(1 << 62)
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Rows for one shard."""
+
+    shard: int  # which shard
+    oldest: int  # microseconds: the earliest time in it
+    newest: int  # microseconds: the latest time in it, or of all that came in
+    payload: bytes  # packed rows; empty: there are none, only the time is told
+
+
+@dataclass
+class Counts:
+    """What came in since somebody last asked."""
+
+    triples: int = 0  # well-formed statements, those that no pattern could use included
+    malformed: int = 0  # malformed lines
+    untimed: int = 0  # accepted triples without a time
+    first_malformed: list[str] = field(default_factory=list)  # the first malformed lines
+
+
+class Router:
+    """Scans texts and sends their rows to the shards of one job."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.engine = job.engine()
+        self.counts = Counts()
+        running = self.engine.live.current()
+        self._acceptance = running.acceptance
+        self._streams = dict(self.engine.registry.streams)
+        state = running.runtime.state
+        self._routing = Routing(
+            state.net, state.stack, _roles(job, self.engine.registry.listeners(), running), job.shards
+        )
+
+    def text(
+        self,
+        texts: pa.Array,
+        *,
+        times: np.ndarray | None = None,
+        first: np.ndarray | None = None,
+        streams: pa.Array | None = None,
+        scopes: np.ndarray | None = None,
+        name: str = "<stream>",
+    ) -> list[Packet]:
+        """Route texts, each a line or a whole document of N-Triples or N-Quads.
+
+        A text's time is given in `times` (microseconds), or by the job's rate and the ordinal of its `first` statement,
+        or by its graphs.  `streams` are the IRIs of the texts' streams.  `scopes` number the documents that texts
+        belong to: labels of blank nodes are a document's own.  Without it all texts are one document.
+        """
+        reading = _Texts(texts)
+        if first is not None or scopes is not None:
+            parts = [self._of_one(reading, place, times, first, scopes, name) for place in range(len(texts))]
+            rows = np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *(rows for rows, _ in parts)])
+            places = np.concatenate([np.empty(0, np.int64), *(at for _, at in parts)])
+        else:
+            rows, places = self._of_all(reading, times, name)
+        if streams is not None:
+            heard = rows[:, STREAM] >= 0
+            rows[heard, STREAM] = self._stream_numbers(streams)[places[heard]]
+        newest = _NOTHING_YET if times is None or not len(times) else int(times.max())
+        found = self._packets(rows, newest)
+        if self.engine.terms.due():
+            self.engine.live.sweep()
+        return found
+
+    def take_counts(self) -> Counts:
+        """Return the counts since the last call."""
+        taken, self.counts = self.counts, Counts()
+        return taken
+
+    # ---- scanning ----
+    def _of_all(self, reading: _Texts, times: np.ndarray | None, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Scan all texts as one document."""
+        by_place = times is not None
+        if not by_place and self.job.time_property is None:
+            raise UsageError("nothing tells the time: give times, ordinals for a rate, or a time property")
+        rows = self._scan(reading.joined(), self._times(None), 0, name, places=by_place)
+        if times is None:
+            return rows, np.zeros(len(rows), np.int64)
+        places = reading.places(rows[:, START])
+        rows[:, START] = rows[:, END] = times[places]
+        return rows, places
+
+    def _of_one(
+        self,
+        reading: _Texts,
+        place: int,
+        times: np.ndarray | None,
+        first: np.ndarray | None,
+        scopes: np.ndarray | None,
+        name: str,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scan one text, which is a document, or a part of one, of its own."""
+        told = self._times(None if first is None else int(first[place]))
+        rows = self._scan(reading.one(place), told, 0 if scopes is None else int(scopes[place]), name)
+        if times is not None:
+            rows[:, START] = rows[:, END] = times[place]
+        return rows, np.full(len(rows), place)
+
+    def _times(self, first: int | None) -> Times:
+        if first is not None:
+            if self.job.rate is None:
+                raise UsageError("ordinals tell a time only with a rate")
+            return _Nominal(self.job.rate, self.job.start, first)
+        if self.job.time_property is None:
+            return _AsTheyAre()
+        predicate = self.engine.terms.intern(b"<" + self.job.time_property.encode() + b">")
+        self.engine.terms.pin([predicate])
+        return EventTimes(self.engine.terms, predicate)
+
+    def _scan(self, data: Any, times: Times, scope: int, name: str, *, places: bool = False) -> np.ndarray:
+        terms, raising = self.engine.terms, self.job.on_error == "raise"
+        predicate = 0
+        if self.job.time_property is not None and isinstance(times, EventTimes):
+            predicate = terms.find(b"<" + self.job.time_property.encode() + b">")
+        wanted = Wanted(name, KEEP_GRAPHS, scope, 0, 0, predicate, raising, _REPORTS, _CHUNK_ROWS, places=places)
+        reading = LineReading(open_bytes(data, compressed=False), terms, wanted)
+        rows, first = [np.empty((0, ROW_WIDTH), np.int64)], 0
+        for raw in reading.chunks(lambda: self._acceptance):
+            rows.append(times.place(raw, first))
+            first = reading.statements
+        times.finish()
+        reading.check()
+        counts = self.counts
+        counts.triples, counts.malformed = counts.triples + reading.statements, counts.malformed + reading.malformed
+        counts.untimed += times.untimed
+        counts.first_malformed += [str(fault) for fault in reading.faults][: _REPORTS - len(counts.first_malformed)]
+        found = np.concatenate(rows)
+        events = found[:, EVENT] < 0
+        if events.any():
+            found[events, EVENT] -= secrets.randbits(60)  # events of other texts have other numbers
+        return found
+
+    def _stream_numbers(self, iris: pa.Array) -> np.ndarray:
+        """Return the job's numbers of streams; one behind the last for a stream that no query names, 0 for none."""
+        coded = iris.dictionary_encode() if not pa.types.is_dictionary(iris.type) else iris
+        known = [self._streams.get(iri, len(self._streams) + 1) for iri in coded.dictionary.to_pylist()]
+        indices = coded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+        return np.array([*known, 0], np.int64)[indices]
+
+    # ---- sending ----
+    def _packets(self, rows: np.ndarray, newest: int) -> list[Packet]:
+        rows = rows[rows[:, STREAM] >= 0]  # others were there to tell a time
+        newest = max(newest, int(rows[:, END].max(initial=_NOTHING_YET)))
+        found = list(self._sent(rows))
+        if newest == _NOTHING_YET:
+            return found
+        told = {packet.shard for packet in found}
+        if self.job.announces:
+            found += [Packet(shard, newest, newest, b"") for shard in range(self.job.shards) if shard not in told]
+        elif not any(packet.newest == newest for packet in found):
+            found.append(Packet(0, newest, newest, b""))
+        return found
+
+    def _sent(self, rows: np.ndarray) -> Iterator[Packet]:
+        terms = self.engine.terms
+        for shard, places in self._routing.route(rows, terms.values):
+            mine = rows[places]
+            ends = mine[:, END]
+            plain = not (mine[:, STREAM].any() or mine[:, EVENT].any() or (mine[:, START] != ends).any())
+            numbers = [ends] if plain else [ends, mine[:, START], mine[:, STREAM], mine[:, EVENT]]
+            payload = pack(terms, mine[:, [SUBJECT, PREDICATE, OBJECT]].T, numbers)
+            yield Packet(shard, int(ends.min()), int(ends.max()), payload)
+
+
+class _Nominal(RateTimes):
+    """The times of a part of a document at a rate."""
+
+    def __init__(self, rate: float, start: int, before: int) -> None:
+        super().__init__(rate, start)
+        self._before = before  # statements of the document before the part
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Make times of the ordinals."""
+        raw[:, START] += self._before
+        return super().place(raw, first)
+
+
+class _AsTheyAre(NoTimes):
+    """Rows are given their times afterwards."""
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Leave the rows as they are."""
+        return raw
+
+
+class _Texts:
+    """An array of texts as bytes."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        chunks = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        self._texts = chunks.cast(pa.large_binary()).fill_null(b"")
+        offsets = np.frombuffer(self._texts.buffers()[1], np.int64)
+        here = offsets[self._texts.offset : self._texts.offset + len(self._texts) + 1]
+        self._begins = here[:-1] - (here[0] if len(here) else 0) + np.arange(len(self._texts))
+
+    def joined(self) -> Any:
+        """Return all texts, a line's end between each two."""
+        if len(self._texts) == 0:
+            return b""
+        if len(self._texts) == 1:
+            return self.one(0)
+        whole = pa.LargeListArray.from_arrays(pa.array([0, len(self._texts)], pa.int64()), self._texts)
+        return memoryview(pc.binary_join(whole, pa.scalar(b"\n", pa.large_binary()))[0].as_buffer())
+
+    def one(self, place: int) -> Any:
+        """Return one text."""
+        return memoryview(self._texts[place].as_buffer())
+
+    def places(self, offsets: np.ndarray) -> np.ndarray:
+        """Return in which texts these places of the joined bytes are."""
+        if len(self._begins) == 1:
+            return np.zeros(len(offsets), np.int64)
+        return np.searchsorted(self._begins, offsets, side="right") - 1
+
+
+def _roles(job: Job, listeners: Any, running: Running) -> list[list[Role]]:
+    """Return the roles of each α of a network."""
+    found: list[list[Role]] = [[] for _ in running.lowered.network.alphas]
+    for shape, scheme in zip(shapes_of(listeners), job.spread, strict=True):
+        strides = dict(zip(scheme.shares, scheme.strides(), strict=True))
+        for pattern in shape.patterns:
+            of = tested(pattern)
+            bound = tuple((of.columns[v], parts, strides[v, parts]) for v, parts in scheme.shares if v in of.columns)
+            free = tuple((parts, strides[v, parts]) for v, parts in scheme.shares if v not in of.columns)
+            found[running.lowered.alphas[running.plan.number(of.test)]].append(Role(bound, free, scheme.first))
+    return found
+
+
+_routers: dict[str, Router] = {}
+
+
+def router_of(job: Job) -> Router:
+    """Return the router of a job in this process."""
+    if job.digest not in _routers:
+        _routers.clear()  # a process works for one job at a time
+        _routers[job.digest] = Router(job)
+    return _routers[job.digest]

@@ -1,0 +1,279 @@
+"""Stage 2: one shard: the whole network on a part of the stream, with a store that is the truth.
+
+Data's way: packets -> **shard** (order -> network) -> packed matches.
+The store holds the packets that may still matter, as numbered chunks, and a little that says how far the shard has come
+(`Progress`).  The live network is a cache of that: it is made anew by pouring the chunks' rows again, silently.  Rows
+wait until the watermark has passed them, so every step pours in time order, and the order is the same whenever it is
+done again.
+
+Invariants: a step is a function of the store and its arguments; what it puts out, and what it changes in the store,
+happen together or not at all (Spark sees to that); a network is used only if the store says that its last step was the
+store's.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from retewave.errors import UsageError
+from retewave.rete.pack import unpack
+from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
+from retewave.spark.found import Finder
+from retewave.spark.job import Job
+from retewave.windows.times import Clock
+
+__all__ = ["Shard", "Step", "Store", "shard_of"]
+
+NOTHING_YET = -(1 << 62)  # before all time
+FOR_EVER = 1 << 62  # after all time
+_STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
+_TORN = "torn"  # no step of any store has this name
+_ENOUGH = 1 << 16  # rows that are worth a trip to the network
+_CLOCK = Clock("float")  # times leave as microseconds; the clock shows them to nobody
+
+
+class Store(Protocol):
+    """Where a shard keeps what must not be lost."""
+
+    def meta(self) -> bytes | None:
+        """Return what was put last; nothing at first."""
+
+    def put_meta(self, data: bytes) -> None:
+        """Keep how far the shard has come."""
+
+    def chunk(self, number: int) -> bytes:
+        """Return a chunk."""
+
+    def put_chunk(self, number: int, data: bytes) -> None:
+        """Keep a chunk."""
+
+    def drop(self, number: int) -> None:
+        """Forget a chunk."""
+
+
+@dataclass
+class Chunk:
+    """What arrived in one step, as the store knows it."""
+
+    number: int  # its name in the store
+    newest: int  # microseconds: the latest time in it
+    late: int  # microseconds: what is not later than this was late when it arrived
+
+
+@dataclass
+class Progress:
+    """How far a shard has come."""
+
+    digest: str  # of the job
+    poured: int = NOTHING_YET  # microseconds: the rows up to this time are in the network
+    number: int = 0  # of the next chunk
+    chunks: list[Chunk] = field(default_factory=list)  # that may still matter, oldest first
+    steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
+    late: int = 0  # rows that came too late
+
+    @classmethod
+    def of(cls, data: bytes | None, digest: str) -> Progress:
+        """Read what a store holds."""
+        if data is None:
+            return cls(digest)
+        known = json.loads(data)
+        if known["digest"] != digest:
+            raise UsageError(
+                "the checkpoint belongs to other queries, another schema or other shards",
+                hint="start with a new checkpoint folder, or run what it was made for",
+            )
+        known["chunks"] = [Chunk(*each) for each in known["chunks"]]
+        return cls(**known)
+
+    def data(self) -> bytes:
+        """Return it as bytes."""
+        known = asdict(self)
+        known["chunks"] = [[each.number, each.newest, each.late] for each in self.chunks]
+        return json.dumps(known, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step brings."""
+
+    found: list[bytes]  # packed matches
+    wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
+    late: int  # rows that came too late in this step
+    cached: bool  # the live network could be used as it was
+
+
+class Shard:
+    """The live network of one shard."""
+
+    def __init__(self, job: Job, number: int) -> None:
+        self.job, self.number = job, number
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin anew, with an empty network."""
+        self.engine = self.job.engine(self.number)
+        self.finder = Finder(self.job, self.engine)
+        self._retention = self.job.retention
+        self._step = ""  # the name of the last step that the network has taken
+        self._poured = NOTHING_YET
+        self._next = 0  # the first chunk that the network has not seen
+        self._waiting = np.empty((0, ROW_WIDTH), np.int64)  # rows of the chunks seen that are not poured yet
+        self.engine.live.holders.append(lambda: self._waiting)
+
+    # ---- streams ----
+    def step(self, store: Store, payloads: Sequence[bytes], watermark: int) -> Step:
+        """Take in what has arrived, pour what the watermark has passed, and bring the store up to date."""
+        data = store.meta()
+        progress = Progress.of(data, self.job.digest)
+        before, self._step = self._step, _TORN  # a step that fails leaves a network that nobody may use
+        cached = self._catch_up(store, progress, before)
+        name = progress.steps[-1] if progress.steps else ""
+        late = self._arrive(store, progress, [each for each in payloads if each], watermark)
+        found = self._announced() if data is None else []
+        poured = list(self._pour(watermark))
+        found += poured
+        if self._forget(store, progress, watermark) or self._changed(progress) or late or data is None:
+            name = self._note(store, progress, late)
+        self._step = name
+        return Step(found, self._wake(), late, cached)
+
+    def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
+        """Bring the network to where the store is; say whether it was on the way there."""
+        cached = step in progress.steps if progress.steps else step == ""
+        if not cached:
+            self._begin()
+        if progress.steps and self._next == 0 and self._poured == NOTHING_YET:
+            self._announced()  # an earlier step has reported it
+        for chunk in progress.chunks:
+            if chunk.number >= self._next:
+                bound = max(chunk.late, progress.poured - self._retention)
+                self._wait_for(self._rows(_parts(store.chunk(chunk.number)), bound)[0])
+        self._next = progress.number
+        for _ in self._pour(progress.poured):
+            pass  # an earlier step has reported it
+        return cached
+
+    def _arrive(self, store: Store, progress: Progress, payloads: list[bytes], watermark: int) -> int:
+        """Keep what has arrived as a chunk; return how many rows of it are late."""
+        if not payloads:
+            return 0
+        rows, late = self._rows(payloads, watermark)
+        if len(rows):
+            store.put_chunk(progress.number, _joined(payloads))
+            progress.chunks.append(Chunk(progress.number, int(rows[:, END].max()), watermark))
+            self._next = progress.number + 1
+            self._wait_for(rows)
+        return late
+
+    def _changed(self, progress: Progress) -> bool:
+        return self._next > progress.number or self._poured > progress.poured
+
+    def _forget(self, store: Store, progress: Progress, watermark: int) -> bool:
+        """Drop the chunks that cannot matter any more; say whether there were any."""
+        past = [chunk for chunk in progress.chunks if chunk.newest <= watermark - self._retention]
+        for chunk in past:
+            store.drop(chunk.number)
+        progress.chunks = [chunk for chunk in progress.chunks if chunk not in past]
+        return bool(past)
+
+    def _note(self, store: Store, progress: Progress, late: int) -> str:
+        """Write down how far the shard has come; return the step's name."""
+        name = secrets.token_hex(8)
+        progress.poured, progress.number = self._poured, self._next
+        progress.steps = [*progress.steps, name][-_STEPS:]
+        progress.late += late
+        store.put_meta(progress.data())
+        return name
+
+    def _wake(self) -> int | None:
+        return int(self._waiting[:, END].min()) if len(self._waiting) else None
+
+    # ---- batches ----
+    def whole(self, payloads: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        """Pour a whole stream: packets with their earliest times, in the order of these."""
+        self._begin()
+        yield from self._announced()
+        for oldest, payload in payloads:
+            if len(self._waiting) >= _ENOUGH:
+                yield from self._pour(oldest - 1)
+            if payload:
+                self._wait_for(self._rows([payload], NOTHING_YET)[0])
+        yield from self._pour(FOR_EVER)
+        self._step = _TORN
+
+    # ---- the network ----
+    def _rows(self, payloads: Sequence[bytes], bound: int) -> tuple[np.ndarray, int]:
+        """Return the rows that are later than a bound, and how many are not."""
+        rows = np.concatenate([self._decoded(payload) for payload in payloads])
+        kept = rows[:, END] > bound
+        late = len(rows) - int(np.count_nonzero(kept))
+        return rows[kept] if late else rows, late
+
+    def _decoded(self, payload: bytes) -> np.ndarray:
+        ids, numbers = unpack(self.engine.terms, payload)
+        rows = np.zeros((ids.shape[1], ROW_WIDTH), np.int64)
+        rows[:, : OBJECT + 1] = ids.T
+        rows[:, START] = rows[:, END] = numbers[0]
+        if len(numbers) > 1:
+            rows[:, START], rows[:, STREAM], rows[:, EVENT] = numbers[1:]
+        return rows
+
+    def _wait_for(self, rows: np.ndarray) -> None:
+        self._waiting = np.concatenate([self._waiting, rows]) if len(self._waiting) else rows
+
+    def _announced(self) -> list[bytes]:
+        """Return what static data alone matches."""
+        return list(self._found(np.empty((0, ROW_WIDTH), np.int64)))
+
+    def _pour(self, until: int) -> Iterator[bytes]:
+        """Pour the rows that wait, up to a time, in time order; yield what they match."""
+        if not len(self._waiting):
+            return
+        due = self._waiting[:, END] <= until
+        if not due.any():
+            return
+        ready, self._waiting = self._waiting[due], self._waiting[~due]
+        self._poured = until
+        yield from self._found(ready[np.argsort(ready[:, END], kind="stable")])
+
+    def _found(self, rows: np.ndarray) -> Iterator[bytes]:
+        for batches in self.engine.live.pour(rows, _CLOCK):
+            for batch in batches:
+                yield self.finder.packed(batch)
+
+
+def _joined(payloads: Sequence[bytes]) -> bytes:
+    """Return payloads as one chunk."""
+    return b"".join(len(payload).to_bytes(8, "little") + payload for payload in payloads)
+
+
+def _parts(chunk: bytes) -> list[bytes]:
+    """Return the payloads of a chunk.
+
+    >>> _parts(_joined([b"a", b"bc"]))
+    [b'a', b'bc']
+    """
+    found, at = [], 0
+    while at < len(chunk):
+        size = int.from_bytes(chunk[at : at + 8], "little")
+        found.append(chunk[at + 8 : at + 8 + size])
+        at += 8 + size
+    return found
+
+
+_shards: dict[tuple[str, int], Shard] = {}
+
+
+def shard_of(job: Job, number: int) -> Shard:
+    """Return the live network of a shard in this process; the store says whether it is of any use."""
+    if any(digest != job.digest for digest, _ in _shards):
+        _shards.clear()  # a process works for one job at a time
+    if (job.digest, number) not in _shards:
+        _shards[job.digest, number] = Shard(job, number)
+    return _shards[job.digest, number]

@@ -1,0 +1,145 @@
+"""Sharded runs without Spark: routers and shards by hand, with stores that can be set back."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from engine_cases import Case, written
+from naive import Item
+
+from retewave.registry import CartesianWarning
+from retewave.spark.found import unpack
+from retewave.spark.job import Job, OneShardWarning
+from retewave.spark.route import Router
+from retewave.spark.shard import FOR_EVER, NOTHING_YET, Shard
+
+
+@dataclass
+class MemoryStore:
+    """A store in memory."""
+
+    state: bytes | None = None
+    chunks: dict[int, bytes] = field(default_factory=dict)
+
+    def meta(self) -> bytes | None:
+        return self.state
+
+    def put_meta(self, data: bytes) -> None:
+        self.state = data
+
+    def chunk(self, number: int) -> bytes:
+        return self.chunks[number]
+
+    def put_chunk(self, number: int, data: bytes) -> None:
+        assert number not in self.chunks
+        self.chunks[number] = data
+
+    def drop(self, number: int) -> None:
+        del self.chunks[number]
+
+    def copy(self) -> MemoryStore:
+        return MemoryStore(self.state, dict(self.chunks))
+
+
+def instants(case: Case) -> Case:
+    """Return a case whose items are instants, as texts have them."""
+    return replace(case, stream=[replace(item, start=item.end) for item in case.stream])
+
+
+def job_for(case: Case, shards: int, **options: object) -> Job:
+    static = [[written(triple) for triple in sorted(case.static)]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CartesianWarning)
+        warnings.simplefilter("ignore", OneShardWarning)
+        return Job.of([case.text], static=static, shards=shards, allow_cartesian=True, **options)
+
+
+def routed(router: Router, items: Sequence[Item]) -> list:
+    lines = [" ".join(text.decode() for text in item.triple) + " ." for item in items]
+    times = np.array([item.end for item in items], np.int64)
+    streams = pa.array([item.stream for item in items], pa.string())
+    return router.text(pa.array(lines, pa.string()), times=times, streams=streams)
+
+
+def read(job: Job, found: Sequence[bytes], distinct: bool) -> Counter:
+    """Return packed matches as (start, end, bindings); DISTINCT may report any of several equal ones, so no start."""
+    seen: Counter = Counter()
+    for blob in found:
+        for row in unpack(job, blob).to_pylist():
+            start, end = (None if row[name] is None else micros(row[name]) for name in ("start", "end"))
+            bound = {name: text for name, text in row.items() if name in job.columns and text is not None}
+            bindings = tuple(sorted((f"?{name}", text.encode()) for name, text in bound.items()))
+            seen[None if distinct else start, end, bindings] += 1
+    return seen
+
+
+def micros(moment: object) -> int:
+    return int(np.datetime64(moment.replace(tzinfo=None), "us").astype(np.int64))  # type: ignore[attr-defined]
+
+
+@dataclass
+class Cluster:
+    """Shards in two processes' worth of caches, which any step may find or not, and stores that fail now and then."""
+
+    job: Job
+    chance: random.Random
+    stores: list[MemoryStore] = field(default_factory=list)
+    workers: list[dict[int, Shard]] = field(default_factory=lambda: [{}, {}])
+    found: list[bytes] = field(default_factory=list)
+    late: int = 0
+    wakes: dict[int, int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.stores = [MemoryStore() for _ in range(self.job.shards)]
+
+    def step(self, number: int, payloads: list[bytes], watermark: int) -> None:
+        """Run a step in one of the workers; sometimes it fails after its work, and is done again."""
+        while True:
+            worker = self.chance.choice(self.workers)
+            if self.chance.random() < 0.1:
+                worker.clear()  # the process was new
+            shard = worker.setdefault(number, Shard(self.job, number))
+            store = self.stores[number].copy()
+            done = shard.step(store, payloads, watermark)
+            if self.chance.random() < 0.15:
+                continue  # what it did is lost
+            self.stores[number] = store
+            self.found += done.found
+            self.late += done.late
+            self.wakes[number] = done.wake
+            return
+
+    def batch(self, packets: Sequence, watermark: int) -> None:
+        """Run a micro-batch: the shards that something came for, and those whose rows the watermark has passed."""
+        payloads: dict[int, list[bytes]] = {}
+        for packet in packets:
+            payloads.setdefault(packet.shard, []).append(packet.payload)
+        due = {number for number, wake in self.wakes.items() if wake is not None and wake <= watermark}
+        for number in sorted(payloads.keys() | due):
+            self.step(number, payloads.get(number, []), watermark)
+
+
+def streamed(job: Job, items: Sequence[Item], cuts: Sequence[int], delay: int, chance: random.Random) -> Cluster:
+    """Stream items in micro-batches, each scanned by one or two tasks, with Spark's watermark; then let time pass."""
+    cluster, router, watermark, newest = Cluster(job, chance), Router(job), NOTHING_YET, NOTHING_YET
+    bounds = [0, *sorted(min(cut, len(items)) for cut in cuts), len(items)]
+    for begin, end in pairwise(bounds):
+        middle = chance.randint(begin, end)
+        packets = [packet for part in (items[begin:middle], items[middle:end]) for packet in routed(router, part)]
+        chance.shuffle(packets)
+        cluster.batch(packets, watermark)
+        newest = max([newest, *(packet.newest for packet in packets)])
+        if newest > NOTHING_YET:
+            watermark = newest - delay
+            cluster.batch([], watermark)
+    if job.announces:  # every batch wakes every shard
+        cluster.batch(router.text(pa.array(["# nothing"]), times=np.array([max(newest, 0)])), watermark)
+    cluster.batch([], FOR_EVER)
+    return cluster
