@@ -19,6 +19,7 @@ import numpy as np
 from retewave.datasets import Datasets
 from retewave.errors import LimitError
 from retewave.match import Matches
+from retewave.news import joined, news, plain
 from retewave.registry import Registry
 from retewave.rete import layout as at
 from retewave.rete.acceptance import Acceptance
@@ -48,6 +49,7 @@ class Live:
         self._generation = -1  # the registry's when the network was made
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been found
+        self.stated = joined([])  # what they have been found to match before the stream: plain output rows
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far
@@ -72,23 +74,34 @@ class Live:
         without_bound = replace(self.options, max_live_rows=0)
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
         found = list(load(running, self.terms, static, former))
-        new = [number for number in registry.queries if number not in self._known]
         running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
         if former is not None:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
             self.shed += int(former.runtime.arena[at.A_SHED])
             running.outcome.take_over(former.outcome)
-        self._found += [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
+        self._found += self._new(found, running)
         self._known = set(registry.queries)
         self.running, self._generation = running, registry.generation
 
-    def take_over(self, waiting: np.ndarray, found: np.ndarray, counts: Mapping[str, Any]) -> Running:
+    def _new(self, found: list[np.ndarray], running: Running) -> list[np.ndarray]:
+        """Return what a new network's first output tells that was not told: before the stream, to every query."""
+        if self.triples == 0:
+            rows, outputs = joined(found), running.lowered.outputs
+            fresh = news(rows, self.stated, outputs)
+            self.stated = plain(rows, outputs)
+            return [fresh]
+        new = [number for number in self.registry.queries if number not in self._known]
+        return [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
+
+    def take_over(
+        self, waiting: np.ndarray, found: np.ndarray, stated: np.ndarray, counts: Mapping[str, Any]
+    ) -> Running:
         """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
         schema, static = self.datasets.schema, self.datasets.static
         registry = self.registry
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, self.options)
         self.running, self._generation, self._found = running, registry.generation, [found]
-        self._known, self.waiting = set(registry.queries), waiting
+        self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
         self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
         self.collected, self.shed = counts["collected"], counts["shed"]
         return running
@@ -105,6 +118,7 @@ class Live:
             out, poured, at_bound = running.runtime.pour_some(self.waiting, self.terms.values)
             self.waiting = self.waiting[poured:]
             self.triples += poured
+            self.stated = self.stated[:0]
             if len(out):
                 yield self._noted(running.outcome.matches(out, clock))
                 yield from self._first_matches(clock)
@@ -140,9 +154,7 @@ class Live:
     @property
     def found(self) -> np.ndarray:
         """Return the output rows that are yet to be reported, as one array."""
-        width = max((rows.shape[1] for rows in self._found), default=at.O_COLUMNS)
-        padded = [np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in self._found]
-        return np.concatenate([np.empty((0, width), dtype=np.int64), *padded])
+        return joined(self._found)
 
     def _noted(self, found: list[Matches]) -> list[Matches]:
         for batch in found:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "read", "write"]
 
-FORMAT = 1  # grows when the meaning of the file changes
+FORMAT = 2  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -66,7 +66,7 @@ def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     running.runtime.collect()
     arena = running.runtime.arena
     arrays = {"arena": arena[: arena[at.A_TOP]], "static": engine.datasets.static, "waiting": engine.live.waiting}
-    arrays["found"] = engine.live.found
+    arrays["found"], arrays["stated"] = engine.live.found, engine.live.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
     for number, support in running.outcome.supports.items():
@@ -238,7 +238,7 @@ def _schema(header: Mapping[str, Any]) -> Schema:
 
 def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> None:
     live = engine.live
-    running = live.take_over(arrays["waiting"], arrays["found"], header["counts"])
+    running = live.take_over(arrays["waiting"], arrays["found"], arrays["stated"], header["counts"])
     engine.triples = header["counts"]["triples"]
     if fingerprint(running.lowered.network) != header["fingerprint"]:
         raise SnapshotError(
