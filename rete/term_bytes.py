@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from retewave.rete.jit import JIT, kernel
@@ -31,6 +32,7 @@ __all__ = [
     "first_iri_stop",
     "first_string_stop",
     "hash_of",
+    "prefetch",
     "same",
     "set_byte",
     "set_cell",
@@ -109,6 +111,18 @@ def _store_real(typing: Any, at: Any, index: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64, types.float64), code
 
 
+def _prefetch(typing: Any, at: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        for_reading, keep, data = number(0), number(3), number(1)
+        builder.call(fetch, [_place(builder, args, _BYTE), for_reading, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), code
+
+
 def _fold(typing: Any, left: Any, right: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
         wide = ir.IntType(128)
@@ -180,6 +194,10 @@ def _plain_fold(left: int, right: int) -> int:
     return (product ^ (product >> 64)) & _MASK
 
 
+def _plain_prefetch(at: Address) -> None:
+    return None
+
+
 def _plain_set_byte(at: Address, value: int) -> None:
     ctypes.c_uint8.from_address(int(at)).value = int(value)
 
@@ -199,6 +217,7 @@ if JIT:
     set_byte: Any = intrinsic(_store_byte)  # (address, value)
     set_cell: Any = intrinsic(_store_cell)  # (address, index, value)
     set_real: Any = intrinsic(_store_real)  # (address, index, value)
+    prefetch: Any = intrinsic(_prefetch)  # (address): what is there will soon be read
     fold: Any = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
     first_iri_stop: Any = intrinsic(_search(_iri_tests))  # first byte that is no plain character of an IRI
     first_string_stop: Any = intrinsic(_search(_string_tests))  # first quote, backslash, line end, non-ASCII
@@ -207,6 +226,7 @@ else:
     word = lambda at: ctypes.c_uint64.from_address(int(at)).value  # noqa: E731
     cell = lambda at, index: ctypes.c_int64.from_address(int(at + 8 * index)).value  # noqa: E731
     set_byte, set_cell, set_real, fold = _plain_set_byte, _plain_set_cell, _plain_set_real, _plain_fold
+    prefetch = _plain_prefetch
     first_iri_stop, first_string_stop = _plain_search(_IRI_STOPS), _plain_search(_STRING_STOPS)
 
 

@@ -21,6 +21,7 @@ from retewave.rete.term_bytes import (
     cell,
     copy,
     hash_of,
+    prefetch,
     same,
     set_byte,
     set_cell,
@@ -37,10 +38,16 @@ __all__ = [
     "USED",
     "Table",
     "connect",
+    "fetch_slot",
+    "fetch_span",
+    "fetch_text",
     "fill_slots",
     "find_bytes",
+    "find_hashed",
     "has_room",
+    "hash_for",
     "intern_bytes",
+    "intern_hashed",
     "intern_stretches",
     "reclaim",
 ]
@@ -109,10 +116,45 @@ def _slot_of(table: Address, at: Address, size: int, hashed: int) -> int:
 
 
 @kernel
+def hash_for(table: Address, at: Address, size: int) -> int:
+    """Return the hash of a text as this dictionary takes it: who looks it up twice needs it once."""
+    return hash_of(at, size, cell(table, SEED))
+
+
+@kernel
 def find_bytes(table: Address, at: Address, size: int) -> int:
     """Return the id of a text, 0 if it has none."""
-    slot = _slot_of(table, at, size, hash_of(at, size, cell(table, SEED)))
-    return cell(cell(table, _SLOTS), slot) & _ID_MASK
+    return find_hashed(table, at, size, hash_for(table, at, size))
+
+
+@kernel
+def find_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
+    """Return the id of a text whose hash is known, 0 if it has none."""
+    return cell(cell(table, _SLOTS), _slot_of(table, at, size, hashed)) & _ID_MASK
+
+
+@kernel
+def _likely_slot(table: Address, hashed: int) -> Address:
+    return cell(table, _SLOTS) + 8 * (hashed & (cell(table, _SLOT_COUNT) - 1))
+
+
+@kernel
+def fetch_slot(table: Address, hashed: int) -> None:
+    """Have the slot of a hash on its way into the caches; `fetch_span` and `fetch_text` follow, each a while later."""
+    prefetch(_likely_slot(table, hashed))
+
+
+@kernel
+def fetch_span(table: Address, hashed: int) -> None:
+    """Have the span of what is likely the text of a hash on its way."""
+    prefetch(cell(table, _SPANS) + 16 * (cell(_likely_slot(table, hashed), 0) & _ID_MASK))
+
+
+@kernel
+def fetch_text(table: Address, hashed: int) -> None:
+    """Have what is likely the text of a hash on its way."""
+    term = cell(_likely_slot(table, hashed), 0) & _ID_MASK
+    prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * term))
 
 
 @kernel
@@ -145,7 +187,12 @@ def _describe(table: Address, term: int, at: Address, size: int, hashed: int) ->
 @kernel
 def intern_bytes(table: Address, at: Address, size: int) -> int:
     """Return the id of a text, a new one if it has none. The caller has made sure of the room."""
-    hashed = hash_of(at, size, cell(table, SEED))
+    return intern_hashed(table, at, size, hash_for(table, at, size))
+
+
+@kernel
+def intern_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
+    """Return the id of a text whose hash is known, a new one if it has none. The caller has made sure of the room."""
     slots, slot = cell(table, _SLOTS), _slot_of(table, at, size, hashed)
     known = cell(slots, slot) & _ID_MASK
     if known != 0:

@@ -32,11 +32,22 @@ from retewave.rete import rows as columns
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.jit import kernel
 from retewave.rete.term_bytes import BLOCK, Address, byte, cell, first_string_stop, same, set_cell
-from retewave.rete.term_table import find_bytes, has_room, intern_bytes
+from retewave.rete.term_table import (
+    fetch_slot,
+    fetch_span,
+    fetch_text,
+    find_bytes,
+    find_hashed,
+    has_room,
+    hash_for,
+    intern_bytes,
+    intern_hashed,
+)
 
 __all__ = [
     "AT",
     "BASE",
+    "BATCH",
     "BEHIND",
     "DONE",
     "EVENTS",
@@ -44,8 +55,10 @@ __all__ = [
     "FAULTS",
     "FAULT_WIDTH",
     "FULL",
+    "GATHERED",
     "GRAPHS",
     "GRAPH_NOW",
+    "G_CELLS",
     "IGNORE_GRAPHS",
     "JOB_CELLS",
     "KEEP_GRAPHS",
@@ -56,10 +69,10 @@ __all__ = [
     "NOTED",
     "NO_GRAPHS",
     "NO_ROOM",
-    "PLACES",
     "OBJECTS",
     "OBJECT_COUNT",
     "ONLY_FOR_TIME",
+    "PLACES",
     "PREDICATES",
     "PREDICATE_COUNT",
     "RAISED",
@@ -81,6 +94,7 @@ DONE = 0  # the block is used up
 FULL = 1  # there is no room for another row
 NO_ROOM = 2  # the dictionary must grow by NEED bytes before the line at AT
 RAISED = 3  # the line at AT is malformed, and RAISING was asked for
+MORE = 4  # not yet: a batch of statements is gathered
 
 # The cells of a job begin with those of its line (retewave/io/line_terms.py); a job is a scan's whole state.
 AT = LINE_CELLS  # the address of the next byte to scan
@@ -98,7 +112,7 @@ ROWS = LINE_CELLS + 11  # the address of the rows
 ROW_COUNT = LINE_CELLS + 12  # how many are written there
 ROW_ROOM = LINE_CELLS + 13  # how many fit
 STREAM = LINE_CELLS + 14  # what goes into their STREAM
-SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes, as many as the block has and 256 more
+SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes, as many as the block has and 256 more for each of a batch
 TERMS = LINE_CELLS + 16  # the address of the dictionary
 NEED = LINE_CELLS + 17  # bytes of text that it must take
 EVERYTHING = LINE_CELLS + 18  # the acceptance: its three fields, arrays as address and length
@@ -114,7 +128,14 @@ TIME_PREDICATE = LINE_CELLS + 27  # the id of the predicate that tells an event'
 LAST = LINE_CELLS + 28  # the last subject: its address, its size, its id
 PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
 BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
-JOB_CELLS = LINE_CELLS + 33
+GATHERED = LINE_CELLS + 33  # the address of the statements whose terms are yet to be interned: their G_* cells
+GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows lack subject and object
+GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
+JOB_CELLS = LINE_CELLS + 36
+
+# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's.
+G_SUBJECT, G_OBJECT, G_CELLS = 0, 3, 6
+BATCH = 32  # statements gathered before the first is interned, so that what the look-ups need is on its way
 
 FAULT_WIDTH = 4
 
@@ -149,7 +170,6 @@ def _graph(job: Address, at: Address) -> Address:
 @kernel
 def _terms(job: Address, at: Address) -> Address:
     """Scan the terms of a statement: return the address where its dot should be."""
-    set_cell(job, WRITTEN, cell(job, SCRATCH))
     at = _node(job, job + SUBJECT, at, why.NO_SUBJECT)
     if at == FAULT:
         return FAULT
@@ -207,11 +227,10 @@ def _intern(job: Address, span: Address) -> int:
 
 
 @kernel
-def _accepts(job: Address) -> bool:
-    """Tell whether the statement can matter, without interning anything."""
+def _accepts(job: Address, predicate: int) -> bool:
+    """Tell whether a statement with the predicate can matter, without interning anything."""
     if cell(job, EVERYTHING):
         return True
-    predicate = _find(job, job + PREDICATE)
     if predicate == 0 or predicate >= cell(job, PREDICATE_COUNT):
         return False
     answer = byte(cell(job, PREDICATES) + predicate)
@@ -219,12 +238,6 @@ def _accepts(job: Address) -> bool:
         return answer == ACCEPT
     value = _find(job, job + OBJECT)
     return 0 < value < cell(job, OBJECT_COUNT) and byte(cell(job, OBJECTS) + value) != 0
-
-
-@kernel
-def _tells_time(job: Address) -> bool:
-    wanted = cell(job, TIME_PREDICATE)
-    return wanted != 0 and _find(job, job + PREDICATE) == wanted
 
 
 @kernel
@@ -243,24 +256,10 @@ def _enter_graph(job: Address, taken: bool) -> None:
 
 
 @kernel
-def _subject(job: Address) -> int:
-    """Return the subject's id; the last line's is compared first, since statements come grouped by subject."""
-    at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
-    if size != cell(job, LAST + 1) or not same(cell(job, LAST), at, size):
-        set_cell(job, LAST + 2, intern_bytes(cell(job, TERMS), at, size))
-    inside = cell(job, BASE) <= at < cell(job, LIMIT)  # scratch bytes are overwritten by the next line
-    set_cell(job, LAST, at)
-    set_cell(job, LAST + 1, size if inside else -1)
-    return cell(job, LAST + 2)
-
-
-@kernel
-def _write_row(job: Address, accepted: bool) -> None:
-    """Write the raw row of the statement, interning its terms."""
+def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
+    """Write what is known of the statement's raw row before its subject and object have ids."""
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * cell(job, ROW_COUNT)
-    set_cell(row, columns.SUBJECT, _subject(job))
-    set_cell(row, columns.PREDICATE, _intern(job, job + PREDICATE))
-    set_cell(row, columns.OBJECT, _intern(job, job + OBJECT))
+    set_cell(row, columns.PREDICATE, predicate)
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
     place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
@@ -272,26 +271,87 @@ def _write_row(job: Address, accepted: bool) -> None:
 
 
 @kernel
+def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
+    """Put a term off: note it with its hash, and have its slot of the dictionary on its way."""
+    hashed = hash_for(cell(job, TERMS), at, size)
+    fetch_slot(cell(job, TERMS), hashed)
+    set_cell(term, 0, at)
+    set_cell(term, 1, size)
+    set_cell(term, 2, hashed)
+
+
+@kernel
+def _gather_terms(job: Address) -> None:
+    """Put the statement's subject and object off; statements come grouped by subject, so it is often the last one."""
+    gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
+    at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
+    if size == cell(job, LAST + 1) and same(cell(job, LAST), at, size):
+        set_cell(gathered, G_SUBJECT + 1, 0)
+    else:
+        _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
+    set_cell(job, LAST, at)
+    set_cell(job, LAST + 1, size)
+    _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) + 1)
+    set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
+
+
+@kernel
 def _has_room(job: Address) -> bool:
-    """Tell whether the dictionary can take all terms of the line."""
+    """Tell whether the dictionary can take all terms of the line, behind those that were gathered."""
     size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
     set_cell(job, NEED, size)
-    return has_room(cell(job, TERMS), size, 4)
+    return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 2 * cell(job, GATHERED_COUNT))
 
 
 @kernel
 def _take(job: Address) -> bool:
-    """Make a row of a well-formed statement if it is accepted; False if the dictionary lacks room for that."""
-    accepted = _accepts(job)
-    taken = accepted or _tells_time(job)
+    """Gather a well-formed statement if it is accepted; False if the dictionary lacks room for that."""
+    at, size = cell(job + PREDICATE, 0), cell(job + PREDICATE, 1)
+    hashed = hash_for(cell(job, TERMS), at, size)
+    predicate = find_hashed(cell(job, TERMS), at, size, hashed)
+    accepted = _accepts(job, predicate)
+    taken = accepted or (predicate != 0 and predicate == cell(job, TIME_PREDICATE))
     if taken and not _has_room(job):
         return False
     if cell(job, GRAPHS) == KEEP_GRAPHS:
         _enter_graph(job, taken)
     if taken:
-        _write_row(job, accepted)
+        predicate = predicate if predicate != 0 else intern_hashed(cell(job, TERMS), at, size, hashed)
+        _begin_row(job, predicate, accepted)
+        _gather_terms(job)
     set_cell(job, STATEMENTS, cell(job, STATEMENTS) + 1)
     return True
+
+
+@kernel
+def _fetch_gathered(job: Address) -> None:
+    """Have all that the look-ups need on its way: where the texts are, then the texts."""
+    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    for i in range(count):
+        fetch_span(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+    for i in range(count):
+        fetch_text(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+
+
+@kernel
+def _intern_gathered(job: Address) -> None:
+    """Give the gathered statements' rows their subjects and objects."""
+    _fetch_gathered(job)
+    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * (cell(job, ROW_COUNT) - count)
+    gathered = cell(job, GATHERED)
+    for _ in range(count):
+        at, size, hashed = cell(gathered, G_SUBJECT), cell(gathered, G_SUBJECT + 1), cell(gathered, G_SUBJECT + 2)
+        if size > 0:
+            set_cell(job, LAST + 2, intern_hashed(terms, at, size, hashed))
+        set_cell(row, columns.SUBJECT, cell(job, LAST + 2))
+        at, size, hashed = cell(gathered, G_OBJECT), cell(gathered, G_OBJECT + 1), cell(gathered, G_OBJECT + 2)
+        set_cell(row, columns.OBJECT, intern_hashed(terms, at, size, hashed))
+        gathered += 8 * G_CELLS
+        row += 8 * columns.ROW_WIDTH
+    set_cell(job, GATHERED_COUNT, 0)
+    set_cell(job, GATHERED_BYTES, 0)
 
 
 @kernel
@@ -340,13 +400,24 @@ def _begin(job: Address) -> Address:
 
 
 @kernel
-def scan(job: Address) -> int:
-    """Scan the lines from AT up to LIMIT, the last of which is complete; return how it ended."""
-    at = _begin(job)
+def _begin_batch(job: Address) -> None:
+    """Let the next lines write over the scratch bytes; a subject that was written there is forgotten."""
+    set_cell(job, WRITTEN, cell(job, SCRATCH))
+    if not cell(job, BASE) <= cell(job, LAST) < cell(job, LIMIT):
+        set_cell(job, LAST + 1, -1)
+
+
+@kernel
+def _gather(job: Address) -> int:
+    """Scan lines from AT on until a batch is gathered (MORE), or say how the scan ends."""
+    _begin_batch(job)
+    at = cell(job, AT)
     while at < cell(job, LIMIT):
         set_cell(job, AT, at)
         if cell(job, ROW_COUNT) == cell(job, ROW_ROOM):
             return FULL
+        if cell(job, GATHERED_COUNT) == BATCH:
+            return MORE
         first = blanks_end(at)
         opening = byte(first)
         if opening == 10 or opening == 13 or opening == 35:
@@ -363,3 +434,14 @@ def scan(job: Address) -> int:
         at = _next_line(job, end)
     set_cell(job, AT, at)
     return DONE
+
+
+@kernel
+def scan(job: Address) -> int:
+    """Scan the lines from AT up to LIMIT, the last of which is complete; return how it ended."""
+    set_cell(job, AT, _begin(job))
+    ended = MORE
+    while ended == MORE:
+        ended = _gather(job)
+        _intern_gathered(job)
+    return ended

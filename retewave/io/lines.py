@@ -59,6 +59,7 @@ class LineReading:
         self._cells = np.zeros(job.JOB_CELLS, np.int64)
         self._rows = np.zeros((wanted.chunk_rows, ROW_WIDTH), np.int64)
         self._notes = np.zeros((max(wanted.reports, 1), job.FAULT_WIDTH), np.int64)
+        self._gathered = np.zeros(job.BATCH * job.G_CELLS, np.int64)
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
         self._ending: MalformedInput | None = None  # what ended the document before its end
@@ -73,6 +74,7 @@ class LineReading:
         cells[job.LINE], cells[job.RAISING] = 1, wanted.raising
         cells[job.FAULTS], cells[job.FAULT_ROOM] = address_of(self._notes), len(self._notes)
         cells[job.ROWS], cells[job.ROW_ROOM] = address_of(self._rows), len(self._rows)
+        cells[job.GATHERED] = address_of(self._gathered)
         cells[job.STREAM], cells[job.TERMS] = wanted.stream, self._terms.address
         cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.last_event
         cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
@@ -84,7 +86,7 @@ class LineReading:
             buffer[: self._carried] = self._buffer[: self._carried]
         self._buffer, self._size = buffer, size
         self._view, self._array = memoryview(buffer), np.frombuffer(buffer, np.uint8)
-        self._scratch = np.zeros(size + 256, np.uint8)
+        self._scratch = np.zeros(size + 256 * job.BATCH, np.uint8)
         self._cells[job.BASE] = address_of(self._array)
         self._cells[job.SCRATCH] = address_of(self._scratch)
 
@@ -219,7 +221,7 @@ class LineReading:
                 ended = int(job.scan(address_of(cells)))
                 if ended != job.NO_ROOM:
                     return ended
-                self._terms.reserve(int(cells[job.NEED]), 4)
+                self._terms.reserve(int(cells[job.NEED]), 4 * job.BATCH)
 
     def _handed_on(self) -> np.ndarray:
         count = int(self._cells[job.ROW_COUNT])
