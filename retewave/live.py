@@ -40,6 +40,7 @@ class Live:
     def __init__(self, terms: Terms, registry: Registry, datasets: Datasets, options: Options) -> None:
         self.terms = terms  # the dictionary
         self.registry = registry  # the queries
+        registry.network = self.current
         self.datasets = datasets  # schema and static data
         self.options = options  # what the user chose
         self.running: Running | None = None  # the network; none before it is first needed

@@ -1,6 +1,7 @@
 """How queries, matches and engines show themselves in a notebook: HTML tables, and the network as SVG.
 
-Where it stands: at the side; nothing of the engine needs it.
+Where it stands: at the side; nothing of the engine needs it.  An engine's picture is its network, a query's the part of
+it that leads to the query.  Notebooks show one form, and prefer HTML: so the picture stands in that, too.
 Invariant: everything that comes from data or from a user is escaped: an IRI that contains <script> is shown, not run.
 """
 
@@ -34,7 +35,7 @@ def of_query(query: Query) -> str:
     said = f"<p><b>{escape(query.name)}</b>: {query.parsed.form}, {_count(query.matched, 'match', 'matches')}"
     said += f", the last {len(last)}, latest first</p>" if query.matched > len(last) > 0 else "</p>"
     text = f"<details><summary>query</summary><pre>{escape(query.text)}</pre></details>"
-    return f"<div>{said}{text}{_table(head, rows) if rows else ''}</div>"
+    return f"<div>{said}{text}{_table(head, rows) if rows else ''}{_picture(drawn(query))}</div>"
 
 
 def of_match(match: Match) -> str:
@@ -53,20 +54,28 @@ def of_engine(engine: Engine) -> str:
     counts = [[name.replace("_", " "), f"{stats[name]:,}"] for name in shown]
     many = _count(len(queries), "query", "queries")
     listed = _table(("query", "form", "matches"), queries) if queries else ""
-    return f"<div><p><b>Engine</b>: {many}</p>{listed}{_table((), counts)}</div>"
+    return f"<div><p><b>Engine</b>: {many}</p>{listed}{_table((), counts)}{_picture(drawn(engine))}</div>"
 
 
-def drawn(engine: Engine) -> str | None:
-    """Return the network as SVG; nothing where there is no query, or no program that draws."""
+def drawn(shown: Engine | Query) -> str | None:
+    """Return the network of an engine, or a query's part of it, as SVG.
+
+    Nothing where there is no query, or no program that draws; nor for a query that is not registered any more.
+    """
+    from retewave.query import Query
     from retewave.viz.dot import draw
     from retewave.viz.render import svg
 
-    if not engine.queries:
-        return None
     try:
-        return svg(draw(engine.live.current()))
+        if isinstance(shown, Query):
+            return svg(draw(shown.network(), query=shown.name)) if shown.network else None
+        return svg(draw(shown.live.current())) if shown.queries else None
     except UsageError:  # Graphviz is not installed: the notebook shows the HTML
         return None
+
+
+def _picture(svg: str | None) -> str:
+    return "" if svg is None else f"<details open><summary>network</summary>{svg}</details>"
 
 
 def _term(text: bytes | None, prefixes: Prefixes) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.compiler.explain_running import Compiled
+
 __all__ = ["Query"]
 
 
@@ -37,6 +39,7 @@ class Query:
         self.name = name  # REGISTER QUERY's name, or one that the engine gave
         self.on_match = on_match  # is called with every match
         self.matched = 0  # how many matches there were
+        self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
@@ -60,6 +63,11 @@ class Query:
         from retewave.notebook import of_query
 
         return of_query(self)
+
+    def _repr_svg_(self) -> str | None:
+        from retewave.notebook import drawn
+
+        return drawn(self)
 
     def place(self, variable: str) -> int:
         """Return the column of a variable.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.explain_running import Compiled
 from retewave.compiler.normal import Branch, branches
 from retewave.compiler.parse import parse
 from retewave.compiler.parts import parts_of
@@ -50,6 +51,7 @@ class Registry:
     queries: dict[int, Query] = field(default_factory=dict)  # by number
     streams: dict[str, int] = field(default_factory=dict)  # IRI -> the engine's number of the stream
     generation: int = 0  # changes with every change of the queries
+    network: Callable[[], Compiled] | None = None  # makes the network of the queries, for their pictures
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
     _names: set[str] = field(default_factory=set)  # of the registered queries
@@ -73,6 +75,7 @@ class Registry:
         self._numbers = self._numbers if number is None else number
         number = self._numbers
         query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
+        query.network = self.network
         self._numbers += 1
         self.queries[number] = query
         self._listeners[number] = self._listener(query, normal)
@@ -85,6 +88,7 @@ class Registry:
             raise UsageError(f"{query.name} is not registered with this engine")
         del self.queries[query.number], self._listeners[query.number]
         self._names.discard(query.name)
+        query.network = None
         self.generation += 1
 
     def __contains__(self, query: Query) -> bool:

@@ -1,9 +1,12 @@
 """Queries, matches and engines show themselves in a notebook, and nothing in them runs."""
 
+from pathlib import Path
+
 import pytest
 
 import retewave as rw
 from retewave.viz import render
+from retewave.viz.graph import leading_to
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -64,3 +67,53 @@ def test_engine_without_a_program_that_draws_leaves_the_picture_out(monkeypatch:
     monkeypatch.setattr(render, "render", nothing_draws)
     assert engine._repr_svg_() is None
     assert rw.Engine()._repr_svg_() is None
+
+
+def two_queries_that_share() -> tuple[rw.Engine, rw.Query, rw.Query]:
+    engine = rw.Engine()
+    tea = engine.register("SELECT * { ?x <urn:p> ?y . ?y <urn:tea> ?z }", name="tea")
+    milk = engine.register("SELECT * { ?x <urn:p> ?y . ?y <urn:milk> ?z }", name="milk")
+    return engine, tea, milk
+
+
+def test_query_draws_its_own_part_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "render", lambda dot, format: b"<?xml?><svg>" + dot.encode())
+    engine, tea, milk = two_queries_that_share()
+    drawn = tea._repr_svg_()
+    assert drawn.startswith("<svg>digraph")
+    assert ("urn:p" in drawn, "urn:tea" in drawn, "urn:milk" in drawn) == (True, True, False)
+    assert "shared by 2" in drawn
+    assert "urn:tea" in engine._repr_svg_()
+    assert "urn:milk" in milk._repr_svg_()
+    assert drawn in tea._repr_html_(), "a notebook prefers HTML"
+
+
+def test_query_that_is_not_registered_any_more_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "render", lambda dot, format: b"<svg>" + dot.encode())
+    engine, tea, milk = two_queries_that_share()
+    engine.remove(milk)
+    assert milk._repr_svg_() is None
+    assert "network" not in milk._repr_html_()
+    assert "shared by" not in tea._repr_svg_()
+
+
+def test_query_of_a_restored_engine_draws_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(render, "render", lambda dot, format: b"<svg>" + dot.encode())
+    engine, tea, _ = two_queries_that_share()
+    engine.snapshot(tmp_path / "snapshot")
+    restored = rw.Engine.restore(tmp_path / "snapshot")
+    assert restored.queries[0]._repr_svg_() == tea._repr_svg_()
+
+
+def test_query_among_many_of_its_shape_draws_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "render", lambda dot, format: b"<svg>" + dot.encode())
+    engine = rw.Engine()
+    alike = [engine.register(f"SELECT * {{ ?x <urn:p> <urn:o{n}> }}", name=f"of {n}") for n in range(20)]
+    assert "of 17" in alike[17]._repr_svg_()
+    assert "of 16" not in alike[17]._repr_svg_()
+
+
+def test_a_part_that_leads_to_no_query_is_refused() -> None:
+    engine, _, _ = two_queries_that_share()
+    with pytest.raises(rw.UsageError, match="no query 'coffee'"):
+        leading_to(engine.graph(), "coffee")

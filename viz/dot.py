@@ -17,7 +17,7 @@ from retewave.compiler.explain_running import Compiled
 from retewave.epsilon.network import Network, Node
 from retewave.errors import UsageError
 from retewave.viz.fold import fold_alike, fold_far, fold_tests
-from retewave.viz.graph import epsilon_full, epsilon_reduced, graph
+from retewave.viz.graph import epsilon_full, epsilon_reduced, graph, leading_to
 from retewave.viz.join_table import join_table
 from retewave.viz.style import (
     EDGES,
@@ -43,8 +43,13 @@ _EPSILON = frozenset(("class", "property", "value", "rest"))
 _MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
 
 
-def draw(running: Compiled, drawing: Drawing = "all", *, network: Network | None = None) -> str:
-    """Return one of the four drawings as DOT text; `network` is the schema's, where it is not the dispatch's own."""
+def draw(
+    running: Compiled, drawing: Drawing = "all", *, network: Network | None = None, query: str | None = None
+) -> str:
+    """Return one of the four drawings as DOT text: of all queries, or the part that leads to one, by its name.
+
+    `network` is the schema's, where it is not the dispatch's own.
+    """
     if drawing not in DRAWINGS:
         raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}")
     reduction = running.dispatch.reduction
@@ -55,7 +60,8 @@ def draw(running: Compiled, drawing: Drawing = "all", *, network: Network | None
         drawn = epsilon_reduced(running)
     else:
         drawn = graph(running)
-    return to_dot(_folded(_part(drawn, drawing)), DRAWINGS[drawing])
+    part = _part(drawn, drawing)
+    return to_dot(_folded(part if query is None else leading_to(part, query)), DRAWINGS[drawing])
 
 
 def _part(drawn: networkx.MultiDiGraph, drawing: Drawing) -> networkx.MultiDiGraph:

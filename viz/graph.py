@@ -22,9 +22,10 @@ from retewave.compiler.explain_running import Compiled
 from retewave.compiler.plan import AlphaTest, End, Join, Table
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
+from retewave.errors import UsageError
 from retewave.viz.labels import elided, node_label, short_term
 
-__all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph"]
+__all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
 
 LAYERS = {"stream": 0, "input": 1, "goal": 2, "alpha": 3, "table": 3}  # memories and joins alternate from 4 on
 _FIRST_MEMORY_LAYER = 4
@@ -34,6 +35,16 @@ _MOST_COLUMNS = 5  # of a memory's row that are named
 def graph(running: Compiled) -> networkx.MultiDiGraph:
     """Return the whole network: reduced ε, α tests, memories, joins, queries."""
     return _Drawn(running).done()
+
+
+def leading_to(graph: networkx.MultiDiGraph, query: str) -> networkx.MultiDiGraph:
+    """Return the part of a graph that leads to a query, by its name; what it shares with others stays marked."""
+    name = f"query:{query}"
+    if name not in graph:
+        raise UsageError(f"there is no query {query!r} in this network")
+    part = graph.copy()  # a subgraph's nodes would come in no certain order
+    part.remove_nodes_from(set(graph) - networkx.ancestors(graph, name) - {name})
+    return part
 
 
 def epsilon_full(
