@@ -1,0 +1,107 @@
+"""Stage 2 on Spark: the shards' steps, with Spark's state store as their store.
+
+Data's way: packets of a shard -> **a step of the shard** -> packed matches.
+Invariant: what a step puts out and what it writes are committed together by Spark, or not at all.  Rows wait in the
+shard until the watermark has passed them; a timer of event time calls the shard again when it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Row
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, MapState, TimerValues, ValueState
+
+    from retewave.spark.carried import Carried
+    from retewave.spark.stats import Stats
+
+__all__ = ["BLOBS", "Keeping"]
+
+BLOBS = "found binary"
+
+_DATA = StructType([StructField("data", BinaryType())])
+_NUMBER = StructType([StructField("number", LongType())])
+_NO_WATERMARK = -(1 << 62)  # before all time
+_MICROS = 1000  # in a millisecond, Spark's unit of watermarks and timers
+
+
+class _Store:
+    """A shard's store, in Spark's state store."""
+
+    def __init__(self, meta: ValueState, chunks: MapState) -> None:
+        self._meta, self._chunks = meta, chunks
+
+    def meta(self) -> bytes | None:
+        """Return what was put last."""
+        value = self._meta.get()
+        return None if value is None else bytes(value[0])
+
+    def put_meta(self, data: bytes) -> None:
+        """Keep how far the shard has come."""
+        self._meta.update((data,))
+
+    def chunk(self, number: int) -> bytes:
+        """Return a chunk."""
+        value = self._chunks.getValue((number,))
+        if value is None:
+            raise RuntimeError(f"the state store has lost chunk {number}")
+        return bytes(value[0])
+
+    def put_chunk(self, number: int, data: bytes) -> None:
+        """Keep a chunk."""
+        self._chunks.updateValue((number,), (data,))
+
+    def drop(self, number: int) -> None:
+        """Forget a chunk."""
+        self._chunks.removeKey((number,))
+
+
+class Keeping(StatefulProcessor):
+    """Spark's view of the shards: one key, one shard."""
+
+    def __init__(self, carried: Carried, keys: Sequence[int], stats: Stats | None) -> None:
+        self._carried, self._stats = carried, stats
+        self._shards = {key: shard for shard, key in enumerate(keys)}
+        self._stepped: dict[int, int] = {}  # key -> the watermark that its last step in this batch has seen
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state."""
+        self._handle = handle
+        self._store = _Store(handle.getValueState("meta", _DATA), handle.getMapState("chunks", _NUMBER, _DATA))
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
+        """Step a shard that has been sent something."""
+        payloads = [bytes(row.payload) for row in rows if row.payload]
+        return self._step(key[0], payloads, timerValues)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[Row]:
+        """Step a shard whose waiting rows the watermark has passed."""
+        if self._stepped.get(key[0]) == timerValues.getCurrentWatermarkInMs():
+            return iter(())
+        return self._step(key[0], [], timerValues)
+
+    def close(self) -> None:
+        """Do nothing: the live networks stay for the next batch."""
+
+    def _step(self, key: int, payloads: list[bytes], times: TimerValues) -> Iterator[Row]:
+        from retewave.spark.shard import shard_of
+
+        millis = times.getCurrentWatermarkInMs()
+        watermark = millis * _MICROS if millis > 0 else _NO_WATERMARK  # Spark says 0 as long as there is none
+        step = shard_of(self._carried.job(), self._shards[key]).step(self._store, payloads, watermark)
+        self._stepped[key] = millis
+        if step.wake is not None:
+            self._handle.registerTimer(-(-step.wake // _MICROS))
+        if self._stats is not None:
+            self._stats.came_late(step.late)
+        return (Row(found=packed) for packed in step.found)

@@ -1,0 +1,279 @@
+"""The front door on Spark: from a DataFrame of triples to a DataFrame of matches.
+
+Data's way: DataFrame -> stage 1 (route) -> shuffle -> stage 2 (shards) -> **DataFrame of matches**.
+Invariant: one shuffle, and every match in exactly one shard.  A streaming DataFrame and a batch one differ in stage 2
+alone: a stream's rows wait for the watermark, a batch's are sorted.
+Left out: sessions, sources and sinks, which are plain PySpark.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812: Spark's own habit
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from retewave.errors import UsageError
+from retewave.spark import routing
+from retewave.spark.carried import Carried, carry
+from retewave.spark.job import Job
+from retewave.spark.keeping import BLOBS, Keeping
+from retewave.spark.partitions import keys_of
+from retewave.spark.session import configure
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from retewave.spark.stats import Stats
+
+__all__ = ["match", "run"]
+
+WATERMARK = "10 seconds"
+
+
+def match(
+    df: DataFrame | Sequence[DataFrame],
+    queries: Any,
+    *,
+    schema: Any = (),
+    static: Any = (),
+    text: str = "value",
+    triple: Sequence[str] | None = None,
+    time: str = "timestamp",
+    rate: float | None = None,
+    start: int = 0,
+    time_property: str | None = None,
+    stream: str | None = None,
+    watermark: str = WATERMARK,
+    shards: int | None = None,
+    allow_cartesian: bool = False,
+    on_error: Literal["count", "raise"] = "count",
+    sample: Any = None,
+    stats: Stats | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Find the matches of queries in a DataFrame of triples, streaming or batch.
+
+    The triples are in the column `text` (N-Triples or N-Quads: lines or whole documents), or in three or four columns
+    of N-Triples terms (`triple`).  Their time is in the column `time`, or told by a nominal `rate` and the column
+    `first` (the ordinal of a value's first statement), or by their graphs (`time_property`).  `stream` is a column with
+    the IRIs of streams.  Several DataFrames are one input; the slowest of them sets the watermark.
+
+    The columns of the result: query, start, end, and each projected variable as an N-Triples term, or s, p and o for
+    CONSTRUCT.  A match comes when the watermark has passed its end.  `options` are those of `Engine` that concern data:
+    datasets, imports, closure.
+    """
+    frames = [df] if isinstance(df, DataFrame) else list(df)
+    if not frames:
+        raise UsageError("there is no DataFrame to match")
+    count = shards or frames[0].sparkSession.sparkContext.defaultParallelism
+    job = Job.of(
+        queries,
+        schema=schema,
+        static=static,
+        shards=count,
+        rate=rate,
+        start=start,
+        time_property=time_property,
+        allow_cartesian=allow_cartesian,
+        on_error=on_error,
+        sample=sample,
+        **options,
+    )
+    columns = Columns(text, tuple(triple) if triple else None, time, stream)
+    return run(job, frames, columns, watermark=watermark, stats=stats)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of the input are what."""
+
+    text: str = routing.VALUE  # lines, documents, or places of files
+    triple: tuple[str, ...] | None = None  # terms, instead
+    time: str = "timestamp"  # of a row, unless a rate or the graphs tell it
+    stream: str | None = None  # the IRI of a row's stream
+
+
+def run(
+    job: Job,
+    frames: Sequence[DataFrame],
+    columns: Columns,
+    *,
+    watermark: str = WATERMARK,
+    stats: Stats | None = None,
+) -> DataFrame:
+    """Run a job over DataFrames: `match` with its planning done."""
+    _check_columns(job)
+    spark = frames[0].sparkSession
+    streaming = {frame.isStreaming for frame in frames}
+    if len(streaming) > 1:
+        raise UsageError("streaming and batch DataFrames cannot be matched together")
+    configure(spark, job.shards)
+    partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or job.shards) if True in streaming else job.shards
+    keys = keys_of(job.shards, partitions)
+    carried = carry(spark, job)
+    route = routing.Routing(carried, keys, stats)
+    packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
+    if True in streaming:
+        return _of_stream(job, packets, watermark, Keeping(carried, keys, stats))
+    return _of_batch(job, packets, _Whole(carried, keys, stats))
+
+
+def _of_stream(job: Job, packets: Sequence[DataFrame], watermark: str, keeping: Keeping) -> DataFrame:
+    if job.unbounded:
+        warnings.warn("a query has no window ([RANGE …]), so the state grows as long as the stream runs", stacklevel=4)
+    told = _union([frame.withWatermark("newest", watermark) for frame in packets])
+    # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
+    sent = told.select("shard", "payload")
+    found = sent.groupBy("shard").transformWithState(keeping, BLOBS, "Append", "EventTime")
+    return found.mapInArrow(_Unpacking(keeping.carried, keeping.stats), _schema(job))
+
+
+def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFrame:
+    sent = _union([frame.select("shard", "oldest", "payload") for frame in packets])
+    if job.announces:
+        nothing = F.explode(F.array(*[F.lit(key) for key in whole.keys]))
+        none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(-(1 << 62)).alias("oldest"))
+        sent = sent.union(none.select("shard", "oldest", F.lit(b"").alias("payload")))
+    sorted_ = sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest")
+    return sorted_.mapInArrow(whole, _schema(job))
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.union, frames)
+
+
+# ---- what comes in ----
+def _inputs(job: Job, frame: DataFrame, columns: Columns) -> DataFrame:
+    """Return the columns that stage 1 reads."""
+    value = _value(frame, columns)
+    chosen = [value.alias(routing.VALUE)]
+    if job.rate is not None:
+        chosen.append(_named(frame, "first", "a rate gives time by the statements before a value").cast("bigint"))
+    elif job.time_property is None:
+        chosen.append(_micros(frame, columns.time).alias(routing.TIME))
+    document = _document(frame, columns)
+    if document is not None:
+        numbered = F.xxhash64(document).bitwiseAND(F.lit((1 << 62) - 1))
+        chosen.append(numbered.alias(routing.DOCUMENT))
+    if columns.stream is not None:
+        chosen.append(_named(frame, columns.stream, "it holds the streams' IRIs").cast("string").alias(routing.STREAM))
+    return frame.select(*chosen)
+
+
+def _value(frame: DataFrame, columns: Columns) -> Column:
+    if columns.triple is None:
+        value = _named(frame, columns.text, "it holds the text; say text= or triple=")
+        kind = _type(frame, columns.text)
+        if not (isinstance(kind, StringType | BinaryType) or _is_place(kind)):
+            raise UsageError(f"the column {columns.text} is {kind.simpleString()}, not text")
+        return value
+    if len(columns.triple) not in (3, 4):
+        raise UsageError(f"a triple has three columns, a quad four, not {len(columns.triple)}")
+    return F.struct(*[_named(frame, name, "triple= names it").cast("string") for name in columns.triple])
+
+
+def _is_place(kind: DataType) -> bool:
+    return isinstance(kind, StructType) and set(kind.names) >= {"file", "start", "end", "format"}
+
+
+def _document(frame: DataFrame, columns: Columns) -> Column | None:
+    """Return what names the document of a value: a file, if the source is one of ours."""
+    if columns.triple is not None:
+        return None
+    if _is_place(_type(frame, columns.text)):
+        return frame[columns.text]["file"]
+    return frame["file"] if {"first", "file"} <= set(frame.columns) else None
+
+
+def _micros(frame: DataFrame, name: str) -> Column:
+    column = _named(frame, name, "it holds the time; say time=, rate= or time_property=")
+    kind = _type(frame, name)
+    if not isinstance(kind, TimestampType | TimestampNTZType):
+        raise UsageError(f"the column {name} is {kind.simpleString()}, not a timestamp", hint="cast it")
+    return F.unix_micros(column.cast("timestamp"))
+
+
+def _named(frame: DataFrame, name: str, why: str) -> Column:
+    if name not in frame.columns:
+        raise UsageError(f"there is no column {name}: {why}", hint=f"there are {', '.join(frame.columns)}")
+    return frame[name]
+
+
+def _type(frame: DataFrame, name: str) -> DataType:
+    return frame.schema[name].dataType
+
+
+# ---- what goes out ----
+def _schema(job: Job) -> StructType:
+    """Return the columns in which matches leave."""
+    times = [StructField(name, TimestampType()) for name in ("start", "end")]
+    terms = [StructField(name, StringType()) for name in job.columns]
+    return StructType([StructField("query", StringType()), *times, *terms])
+
+
+def _check_columns(job: Job) -> None:
+    for name in job.columns:
+        if name.lower() in ("query", "start", "end"):
+            raise UsageError(
+                f"the variable ?{name} has the name of a column that every match has",
+                hint="rename it: SELECT (?x AS ?y)",
+            )
+
+
+@dataclass(frozen=True)
+class _Unpacking:
+    """Stage 3: packed matches become columns; goes to the workers."""
+
+    carried: Carried  # the job
+    stats: Stats | None  # told of matches
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Unpack all batches of a task."""
+        for batch in batches:
+            for packed in batch.column(0):
+                yield self.columns(packed.as_py())
+
+    def columns(self, packed: bytes) -> pa.RecordBatch:
+        """Unpack matches."""
+        from retewave.spark.found import unpack
+
+        found = unpack(self.carried.job(), packed)
+        if self.stats is not None:
+            self.stats.found(found.num_rows)
+        return found
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Stages 2 and 3 over packets that are sorted by shard and time; goes to the workers."""
+
+    carried: Carried  # the job
+    keys: tuple[int, ...]  # of the shards
+    stats: Stats | None  # told of matches
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Match what a task has, shard by shard."""
+        from retewave.spark.shard import shard_of
+
+        unpacking = _Unpacking(self.carried, self.stats)
+        packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())
+        for key, mine in groupby(packets, key=lambda packet: packet[0]):
+            shard = shard_of(self.carried.job(), self.keys.index(key))
+            for packed in shard.whole((oldest, payload) for _, oldest, payload in mine):
+                yield unpacking.columns(packed)
