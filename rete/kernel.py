@@ -25,11 +25,9 @@ from retewave.rete.layout import (
     A_EDGE_COUNTERS,
     A_LIMIT,
     A_LIVE,
-    A_MOST_WORDS,
     A_NOW,
     A_SHEDDING,
     A_SINCE,
-    ARENA_FULL,
     AT_LIMIT,
     DONE,
     EDGE_CODE,
@@ -97,10 +95,23 @@ from retewave.rete.layout import (
 )
 from retewave.rete.memory import find_group, store_row
 from retewave.rete.rows import END, ROW_WIDTH
+from retewave.rete.term_bytes import Address, address_of, cell
 from retewave.rete.values import Values
-from retewave.rete.words import tail, words
+from retewave.rete.words import bytes_at, reals_at, tail, words, words_at
 
-__all__ = ["P_TOP", "State", "new_state", "run"]
+__all__ = [
+    "CELLS",
+    "P_COUNT",
+    "P_FACTS",
+    "P_LAST_ROW",
+    "P_MOST",
+    "P_ROW",
+    "P_TOP",
+    "State",
+    "connect",
+    "new_state",
+    "run",
+]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # the most words that storing one row can take
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
@@ -108,6 +119,11 @@ LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS, P_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7
 ROW = 3 * WORK  # the word behind the three work lists: the row that has just been stored
+# The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
+_NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+_TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _MEMO = 10, 11, 12, 13, 14
+_MEMO_WIDTH, _ARENA_WORDS, _STACK_WORDS, _OUT_WORDS = 15, 16, 17, 18
+CELLS = 19
 
 
 class State(NamedTuple):
@@ -141,6 +157,13 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
         bounds=np.zeros(depth, dtype=np.float64),
         terms=np.zeros(depth, dtype=np.int64),
     )
+
+
+def connect(cells: np.ndarray, state: State, values: Values, memo: np.ndarray) -> None:
+    """Tell the cells where the arrays are; whoever replaces one of them tells again, and keeps them alive."""
+    arrays = (*state, *values, memo)
+    cells[:_MEMO_WIDTH] = [address_of(array) for array in arrays]
+    cells[_MEMO_WIDTH:] = memo.shape[1], len(state.arena), len(state.stack), len(state.out)
 
 
 class View(NamedTuple):
@@ -342,49 +365,39 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
 
 
 @kernel
-def _filters(net, memo, state):  # type: ignore[no-untyped-def]
-    kinds, numbers, bounds, terms = state.kinds, state.numbers, state.bounds, state.terms
-    width = memo.shape[1]
-    return Filters(net, words(memo), width, words(kinds), words(numbers), words(bounds), words(terms))
+def run(cells: Address, rows: np.ndarray) -> int:
+    """Pour rows through the network until the output has as many rows as are wanted or the live rows their bound.
 
-
-@kernel
-def _grown(array, least):  # type: ignore[no-untyped-def]
-    """Return an array of at least so many words, by doubling, with the same content."""
-    size = array.size
-    while size < least:
-        size *= 2
-    larger = np.empty(size, dtype=np.int64)
-    for i in range(array.size):
-        larger[i] = array[i]
-    return larger
-
-
-@kernel
-def run(state, rows, facts, lo, hi, values, memo, most):  # type: ignore[no-untyped-def]
-    """Pour rows from `lo` to `hi` through the network until the output has `most` rows or the live rows their bound.
-
-    `rows` is flat; it holds input rows or, if `facts` is 1, facts.  What is on the stack already is sent first.
-    Return what happened (DONE, OUTPUT_FULL, AT_LIMIT, ARENA_FULL), the first row not poured, the number of output rows,
-    and the arrays that may have grown: arena, stack, output.
+    `cells` were told by `connect`; the P_* words of its progress say which of `rows` are to be poured, whether they are
+    facts or input rows, and afterwards which one is next and how many output rows there are.  What is on the stack
+    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, or NEEDS_*: an array is too small, and
+    the caller makes it larger and calls again.
     """
-    arena, stack, out = state.arena, state.stack, state.out
-    net, at = words(state.net), words(state.progress)
-    width = net[N_OUT_WIDTH]
-    at[P_ROW], at[P_LAST_ROW], at[P_FACTS], at[P_COUNT], at[P_MOST] = lo, hi, facts, 0, most
-    kinds, numbers, exact = words(values.kind), words(values.number), words(values.exact)
-    view = View(_filters(net, memo, state), Values(kinds, numbers, exact, words(values.hashes)))
-    work, poured = words(state.work), words(rows)
-    while True:
-        sizes = Sizes(arena.size, stack.size, out.size // width)
-        said = _pour(net, words(arena), sizes, poured, view, work, words(stack), words(out), at)
-        if said == NEEDS_ARENA and arena.size >= arena[A_MOST_WORDS]:
-            return ARENA_FULL, at[P_ROW], at[P_COUNT], arena, stack, out
-        if said == NEEDS_ARENA:
-            arena = _grown(arena, arena.size + 1)
-        elif said == NEEDS_STACK:
-            stack = _grown(stack, stack.size + 1)
-        elif said == NEEDS_OUT:
-            out = _grown(out, out.size + 1)
-        else:
-            return said, at[P_ROW], at[P_COUNT], arena, stack, out
+    net = words_at(cell(cells, _NET))
+    filters = Filters(
+        net,
+        bytes_at(cell(cells, _MEMO)),
+        cell(cells, _MEMO_WIDTH),
+        words_at(cell(cells, _KINDS)),
+        reals_at(cell(cells, _NUMBERS)),
+        reals_at(cell(cells, _BOUNDS)),
+        words_at(cell(cells, _TERMS)),
+    )
+    values = Values(
+        bytes_at(cell(cells, _TERM_KIND)),
+        reals_at(cell(cells, _TERM_NUMBER)),
+        bytes_at(cell(cells, _TERM_EXACT)),
+        words_at(cell(cells, _TERM_HASHES)),
+    )
+    sizes = Sizes(cell(cells, _ARENA_WORDS), cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH])
+    return _pour(
+        net,
+        words_at(cell(cells, _ARENA)),
+        sizes,
+        words(rows),
+        View(filters, values),
+        words_at(cell(cells, _WORK)),
+        words_at(cell(cells, _STACK)),
+        words_at(cell(cells, _OUT)),
+        words_at(cell(cells, _PROGRESS)),
+    )

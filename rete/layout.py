@@ -139,5 +139,5 @@ G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
 # ---- what the kernel says when it returns ----
-DONE, OUTPUT_FULL, AT_LIMIT, ARENA_FULL = 0, 1, 2, 3
-NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # `run` sees to these itself
+DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
+NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 3, 4, 5  # room: `Runtime` makes some and calls again

@@ -15,8 +15,21 @@ from retewave.errors import LimitError
 from retewave.rete import layout as at
 from retewave.rete.collect import collect_now
 from retewave.rete.facts import FACT_WIDTH, mark_terms, slot_rows, static_facts
-from retewave.rete.kernel import P_TOP, State, new_state, run
+from retewave.rete.kernel import (
+    CELLS,
+    P_COUNT,
+    P_FACTS,
+    P_LAST_ROW,
+    P_MOST,
+    P_ROW,
+    P_TOP,
+    State,
+    connect,
+    new_state,
+    run,
+)
 from retewave.rete.network import Network, new_arena
+from retewave.rete.term_bytes import address_of
 from retewave.rete.values import Values
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
@@ -52,6 +65,11 @@ class Runtime:
     depth: int  # stack that the deepest filter program needs
     memo: np.ndarray  # uint8[filter, TermId]: what Python said of filters on one variable
     state: State = field(init=False)  # net, arena and what the kernel works with
+    _cells: np.ndarray = field(init=False)  # where the arrays are, for the kernel
+    _address: int = field(init=False)  # of the cells
+    _told: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)  # what the cells were told
+    _progress: memoryview = field(init=False)  # state.progress, of which single words are read and written faster
+    _nothing: np.ndarray = field(init=False)  # no output rows
 
     def __post_init__(self) -> None:
         net = self.network.assemble(self.options.seed)
@@ -59,6 +77,9 @@ class Runtime:
         arena[at.A_LIMIT], arena[at.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[at.A_COUNTING] = self.options.stats
         self.state = new_state(net, arena, self.depth)
+        self._cells = np.zeros(CELLS, dtype=np.int64)
+        self._address, self._progress = address_of(self._cells), self.state.progress.data
+        self._nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
 
     @property
     def arena(self) -> np.ndarray:
@@ -111,18 +132,46 @@ class Runtime:
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> tuple[int, int, np.ndarray]:
         """Run the kernel from a row on until it pauses: what it says, the first row not poured, the output rows."""
-        flat, width = np.ascontiguousarray(rows).reshape(-1), int(self.state.net[at.N_OUT_WIDTH])
-        said, row, count, arena, stack, out = run(
-            self.state, flat, facts, row, len(rows), values, self.memo, MOST_OUTPUT
+        told = self._told
+        if told is None or told[0] is not self.state or told[1] is not values or told[2] is not self.memo:
+            self._connect(values)
+        word = self._progress
+        word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_MOST] = (
+            row,
+            len(rows),
+            facts,
+            0,
+            MOST_OUTPUT,
         )
-        self.state = self.state._replace(arena=arena, stack=stack, out=out)
-        if said == at.ARENA_FULL:
-            size = int(arena[at.A_MOST_WORDS]) >> 27
+        if not rows.flags.c_contiguous:
+            rows = np.ascontiguousarray(rows)
+        while (said := run(self._address, rows)) >= at.NEEDS_ARENA:
+            self._make_room(said)
+            self._connect(values)
+        count = word[P_COUNT]
+        if count == 0:
+            return said, word[P_ROW], self._nothing
+        width = self._nothing.shape[1]
+        return said, word[P_ROW], self.state.out[: count * width].reshape(count, width).copy()
+
+    def _connect(self, values: Values) -> None:
+        connect(self._cells, self.state, values, self.memo)
+        self._told = self.state, values, self.memo
+
+    def _make_room(self, said: int) -> None:
+        """Double the array that is too small."""
+        state = self.state
+        if said == at.NEEDS_STACK:
+            self.state = state._replace(stack=_doubled(state.stack))
+        elif said == at.NEEDS_OUT:
+            self.state = state._replace(out=_doubled(state.out))
+        elif len(state.arena) < state.arena[at.A_MOST_WORDS]:
+            self.state = state._replace(arena=_doubled(state.arena))
+        else:
             raise LimitError(
-                f"the memories fill {size} GiB, the most that one network can hold",
+                f"the memories fill {int(state.arena[at.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
                 hint="narrow the windows, bound them with max_live_rows, or split the queries over several engines",
             )
-        return int(said), int(row), out[: count * width].reshape(count, width).copy()
 
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""
@@ -145,3 +194,10 @@ class Runtime:
         record = self.network.slots[slot]
         keys = self.network.nodes[record.node].keys
         return slot_rows(self.state.net, self.state.arena, slot, keys, record.columns)
+
+
+def _doubled(array: np.ndarray) -> np.ndarray:
+    """Return an array twice as long with the same content; what is behind it is undefined."""
+    larger = np.empty(2 * len(array), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -204,12 +204,18 @@ def intern_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
 
 
 @kernel
-def intern_stretches(table: Address, at: Address, ends: np.ndarray, ids: np.ndarray) -> None:
-    """Intern texts that lie one behind the other, each up to its end, and set their ids."""
-    start = 0
+def intern_stretches(table: Address, joined: np.ndarray, ends: np.ndarray, ids: np.ndarray) -> bool:
+    """Intern texts that lie one behind the other, each up to its end, and set their ids.
+
+    Do nothing and say so if room is wanted first.
+    """
+    if not has_room(table, len(joined), len(ends)):
+        return False
+    at, start = np.int64(joined.ctypes.data), 0
     for i in range(len(ends)):
         ids[i] = intern_bytes(table, at + start, ends[i] - start)
         start = ends[i]
+    return True
 
 
 @kernel

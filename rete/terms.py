@@ -66,8 +66,7 @@ class Terms:
         self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
         self._cells[SEED], self._cells[NEXT] = chosen, 1
         self.address: Address = address_of(self._cells)  # what a kernel calls the dictionary; it never changes
-        self._table = _empty_table()  # replaced when it grows
-        connect(self._cells, self._table)
+        self._connect(_empty_table())
 
     def __len__(self) -> int:
         return int(self._cells[LIVE])
@@ -75,8 +74,7 @@ class Terms:
     @property
     def values(self) -> Values:
         """The side table of values, as it is now: later ids need a later look."""
-        table = self._table
-        return Values(table.kind, table.number, table.exact, table.hashes)
+        return self._values
 
     @property
     def table(self) -> Table:
@@ -98,15 +96,15 @@ class Terms:
         """Return the ids of many texts, in one go."""
         if not all(texts):
             raise UsageError("a term's text cannot be empty")
-        joined = np.frombuffer(b"".join(texts), np.uint8)
+        joined = np.frombuffer(bytearray().join(texts), np.uint8)  # Numba takes a while over arrays that are read-only
         return self.intern_stretches(joined, np.array(list(accumulate(map(len, texts))), np.int64))
 
     def intern_stretches(self, joined: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return the ids of texts that lie one behind the other, each up to its end."""
-        ids = np.zeros(len(ends), np.int64)
+        ids = np.empty(len(ends), np.int64)
         with self.lock:
-            self.reserve(len(joined), len(ends))
-            intern_stretches(self.address, address_of(joined), ends, ids)
+            while not intern_stretches(self.address, joined, ends, ids):
+                self.reserve(len(joined), len(ends))
         return ids
 
     def find(self, text: bytes) -> int:
@@ -188,8 +186,10 @@ class Terms:
         fill_slots(self.address)
 
     def _connect(self, table: Table) -> None:
+        """Take over arrays that have grown."""
         connect(self._cells, table)
         self._table = table
+        self._values = Values(table.kind, table.number, table.exact, table.hashes)
 
     def reserve(self, size: int, terms: int) -> None:
         """Make room for so many bytes and terms. The caller holds the lock."""

@@ -8,8 +8,10 @@ With the JIT off an array is its own words.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -17,7 +19,7 @@ from numba.extending import intrinsic
 
 from retewave.rete.jit import JIT
 
-__all__ = ["prefetch", "tail", "words"]
+__all__ = ["bytes_at", "prefetch", "reals_at", "tail", "words", "words_at"]
 
 
 def _words_plain(array: Any) -> Any:
@@ -62,6 +64,29 @@ def _prefetch_jitted(typing_context, pointer, offset):  # type: ignore[no-untype
     return types.none(pointer, types.intp), codegen
 
 
+def _plain_at(kind: Any) -> Any:
+    everything: Any = kind * (1 << 40)  # as with a pointer, nobody looks at where it ends
+
+    def at(address: int) -> Any:
+        return np.frombuffer(everything.from_address(int(address)), kind)
+
+    return at
+
+
+def _jitted_at(kind: types.Type) -> Any:
+    def typer(typing_context, address):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return intrinsic(typer)
+
+
 words: Any = _words_jitted if JIT else _words_plain  # a C-contiguous array -> its words
 prefetch: Any = _prefetch_jitted if JIT else _prefetch_plain  # (words, offset): that word will soon be wanted
 tail: Any = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on
+# (address) -> the words, reals or bytes there: for a kernel that is told where its arrays are
+words_at: Any = _jitted_at(types.int64) if JIT else _plain_at(ctypes.c_int64)
+reals_at: Any = _jitted_at(types.float64) if JIT else _plain_at(ctypes.c_double)
+bytes_at: Any = _jitted_at(types.uint8) if JIT else _plain_at(ctypes.c_uint8)

@@ -25,7 +25,7 @@ from retewave.live import Live
 from retewave.match import Match, Matches
 from retewave.query import Query
 from retewave.registry import Language, Registry, read_query
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.stats import Seconds, stats
@@ -164,10 +164,11 @@ class Engine:
         array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
         of them for an interval; without it, the time is now.
         """
-        rows = self._rows(triples)
-        rows[:, START], rows[:, END] = self._interval(time)
-        rows[:, STREAM] = self.registry.stream_number(stream)
-        rows[:, EVENT] = 0 if event is None else -_PUSHED_EVENTS - event
+        ids = self._ids(triples)
+        rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
+        rows[:, :START] = ids
+        number = 0 if event is None else -_PUSHED_EVENTS - event
+        rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
         self.triples += len(rows)
         with self.seconds:
             return self._matches(self._ordered(rows))
@@ -178,7 +179,7 @@ class Engine:
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
-        ids = self._rows([tuple(triple) for triple in triples])[:, [SUBJECT, PREDICATE, OBJECT]]
+        ids = self._ids([tuple(triple) for triple in triples])
         self.terms.pin(np.unique(ids).tolist())
         return ids
 
@@ -233,21 +234,19 @@ class Engine:
                     match.query.on_match(match)
             yield batches
 
-    def _rows(self, triples: Triple | Iterable[Triple] | np.ndarray) -> np.ndarray:
+    def _ids(self, triples: Triple | Iterable[Triple] | np.ndarray) -> np.ndarray:
+        """Return the ids of the terms, [n, 3]."""
         if isinstance(triples, np.ndarray):
             if triples.ndim != 2 or triples.shape[1] != 3 or triples.dtype.kind not in "iu":
                 raise UsageError("an array of triples has the shape [n, 3] and holds ids", hint="use engine.encode")
             if not self.terms.known(triples).all():
                 raise UsageError("an array of triples holds a number that is no term's id", hint="use engine.encode")
-            rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
-            rows[:, : OBJECT + 1] = triples
-            return rows
+            return triples
         listed: list[Any] = [triples] if _is_triple(triples) else list(triples)
-        texts = [text for triple in listed for text in _texts(triple)]
-        rows = np.zeros((len(listed), ROW_WIDTH), dtype=np.int64)
-        if texts:
-            rows[:, : OBJECT + 1] = self.terms.intern_many(texts).reshape(-1, 3)
-        return rows
+        texts: list[bytes] = []
+        for triple in listed:
+            texts += _texts(triple)
+        return self.terms.intern_many(texts).reshape(-1, 3)
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
         if time is None:
@@ -374,7 +373,7 @@ def _texts(triple: Triple) -> tuple[bytes, bytes, bytes]:
     parts = tuple(triple)
     if len(parts) != 3:
         raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}")
-    s, p, o = (to_text(part) for part in parts)
+    s, p, o = to_text(parts[0]), to_text(parts[1]), to_text(parts[2])
     if s[:1] == b'"':
         raise UsageError(f"a literal cannot be a subject: {s.decode()}")
     if p[:1] != b"<":

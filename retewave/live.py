@@ -113,7 +113,9 @@ class Live:
         What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
         """
         self.wait(rows)
-        yield from self._first_matches(clock)
+        self.current()  # a new network may have found something
+        if self._found:
+            yield from self._first_matches(clock)
         while len(self.waiting):
             running = self.current()
             out, poured, at_bound = running.runtime.pour_some(self.waiting, self.terms.values)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.io import GENERATED_AT, read, read_static, times
+from retewave.io import GENERATED_AT, rdf, read, read_static, times
 from retewave.io.rdf import from_text, to_text
 from retewave.rete.rows import END, EVENT, START
 from retewave.rete.terms import Terms
@@ -284,6 +284,12 @@ terms_of_rdflib = (
     | st.builds(lambda text: Literal(text, datatype=URIRef("a:d")), wild)
     | st.builds(Literal, st.integers() | st.booleans() | st.floats(allow_nan=False) | st.dates())
 )
+
+
+@settings(max_examples=CASES * 300, deadline=None)
+@given(st.from_regex(rdf._PLAIN_TERM, fullmatch=True))
+def test_a_term_that_is_taken_as_it_stands_is_what_the_parser_makes_of_it(term):
+    assert rdf._parsed(term) == term.encode()
 
 
 @settings(max_examples=CASES * 300, deadline=None)

@@ -57,6 +57,9 @@ class Clock:
         >>> Clock.of(np.datetime64("2012-07-16T10:00")).unit
         'm'
         """
+        plain = _PLAIN.get(type(value))
+        if plain is not None:
+            return plain
         if isinstance(value, np.datetime64):
             return cls("datetime64", unit=value.dtype.str.partition("[")[2].rstrip("]") or "us")
         if isinstance(value, datetime):
@@ -125,6 +128,7 @@ class Clock:
         return np.fromiter(decoded, object, times.size).reshape(times.shape)
 
 
+_PLAIN: Final = {int: Clock("int"), float: Clock("float"), str: Clock("text")}  # the clocks of most pushes
 SECONDS: Final = Clock("int")  # the clock of a stream whose times nobody has given yet
 MICROSECONDS: Final = Clock("datetime64")  # numpy's own form, without loss
 
@@ -137,19 +141,21 @@ def micros(value: Instant) -> int:
     """
     if isinstance(value, str):
         return parse_datetime(value)
-    if isinstance(value, np.datetime64):
-        _refuse(bool(np.isnat(value)), "NaT is not a time")
-        time = int(_floor_datetime64(np.asarray(value)))
-    elif isinstance(value, datetime):
-        time = _of_datetime(value)
+    if isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            raise ValueError(f"{value!r} is not a time in seconds")
+        time = round(float(value) * SECOND)
     elif isinstance(value, int | np.integer) and not isinstance(value, bool):
         time = int(value) * SECOND
-    elif isinstance(value, float | np.floating):
-        _refuse(not math.isfinite(value), f"{value!r} is not a time in seconds")
-        time = round(float(value) * SECOND)
+    elif isinstance(value, datetime):
+        time = _of_datetime(value)
+    elif isinstance(value, np.datetime64):
+        _refuse(bool(np.isnat(value)), "NaT is not a time")
+        time = int(_floor_datetime64(np.asarray(value)))
     else:
         raise ValueError(_unknown(value))
-    _refuse(not EARLIEST <= time <= LATEST, _out_of_range(repr(value)))
+    if not EARLIEST <= time <= LATEST:
+        raise ValueError(_out_of_range(repr(value)))
     return time
 
 
