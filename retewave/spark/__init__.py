@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from retewave.spark.job import Job, OneShardWarning
-    from retewave.spark.match import match
-    from retewave.spark.session import configure, session
+    from retewave.spark.matching import match
+    from retewave.spark.sessions import configure, session
     from retewave.spark.source import register
     from retewave.spark.stats import Stats
 
@@ -24,10 +24,10 @@ _LAZY = {
     "Job": "retewave.spark.job",
     "OneShardWarning": "retewave.spark.job",
     "Stats": "retewave.spark.stats",
-    "configure": "retewave.spark.session",
-    "match": "retewave.spark.match",
+    "configure": "retewave.spark.sessions",
+    "match": "retewave.spark.matching",
     "register": "retewave.spark.source",
-    "session": "retewave.spark.session",
+    "session": "retewave.spark.sessions",
 }
 
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from retewave.io.formats import LINES, QUADS
-from retewave.io.sources import is_gzip
+from retewave.errors import MalformedInput, Place, UsageError
+from retewave.io.formats import LINES, QUADS, AsQuads
+from retewave.io.sources import DAMAGED, is_gzip, open_bytes
 
 __all__ = ["Range", "cut", "is_cuttable", "statements", "texts_of"]
 

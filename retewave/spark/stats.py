@@ -27,7 +27,7 @@ class _FirstFew(AccumulatorParam[list[str]]):
         """Return the empty list."""
         return []
 
-    def addInPlace(self, value1: list[str], value2: list[str]) -> list[str]:  # noqa: N802, N803: Spark's name
+    def addInPlace(self, value1: list[str], value2: list[str]) -> list[str]:  # noqa: N802
         """Append the second list as far as there is room."""
         return (value1 + value2)[:SHOWN]
 

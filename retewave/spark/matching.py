@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812: Spark's own habit
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BinaryType,
     DataType,
@@ -34,7 +34,7 @@ from retewave.spark.carried import Carried, carry
 from retewave.spark.job import Job
 from retewave.spark.keeping import BLOBS, Keeping
 from retewave.spark.partitions import keys_of
-from retewave.spark.session import configure
+from retewave.spark.sessions import configure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
