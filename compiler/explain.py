@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from retewave.compiler.explain_counts import Counts, MemoryCounts, count, counts
+from retewave.compiler.explain_counts import Counts, JoinCounts, MemoryCounts, count, counts
 from retewave.compiler.explain_names import listed
 from retewave.compiler.explain_plan import Description, PatternPlan, Section, StepPlan, describe
 from retewave.compiler.explain_running import Compiled
@@ -135,17 +135,22 @@ def _counted(step: StepPlan, counted: Counts) -> str:
     said = []
     if step.inputs:
         of_join = counted.joins[step.number]
-        said += [f"{of_join.hits:,} made", *_refused(of_join.refused_by_key, of_join.refused_by_window, 0)]
+        said += [f"{of_join.hits:,} made", *_refused(of_join)]
     if step.memory is not None:
         memory: MemoryCounts = counted.memories[step.memory]
-        said += [f"{memory.rows_in:,} in", f"{memory.live:,} live", *_refused(0, 0, memory.refused_by_filter)]
+        said += [f"{memory.rows_in:,} in", f"{memory.live:,} live", *_many_refused(memory.refused_by_filter, "filter")]
     return f"  · {', '.join(said)}" if said else ""
 
 
-def _refused(by_key: int, by_window: int, by_filter: int) -> Iterator[str]:
-    for number, why in ((by_key, "key"), (by_window, "window"), (by_filter, "filter")):
-        if number:
-            yield f"{number:,} refused by {why}"
+def _refused(join: JoinCounts) -> Iterator[str]:
+    yield from _many_refused(join.refused_by_key, "key")
+    yield from _many_refused(join.refused_by_window, "window")
+    yield from _many_refused(join.refused_by_relation, "relation")
+
+
+def _many_refused(number: int, why: str) -> Iterator[str]:
+    if number:
+        yield f"{number:,} refused by {why}"
 
 
 def _many(number: int, one: str, more: str | None = None) -> str:

@@ -128,7 +128,7 @@ def _axiom_data(axiom: Axiom) -> list[str | None]:
 
 def fingerprint(network: Network) -> str:
     """Return a name of what a network's arena means: two networks with the same one can take over each other's."""
-    nodes = [(node.slots, node.keys, node.window, node.out) for node in network.nodes]
+    nodes = [(node.slots, node.keys, node.window, node.out, node.relations) for node in network.nodes]
     meaning = repr((network.times, network.slots, nodes, len(network.edges())))
     return hashlib.sha256(meaning.encode()).hexdigest()
 

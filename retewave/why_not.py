@@ -3,7 +3,6 @@
 Data's way: live rows of the memories -> rows by pattern -> search -> **answer**.
 It looks at what is there now: live rows, static data, inline tables.  What it cannot know, it says: whether a triple
 that has been collected had come, and what a filter before a memory kept out.
-Left out: temporal relations, which no plan has yet.
 """
 
 from __future__ import annotations
@@ -27,10 +26,11 @@ from retewave.io.rdf import to_text
 from retewave.query import Query
 from retewave.rete import layout as at
 from retewave.why_not_report import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
-from retewave.why_not_rows import END, START, Memories, Rows
+from retewave.why_not_rows import END, START, Memories, Related, Rows
 from retewave.why_not_search import Search, Steps, Verdict, Within, filter_text
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
+from retewave.windows.relations import NAMES
 from retewave.windows.times import Instant
 
 if TYPE_CHECKING:
@@ -132,11 +132,11 @@ class _OfBranch:
 
     def __init__(self, asked: _Asked, end: End, member: Member) -> None:
         self.all, self.member = asked, member
-        self.parts = asked.memories.parts(end, member)
+        self.parts, related = asked.memories.parts(end, member)
         self.width = member.listener.width
         self.steps = Steps(member.steps, asked.terms, asked.asked)
         bound = {name: term for name, term in asked.ids.items() if name in self.steps.bound}
-        self.search = Search(self.parts, bound, self.width, self.steps)
+        self.search = Search(self.parts, related, bound, self.width, self.steps)
         self.now = int(asked.running.runtime.arena[at.A_NOW])
 
     def answer(self) -> Alternative:
@@ -191,6 +191,9 @@ class _OfBranch:
     ) -> tuple[Reason, str]:
         if any(verdict.unmet for verdict in agreeing):
             return "filter", "there are such triples, but a filter refuses them"
+        broken = next((verdict.broken for verdict in agreeing if verdict.broken), None)
+        if broken:
+            return "relation", f"there is such a triple, but {self._relation(broken)} does not hold"
         if agreeing:
             least, window = durations.spell(agreeing[0].over), spell_window(self.width)
             return "window", f"there is such a triple, but it is {least} outside the window of {window}"
@@ -268,6 +271,8 @@ class _OfBranch:
             wrong = ", ".join(self._differs(within, place, row, name) for name in verdict.differing)
         elif verdict.over:
             wrong = f"outside the window by {durations.spell(verdict.over)}"
+        elif verdict.broken:
+            wrong = f"{self._relation(verdict.broken)} does not hold"
         else:
             wrong = f"{self.all.prefixes.short(verdict.unmet)} is not true"
         return Candidate(triple, *moment, wrong)
@@ -276,6 +281,13 @@ class _OfBranch:
         rows = self.parts[place]
         has = self._text(int(rows.ids[row, rows.names.index(name)]))
         return f"{Variable(name)} is {has}, not {self._bound_text(name, within.bound)}"
+
+    def _relation(self, related: Related) -> str:
+        left, right = (
+            "{ " + " . ".join(self._pattern(place, {}) for place in sorted(side)) + " }"
+            for side in (related.left, related.right)
+        )
+        return f"{left} {NAMES[related.code]} {right}"
 
     def _names(self, names: list[str]) -> str:
         return " and ".join(str(Variable(name)) for name in names)

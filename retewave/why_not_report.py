@@ -15,7 +15,7 @@ from retewave.windows.times import Instant
 
 __all__ = ["Alternative", "Candidate", "Found", "Partial", "Reason", "Refusal", "WhyNot"]
 
-Reason = Literal["no triple", "no memory", "stream", "key", "window", "filter", "value"]
+Reason = Literal["no triple", "no memory", "stream", "key", "window", "relation", "filter", "value"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Refusal:
     """What refused a triple pattern, or a complete combination, its place in the match."""
 
     pattern: str  # the triple pattern; the filter, where all patterns were found
-    reason: Reason  # no triple, no memory, stream, key, window, filter, value (of BIND)
+    reason: Reason  # no triple, no memory, stream, key, window, relation, filter, value (of BIND)
     said: str  # in words
     rows: int  # rows that the pattern's memories hold, those of static data included
     candidates: tuple[Candidate, ...] = ()  # the nearest ones

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from retewave.rete.terms import Terms
 from retewave.running import Running, static_facts
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["END", "START", "WINDOW_START", "Memories", "Rows"]
+__all__ = ["END", "START", "WINDOW_START", "Memories", "Related", "Rows"]
 
 END, WINDOW_START, START = 0, 1, 2  # columns of `Rows.times`
 _TIMES = 3
@@ -44,6 +45,15 @@ class Rows:
     own_slots: tuple[int, ...]  # those of them that this query reads
 
 
+@dataclass(frozen=True)
+class Related:
+    """The interval of some patterns' triples stands in a temporal relation to that of some others."""
+
+    left: frozenset[int]  # places of patterns
+    code: int  # of retewave.windows.relations
+    right: frozenset[int]  # places of patterns
+
+
 class Memories:
     """The memories of a network, read by pattern."""
 
@@ -52,19 +62,41 @@ class Memories:
         self.lowered, self.plan = running.lowered, running.plan
         self._static = static  # static triples, as input rows
 
-    def parts(self, end: End, member: Member) -> tuple[Rows, ...]:
-        """Return the rows of every pattern and inline table of one branch of a query, in the order written."""
+    def parts(self, end: End, member: Member) -> tuple[tuple[Rows, ...], tuple[Related, ...]]:
+        """Return the rows of every pattern and inline table of one branch of a query, in the order written.
+
+        And the temporal relations between them.
+        """
         names = {end.columns[number]: variable.name for variable, number in member.numbers.items()}
         names |= {column: f"${place}" for place, column in enumerate(end.parameters)}
         open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants)}
-        found = [
-            self._table(producer, own, member) if isinstance(producer, Table)
+        found = {
+            leaf: self._table(producer, own, member) if isinstance(producer, Table)
             else self._rows(number, producer, own, member, open_, slot)
-            for number, producer, own, slot in self._leaves(end.producer, names)
+            for leaf, (number, producer, own, slot) in enumerate(self._leaves(end.producer, names))
             if own or isinstance(producer, AlphaTest)
-        ]  # fmt: skip
+        }  # fmt: skip
         written = [*member.steps.patterns, *member.steps.values]
-        return tuple(sorted(found, key=lambda rows: written.index(rows.pattern)))
+        order = sorted(found, key=lambda leaf: written.index(found[leaf].pattern))
+        places = {leaf: place for place, leaf in enumerate(order)}
+        _, related = self._related(end.producer, 0)
+        return tuple(found[leaf] for leaf in order), tuple(
+            Related(_placed(left, places), code, _placed(right, places)) for left, code, right in related
+        )
+
+    def _related(self, number: int, first: int) -> tuple[int, list[tuple[range, int, range]]]:
+        """Return the number behind a producer's leaves, counted from the first, and the relations between them."""
+        producer = self.plan.producers[number]
+        if not isinstance(producer, Join):
+            return first + 1, []
+        bounds, found = [first], []
+        for each in producer.inputs:
+            behind, inner = self._related(each.producer, bounds[-1])
+            bounds.append(behind)
+            found += inner
+        inputs = [range(begin, behind) for begin, behind in pairwise(bounds)]
+        node = self.lowered.network.nodes[self.lowered.nodes[number]]
+        return bounds[-1], found + [(inputs[each.left], each.code, inputs[each.right]) for each in node.relations]
 
     def elsewhere(self, rows: Rows) -> np.ndarray:
         """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""
@@ -135,6 +167,10 @@ class Memories:
     @cached_property
     def _facts(self) -> np.ndarray:
         return static_facts(self.running, self.terms, self._static)
+
+
+def _placed(leaves: range, places: Mapping[int, int]) -> frozenset[int]:
+    return frozenset(places[leaf] for leaf in leaves if leaf in places)
 
 
 def _pattern_of(test: AlphaTest, names: Mapping[int, str], member: Member) -> TriplePattern:

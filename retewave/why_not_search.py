@@ -1,9 +1,9 @@
 """The deepest partial matches of a branch, by nested loops over the rows that fit.
 
 Data's way: rows by pattern -> **partial matches** -> the answer of `why_not`.
-The meaning is the naive matcher's: one row for each pattern, such that variables agree, the filters hold and all are
-within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The search
-tries the latest rows first and gives up after so many steps; then it says so.
+The meaning is the naive matcher's: one row for each pattern, such that variables agree, the relations and filters hold
+and all are within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The
+search tries the latest rows first and gives up after so many steps; then it says so.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from retewave.compiler.expressions import Expression, Membership, Operation, to_
 from retewave.compiler.normal import Branch, ExtendStep, FilterStep
 from retewave.io.rdf import from_text, to_text
 from retewave.rete.terms import Terms
-from retewave.why_not_rows import END, WINDOW_START, Rows
+from retewave.why_not_rows import END, START, WINDOW_START, Related, Rows
 from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.relations import holds
 
 __all__ = ["NOTHING", "Search", "Steps", "Verdict", "Within", "filter_text"]
 
@@ -49,6 +50,7 @@ class Verdict:
 
     differing: tuple[str, ...] = ()  # variables that are bound to something else
     over: int = 0  # microseconds by which it is outside the window
+    broken: Related | None = None  # the temporal relation that does not hold
     unmet: str = ""  # the filter that is not true, or the BIND that gives something else
 
 
@@ -110,8 +112,10 @@ def filter_text(expression: Expression) -> str:
 class Search:
     """One search over one branch."""
 
-    def __init__(self, parts: Sequence[Rows], asked: Mapping[str, int], width: int, steps: Steps) -> None:
-        self.parts, self.width, self.steps = parts, width, steps
+    def __init__(
+        self, parts: Sequence[Rows], related: Sequence[Related], asked: Mapping[str, int], width: int, steps: Steps
+    ) -> None:
+        self.parts, self.related, self.width, self.steps = parts, related, width, steps
         self.start = Within(asked, {}, NOTHING.end, NOTHING.window_start)
         self.complete: Within | None = None  # a combination of all patterns that passes everything
         self.exhausted = False  # not all was tried
@@ -160,8 +164,23 @@ class Search:
         over = self._joined(within, place, row)
         if over.end - over.window_start > self.width:
             return Verdict(over=over.end - over.window_start - self.width)
+        broken = next(
+            (each for each in self.related if place in each.left | each.right and self._breaks(over, each)), None
+        )
+        if broken is not None:
+            return Verdict(broken=broken)
         unmet = self.steps.early(self._of_rows(within), self._of_rows(over))
         return Verdict(unmet=unmet) if unmet else None
+
+    def _breaks(self, within: Within, related: Related) -> bool:
+        """Say whether a relation can be decided, and does not hold."""
+        if not related.left | related.right <= within.chosen.keys():
+            return False
+        return not holds(related.code, *self._interval(within, related.left), *self._interval(within, related.right))
+
+    def _interval(self, within: Within, places: frozenset[int]) -> tuple[int, int]:
+        times = [self.parts[place].times[within.chosen[place]].tolist() for place in places]
+        return min(each[START] for each in times), max(each[END] for each in times)
 
     def _of_rows(self, within: Within) -> dict[str, int]:
         """Return what the chosen rows bind; a filter is charged to the row that completes what it sees."""

@@ -23,7 +23,9 @@ from retewave.compiler.plan import AlphaTest, End, Join, Table
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError
+from retewave.rete.network import Node as JoinNode
 from retewave.viz.labels import elided, node_label, short_term
+from retewave.windows.relations import NAMES
 
 __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
 
@@ -180,15 +182,24 @@ class _Drawn:
         name, layer = f"join:{record}", _FIRST_MEMORY_LAYER + 2 * self.depths[number] - 1
         key = " ".join(names.get(column, "_") for column in range(node.keys))
         window = spell_window(node.window)
+        relations = [
+            f"{self._memory_name(join, node, each.left)} {NAMES[each.code]} {self._memory_name(join, node, each.right)}"
+            for each in node.relations
+        ]
         counted = asdict(self.counts.joins[record]) if self.counts else {}
         self.graph.add_node(
-            name, kind="join", label=key or "×", text=f"join on {key}, keeps {window}", layer=layer, window=window,
-            shared_by=self.shared_by[number], **(counted or {"join": record}),
+            name, kind="join", label=key or "×", text=", ".join([f"join on {key}", f"keeps {window}", *relations]),
+            layer=layer, window=window, relations=relations, shared_by=self.shared_by[number],
+            **(counted or {"join": record}),
         )  # fmt: skip
         for place, each in enumerate(join.inputs):
             own = input_names(join, place, names)
             self._producer(each.producer, own)
             self._memory(number, node.slots[place], each.producer, own, layer)
+
+    def _memory_name(self, join: Join, node: JoinNode, place: int) -> str:
+        """Return what a join's table calls one of its memories."""
+        return f"{'β' if join.inputs[place].producer in self.lowered.nodes else 'α'}M{node.slots[place]}"
 
     def _memory(self, number: int, slot: int, producer: int, names: Mapping[int, str], layer: int) -> None:
         name = f"memory:{slot}"

@@ -21,9 +21,12 @@ def join_table(join: Mapping[str, Any], memories: Iterable[Mapping[str, Any]]) -
     """Return the table of a join with its memories, in the order given; the arguments are attributes of nodes."""
     shared = f"  shared by {join['shared_by']:,}" if join["shared_by"] > 1 else ""
     small = _small(escape(f"  {join['window']}{shared}"), "#3f6f58")
-    head = (
-        f'<TR><TD PORT="out" BGCOLOR="{FILLS["join"]}" ALIGN="LEFT"><B>⋈ {escape(join["label"])}</B>{small}</TD></TR>'
-    )
+    lines = [
+        f"<B>⋈ {escape(join['label'])}</B>{small}",
+        *(_small(escape(each), "#3f6f58") for each in join["relations"]),
+    ]
+    said = lines[0] if len(lines) == 1 else "".join(f'{line}<BR ALIGN="LEFT"/>' for line in lines)
+    head = f'<TR><TD PORT="out" BGCOLOR="{FILLS["join"]}" ALIGN="LEFT">{said}</TD></TR>'
     border = 2 if join["shared_by"] > 1 else 1
     table = f'<TABLE BORDER="{border}" CELLBORDER="1" CELLSPACING="0" CELLPADDING="4" COLOR="{LINES["join"]}"'
     return f'{table} BGCOLOR="white">{head}{"".join(_memory(each) for each in memories)}</TABLE>'

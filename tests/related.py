@@ -1,0 +1,58 @@
+"""Temporal relations for plans, which no language writes yet: put into the records of a network when it is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from retewave import running
+from retewave.compiler.lower import Lowered, lower
+from retewave.compiler.plan import AlphaTest, Join
+from retewave.rete.network import Relation
+
+Named = tuple[bytes, int, bytes]  # a predicate, a code of retewave.windows.relations, a predicate
+
+
+def with_relations(related: list[Named]) -> Callable[..., Lowered]:
+    """Return `lower`, but the join in which two predicates meet relates the inputs that they come in by."""
+
+    def lowered_with(*arguments: Any) -> Lowered:
+        lowered = lower(*arguments)
+        for number, node in lowered.nodes.items():
+            inputs = [_predicates(lowered, each) for each in _join(lowered, number)]
+            node_record = lowered.network.nodes[node]
+            node_record.relations = tuple(_of_node(inputs, related))
+        return lowered
+
+    return lowered_with
+
+
+def _join(lowered: Lowered, number: int) -> list[int]:
+    join = lowered.plan.producers[number]
+    assert isinstance(join, Join)
+    return [each.producer for each in join.inputs]
+
+
+def _predicates(lowered: Lowered, number: int) -> set[bytes]:
+    """Return the predicates that a producer's tuples are made of."""
+    producer = lowered.plan.producers[number]
+    if isinstance(producer, AlphaTest):
+        return {producer.atom.predicate} if isinstance(producer.atom.predicate, bytes) else set()
+    return set().union(*(_predicates(lowered, each) for each in _join(lowered, number)))
+
+
+def _of_node(inputs: list[set[bytes]], related: list[Named]) -> Iterator[Relation]:
+    for left, code, right in related:
+        (one,) = [place for place, found in enumerate(inputs) if left in found] or [None]
+        (other,) = [place for place, found in enumerate(inputs) if right in found] or [None]
+        if one is not None and other is not None and one != other:
+            yield Relation(one, other, code)
+
+
+@contextmanager
+def relating(*related: Named) -> Iterator[None]:
+    """Give the networks that are made meanwhile these relations."""
+    with patch.object(running, "lower", with_relations(list(related))):
+        yield
