@@ -65,7 +65,7 @@ class Keeping(StatefulProcessor):
     """Spark's view of the shards: one key, one shard."""
 
     def __init__(self, carried: Carried, keys: Sequence[int], stats: Stats | None) -> None:
-        self._carried, self._stats = carried, stats
+        self.carried, self.stats = carried, stats
         self._shards = {key: shard for shard, key in enumerate(keys)}
         self._stepped: dict[int, int] = {}  # key -> the watermark that its last step in this batch has seen
 
@@ -98,10 +98,10 @@ class Keeping(StatefulProcessor):
 
         millis = times.getCurrentWatermarkInMs()
         watermark = millis * _MICROS if millis > 0 else _NO_WATERMARK  # Spark says 0 as long as there is none
-        step = shard_of(self._carried.job(), self._shards[key]).step(self._store, payloads, watermark)
+        step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, watermark)
         self._stepped[key] = millis
         if step.wake is not None:
             self._handle.registerTimer(-(-step.wake // _MICROS))
-        if self._stats is not None:
-            self._stats.came_late(step.late)
+        if self.stats is not None:
+            self.stats.came_late(step.late)
         return (Row(found=packed) for packed in step.found)
