@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 
+import pytest
 from engine_cases import MANY, Case, case_of, expected
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,8 +15,16 @@ from shard_cases import instants, job_for, read, routed, streamed
 from retewave.spark.route import Router
 from retewave.spark.shard import Shard
 
-LAW = settings(max_examples=200 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _sweeps() -> Iterator[None]:
+    """Let the dictionaries be swept as often as can be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("retewave.rete.terms._SWEEP_FROM", 4)
+        yield
 
 
 def wanted(case: Case) -> Counter:

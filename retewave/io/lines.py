@@ -9,7 +9,7 @@ Left out: the lines themselves (retewave/io/line_scan.py) and times (retewave/io
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from retewave.rete.rows import END, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.term_bytes import BLOCK, address_of
 from retewave.rete.terms import Terms
 
-__all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Wanted"]
+__all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Room", "Wanted"]
 
 BLOCK_BYTES = 1 << 22  # the fewer blocks, the less often the scanning thread must wait for the GIL
 MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
@@ -49,15 +49,27 @@ class Wanted:
     places: bool = False  # a raw row's START is the place of its line in the document, not an ordinal
 
 
+@dataclass
+class Room:
+    """The memory of a reading, for who reads often and little: readings one after the other may share it."""
+
+    buffer: bytearray = field(default_factory=bytearray)  # the block at hand
+    scratch: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))  # for what escapes stand for
+    rows: np.ndarray = field(default_factory=lambda: np.zeros((0, ROW_WIDTH), np.int64))  # that are not handed on yet
+
+
 class LineReading:
     """One pass over a source of lines."""
 
-    def __init__(self, opened: Bytes, terms: Terms, wanted: Wanted) -> None:
+    def __init__(self, opened: Bytes, terms: Terms, wanted: Wanted, room: Room | None = None) -> None:
         self.faults: list[MalformedInput] = []  # the first malformed lines
         self.bytes = 0  # read so far
         self._opened, self._terms, self._wanted = opened, terms, wanted
         self._cells = np.zeros(job.JOB_CELLS, np.int64)
-        self._rows = np.zeros((wanted.chunk_rows, ROW_WIDTH), np.int64)
+        self._room = Room() if room is None else room
+        if len(self._room.rows) != wanted.chunk_rows:
+            self._room.rows = np.zeros((wanted.chunk_rows, ROW_WIDTH), np.int64)
+        self._rows = self._room.rows
         self._notes = np.zeros((max(wanted.reports, 1), job.FAULT_WIDTH), np.int64)
         self._gathered = np.zeros(job.BATCH * job.G_CELLS, np.int64)
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
@@ -81,12 +93,13 @@ class LineReading:
 
     def _allocate(self, size: int) -> None:
         """Take a bigger buffer, with what is carried over at its start."""
-        buffer = bytearray(size + _PADDING)
-        if self._carried:
-            buffer[: self._carried] = self._buffer[: self._carried]
-        self._buffer, self._size = buffer, size
-        self._view, self._array = memoryview(buffer), np.frombuffer(buffer, np.uint8)
-        self._scratch = np.zeros(size + 256 * job.BATCH, np.uint8)
+        room = self._room
+        if len(room.buffer) < size + _PADDING:
+            room.buffer, room.scratch = bytearray(size + _PADDING), np.zeros(size + 256 * job.BATCH, np.uint8)
+            room.buffer[: self._carried] = self._buffer[: self._carried]
+        self._buffer, self._scratch = room.buffer, room.scratch
+        self._size = len(room.buffer) - _PADDING
+        self._view, self._array = memoryview(room.buffer), np.frombuffer(room.buffer, np.uint8)
         self._cells[job.BASE] = address_of(self._array)
         self._cells[job.SCRATCH] = address_of(self._scratch)
 

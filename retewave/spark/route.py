@@ -20,7 +20,7 @@ from retewave.compiler.plan import tested
 from retewave.compiler.shape import shapes_of
 from retewave.errors import UsageError
 from retewave.io.line_scan import KEEP_GRAPHS
-from retewave.io.lines import LineReading, Wanted
+from retewave.io.lines import LineReading, Room, Wanted
 from retewave.io.sources import open_bytes
 from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
@@ -63,6 +63,7 @@ class Router:
         self.job = job
         self.engine = job.engine()
         self.counts = Counts()
+        self._room = Room()
         running = self.engine.live.current()
         self._acceptance = running.acceptance
         self._streams = dict(self.engine.registry.streams)
@@ -154,7 +155,7 @@ class Router:
         if self.job.time_property is not None and isinstance(times, EventTimes):
             predicate = terms.find(b"<" + self.job.time_property.encode() + b">")
         wanted = Wanted(name, KEEP_GRAPHS, scope, 0, 0, predicate, raising, _REPORTS, _CHUNK_ROWS, places=places)
-        reading = LineReading(open_bytes(data, compressed=False), terms, wanted)
+        reading = LineReading(open_bytes([data], compressed=False), terms, wanted, self._room)
         rows, first = [np.empty((0, ROW_WIDTH), np.int64)], 0
         for raw in reading.chunks(lambda: self._acceptance):
             rows.append(times.place(raw, first))
@@ -230,9 +231,11 @@ class _Texts:
     def __init__(self, texts: pa.Array) -> None:
         chunks = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         self._texts = chunks.cast(pa.large_binary()).fill_null(b"")
-        offsets = np.frombuffer(self._texts.buffers()[1], np.int64)
-        here = offsets[self._texts.offset : self._texts.offset + len(self._texts) + 1]
-        self._begins = here[:-1] - (here[0] if len(here) else 0) + np.arange(len(self._texts))
+        _, offsets, data = self._texts.buffers()
+        self._data = memoryview(data if data is not None else b"")
+        told = np.frombuffer(offsets, np.int64) if offsets is not None else np.zeros(1, np.int64)
+        self._offsets = told[self._texts.offset : self._texts.offset + len(self._texts) + 1]
+        self._begins = self._offsets[:-1] - self._offsets[0] + np.arange(len(self._texts))
 
     def joined(self) -> Any:
         """Return all texts, a line's end between each two."""
@@ -245,7 +248,7 @@ class _Texts:
 
     def one(self, place: int) -> Any:
         """Return one text."""
-        return memoryview(self._texts[place].as_buffer())
+        return self._data[self._offsets[place] : self._offsets[place + 1]]
 
     def places(self, offsets: np.ndarray) -> np.ndarray:
         """Return in which texts these places of the joined bytes are."""

@@ -17,6 +17,7 @@ import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -108,6 +109,51 @@ class Step:
     cached: bool  # the live network could be used as it was
 
 
+class Waiting:
+    """Rows that wait for the watermark: pieces, each in time order, in the order of their arrival."""
+
+    def __init__(self) -> None:
+        self._pieces: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        return sum(len(piece) for piece in self._pieces)
+
+    def rows(self) -> np.ndarray:
+        """Return all rows."""
+        return np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *self._pieces])
+
+    def oldest(self) -> int | None:
+        """Return the earliest time, if anything waits."""
+        return min((int(piece[0, END]) for piece in self._pieces), default=None)
+
+    def add(self, rows: np.ndarray, bound: int) -> int:
+        """Take the rows that are later than a bound; return how many they are."""
+        if (rows[1:, END] < rows[:-1, END]).any():
+            rows = rows[np.argsort(rows[:, END], kind="stable")]
+        kept = rows[np.searchsorted(rows[:, END], bound, side="right") :]
+        if len(kept):
+            self._pieces.append(kept)
+        return len(kept)
+
+    def until(self, time: int) -> Iterator[np.ndarray]:
+        """Hand out the rows up to a time, in time order; rows of one time in the order of their arrival.
+
+        What is not handed out yet waits: the dictionary may be swept meanwhile.
+        """
+        due, later = [], []
+        for piece in self._pieces:
+            cut = int(np.searchsorted(piece[:, END], time, side="right"))
+            due += [piece[:cut]] if cut else []
+            later += [piece[cut:]] if cut < len(piece) else []
+        in_order = sorted(due, key=lambda piece: int(piece[0, END]))
+        if any(one[-1, END] >= other[0, END] for one, other in pairwise(in_order)):
+            rows = np.concatenate(due)
+            in_order = [rows[np.argsort(rows[:, END], kind="stable")]]
+        self._pieces = in_order + later
+        for _ in in_order:
+            yield self._pieces.pop(0)
+
+
 class Shard:
     """The live network of one shard."""
 
@@ -123,8 +169,8 @@ class Shard:
         self._step = ""  # the name of the last step that the network has taken
         self._poured = NOTHING_YET
         self._next = 0  # the first chunk that the network has not seen
-        self._waiting = np.empty((0, ROW_WIDTH), np.int64)  # rows of the chunks seen that are not poured yet
-        self.engine.live.holders.append(lambda: self._waiting)
+        self._waiting = Waiting()  # rows of the chunks seen that are not poured yet
+        self.engine.live.holders.append(self._waiting.rows)
 
     # ---- streams ----
     def step(self, store: Store, payloads: Sequence[bytes], watermark: int) -> Step:
@@ -141,7 +187,7 @@ class Shard:
         if self._forget(store, progress, watermark) or self._changed(progress) or late or data is None:
             name = self._note(store, progress, late)
         self._step = name
-        return Step(found, self._wake(), late, cached)
+        return Step(found, self._waiting.oldest(), late, cached)
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
         """Bring the network to where the store is; say whether it was on the way there."""
@@ -153,7 +199,7 @@ class Shard:
         for chunk in progress.chunks:
             if chunk.number >= self._next:
                 bound = max(chunk.late, progress.poured - self._retention)
-                self._wait_for(self._rows(_parts(store.chunk(chunk.number)), bound)[0])
+                self._take(_parts(store.chunk(chunk.number)), bound)
         self._next = progress.number
         for _ in self._pour(progress.poured):
             pass  # an earlier step has reported it
@@ -163,12 +209,11 @@ class Shard:
         """Keep what has arrived as a chunk; return how many rows of it are late."""
         if not payloads:
             return 0
-        rows, late = self._rows(payloads, watermark)
-        if len(rows):
+        newest, late = self._take(payloads, watermark)
+        if newest > watermark:
             store.put_chunk(progress.number, _joined(payloads))
-            progress.chunks.append(Chunk(progress.number, int(rows[:, END].max()), watermark))
+            progress.chunks.append(Chunk(progress.number, newest, watermark))
             self._next = progress.number + 1
-            self._wait_for(rows)
         return late
 
     def _changed(self, progress: Progress) -> bool:
@@ -191,9 +236,6 @@ class Shard:
         store.put_meta(progress.data())
         return name
 
-    def _wake(self) -> int | None:
-        return int(self._waiting[:, END].min()) if len(self._waiting) else None
-
     # ---- batches ----
     def whole(self, payloads: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
         """Pour a whole stream: packets with their earliest times, in the order of these."""
@@ -203,17 +245,19 @@ class Shard:
             if len(self._waiting) >= _ENOUGH:
                 yield from self._pour(oldest - 1)
             if payload:
-                self._wait_for(self._rows([payload], NOTHING_YET)[0])
+                self._take([payload], NOTHING_YET)
         yield from self._pour(FOR_EVER)
         self._step = _TORN
 
     # ---- the network ----
-    def _rows(self, payloads: Sequence[bytes], bound: int) -> tuple[np.ndarray, int]:
-        """Return the rows that are later than a bound, and how many are not."""
-        rows = np.concatenate([self._decoded(payload) for payload in payloads])
-        kept = rows[:, END] > bound
-        late = len(rows) - int(np.count_nonzero(kept))
-        return rows[kept] if late else rows, late
+    def _take(self, payloads: Sequence[bytes], bound: int) -> tuple[int, int]:
+        """Let the rows that are later than a bound wait; return the latest time, and how many are not later."""
+        newest, late = NOTHING_YET, 0
+        for payload in payloads:
+            rows = self._decoded(payload)
+            newest = max(newest, int(rows[:, END].max(initial=NOTHING_YET)))
+            late += len(rows) - self._waiting.add(rows, bound)
+        return newest, late
 
     def _decoded(self, payload: bytes) -> np.ndarray:
         ids, numbers = unpack(self.engine.terms, payload)
@@ -224,28 +268,21 @@ class Shard:
             rows[:, START], rows[:, STREAM], rows[:, EVENT] = numbers[1:]
         return rows
 
-    def _wait_for(self, rows: np.ndarray) -> None:
-        self._waiting = np.concatenate([self._waiting, rows]) if len(self._waiting) else rows
-
     def _announced(self) -> list[bytes]:
         """Return what static data alone matches."""
         return list(self._found(np.empty((0, ROW_WIDTH), np.int64)))
 
     def _pour(self, until: int) -> Iterator[bytes]:
         """Pour the rows that wait, up to a time, in time order; yield what they match."""
-        if not len(self._waiting):
-            return
-        due = self._waiting[:, END] <= until
-        if not due.any():
-            return
-        ready, self._waiting = self._waiting[due], self._waiting[~due]
-        self._poured = until
-        yield from self._found(ready[np.argsort(ready[:, END], kind="stable")])
+        for rows in self._waiting.until(until):
+            self._poured = until
+            yield from self._found(rows)
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
         for batches in self.engine.live.pour(rows, _CLOCK):
-            for batch in batches:
-                yield self.finder.packed(batch)
+            found = [self.finder.packed(batch) for batch in batches]
+            batches.clear()  # a sweep decodes what somebody still holds
+            yield from found
 
 
 def _joined(payloads: Sequence[bytes]) -> bytes:
