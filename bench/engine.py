@@ -1,4 +1,4 @@
-"""The engine as an adapter: the only module of the bench that knows retewave's API, but for `soak`.
+"""The engine as an adapter: the only module of the bench that knows retewave's API, but for `costs` and `soak`.
 
 Where it stands: beside the peers, under the same protocol.  Warm-up is a short stream through the same
 patterns in the same process, before the clock starts, so that no compilation and no import is measured.
@@ -29,7 +29,7 @@ def engine_of(task: Task, on_match: Callable[[Any], object] | None = None) -> An
     rw: Any = import_module("retewave")
     schema = [str(task.schema)] if task.schema else []
     static = [str(task.static)] if task.static else []
-    engine = rw.Engine(schema=schema, static=static)
+    engine = rw.Engine(schema=schema, static=static, stats=task.stats)
     for text in task.queries:
         engine.register(text, on_match=on_match, keep=0)
     return engine
@@ -125,10 +125,18 @@ def _latency(task: Task) -> Result:
     return Result(len(live.late), time.perf_counter() - live.zero, latencies=percentiles(live.late))
 
 
+def _measured(task: Task) -> Result:
+    """Measure in the task's mode."""
+    if task.mode in ("run", "latency"):
+        return _latency(task) if task.mode == "latency" else _run(task)
+    costs: dict[str, Callable[[Task], Result]] = import_module("retewave.bench.costs").COSTS
+    return costs[task.mode](task)
+
+
 ADAPTER = Adapter(
     name="retewave",
     cannot="",
-    run=lambda task: _latency(task) if task.mode == "latency" else _run(task),
+    run=_measured,
     missing=_missing,
     patterns=(1, 2, 3),
 )

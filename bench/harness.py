@@ -176,12 +176,13 @@ def figures(measured: Measured) -> dict[tuple[str, str], list[float]]:
     """Return the figures of a point's runs: (metric, unit) -> one a run."""
     found: dict[tuple[str, str], list[float]] = {}
     for result in measured.results:
-        values = {("throughput", "triples/s"): measured.triples / result.seconds}
+        values = {} if result.costs else {("throughput", "triples/s"): measured.triples / result.seconds}
+        values |= {(name, unit): value for name, (value, unit) in result.costs.items()}
         if result.read_seconds:
             values["read", "triples/s"] = measured.triples / result.read_seconds
         if result.match_seconds:
             values["join", "triples/s"] = measured.triples / result.match_seconds
-        if result.peak_rss:
+        if result.peak_rss and not result.costs:
             values["memory", "MB"] = result.peak_rss / 1e6
         values |= {(f"latency {name}", "µs"): value * 1e6 for name, value in result.latencies.items()}
         values |= {(name, "triples/s"): measured.triples / value for name, value in result.stages.items()}

@@ -47,6 +47,18 @@ CAPTIONS = {
     ),
 }
 
+TABLES = {
+    "counters": (
+        "Counters",
+        "Pattern 1, window 5 s, with the counts by memory and join of <code>stats=True</code> and without. "
+        "The same run twice without tells the noise.",
+    ),
+    "costs": (
+        "What it costs beside",
+        "Memory a live row, the start of a process whose kernels are on the disk, and the loading of static data.",
+    ),
+}
+
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62rem; margin: 2.5rem auto; padding: 0 1rem }
 h1 { margin-bottom: 0 } h2 { margin-top: 2.6rem } .quiet { color: #6b7780 } img { max-width: 100%; height: auto }
@@ -101,6 +113,27 @@ def _peers(rows: Sequence[Row]) -> str:
     return f"<table>{head}{''.join(lines)}</table>"
 
 
+def _tables(rows: Sequence[Row]) -> str:
+    """Return the sweeps that are a few figures and no plot."""
+    head = _cells([("", "measured"), ("", "figure"), ("n", "median"), ("n", "from – to")], "th")
+    parts = []
+    for name, (title, text) in TABLES.items():
+        lines = [
+            _cells(
+                [
+                    ("", row.series),
+                    ("", row.metric),
+                    ("n", _number(row.median, row.unit) if row.repetitions else "–"),
+                    ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}" if row.repetitions else ""),
+                ]
+            )
+            for row in rows
+            if row.sweep == name
+        ]
+        parts.append(f"<h2>{title}</h2><p>{text}</p><table>{head}{''.join(lines)}</table>" if lines else "")
+    return "".join(parts)
+
+
 def _failures(rows: Sequence[Row]) -> str:
     """Return what went wrong, loudly."""
     wrong = [row for row in rows if row.note.startswith(("WRONG", "failed", "not done"))]
@@ -133,7 +166,7 @@ def write_report(rows: Sequence[Row], machine: Machine, folder: Path) -> Path:
     """Write report.html and its plots into a folder; return the page."""
     plots = draw_all([row for row in rows if row.sweep in PLOTS], folder)
     page = folder / "report.html"
-    body = _method(machine, rows) + _failures(rows) + _targets(rows) + _sections(rows, plots)
+    body = _method(machine, rows) + _failures(rows) + _targets(rows) + _sections(rows, plots) + _tables(rows)
     page.write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>retewave, measured</title>'
         f"<style>{STYLE}</style><h1>retewave, measured</h1>{body}</html>\n",

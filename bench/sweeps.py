@@ -1,4 +1,4 @@
-"""What is measured: the paper's Figures 7, 8 and 9 and its schema test, and what the paper lacks.
+"""What is measured: the paper's Figures 7, 8 and 9 and its schema test, what the paper lacks, and what it costs.
 
 Where it stands: points for `harness`, and their names for `targets` and `report`.  A series is a line in a
 plot.  `full` has every point, otherwise there are as many as a few minutes allow.
@@ -19,6 +19,7 @@ SECOND = 1_000_000
 TARGET = 2  # a type with 40 subclasses
 OFFERS = 200_000
 WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
+COUNTING, SILENT, SILENT_AGAIN = "counters on", "counters off", "counters off, again"
 
 
 def _offers(full: bool) -> int:
@@ -114,6 +115,24 @@ def peers(full: bool) -> list[Point]:
     return found
 
 
+def counters(full: bool) -> list[Point]:
+    """Return throughput with the counters of `stats=True` and without; twice without tells the noise."""
+    ask = _ask(1, 5)
+    kinds = [(COUNTING, True), (SILENT, False), (SILENT_AGAIN, False)]
+    return [Point("counters", kind, 0, "retewave", Workload(ask, OFFERS, stats=on)) for kind, on in kinds]
+
+
+def costs(full: bool) -> list[Point]:
+    """Return what matching needs beside time: memory a live row, the start, the loading of static data."""
+    few, static = _ask(1, 5), _ask(2, 1, static=1_000_000)
+    return [
+        Point("costs", "pattern 1, window 25 s", 0, "retewave", Workload(_ask(1, 25), _offers(full), mode="rows")),
+        Point("costs", "pattern 1", 0, "retewave", Workload(few, 500, mode="start")),
+        Point("costs", "pattern 1", 1, "retewave", Workload(few, 500, mode="first")),
+        Point("costs", "pattern 2, 10⁶ static triples", 0, "retewave", Workload(static, 500, mode="load")),
+    ]
+
+
 SWEEPS = {
     "peers": peers,
     "window": windows,
@@ -121,6 +140,8 @@ SWEEPS = {
     "schema": schemas,
     "patterns": pattern_counts,
     "latency": latencies,
+    "counters": counters,
+    "costs": costs,
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from retewave.bench.harness import Measured, Row, figures
-from retewave.bench.sweeps import LIMIT, WITH, WITHOUT
+from retewave.bench.sweeps import COUNTING, LIMIT, SILENT, SILENT_AGAIN, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
 
@@ -69,6 +69,10 @@ def _static(pattern: int) -> Place:
     return ("static", f"pattern {pattern}", 100_000)
 
 
+def _counting(kind: str) -> Values:
+    return _speed(("counters", kind, 0))
+
+
 _SLEEPING = "asking for types that never come"
 _PLAIN = ("static", "pattern 1", 0)
 
@@ -99,6 +103,29 @@ TARGETS = (
         "µs",
         _at(("latency", "one by one, 1,000/s", 1_000), "latency p99"),
         100,
+        at_least=False,
+    ),
+    Target("counters on against off", "%", _ratio(_counting(COUNTING), _counting(SILENT)), 90),
+    Target("the same run twice, counters off: the noise", "%", _ratio(_counting(SILENT_AGAIN), _counting(SILENT)), 90),
+    Target(
+        "arena in use, a live row",
+        "bytes",
+        _at(("costs", "pattern 1, window 25 s", 0), "arena in use, a live row"),
+        120,
+        at_least=False,
+    ),
+    Target(
+        "process start to first match, kernels cached",
+        "ms",
+        _at(("costs", "pattern 1", 0), "process start to first match"),
+        2_000,
+        at_least=False,
+    ),
+    Target(
+        "10⁶ static triples, read and loaded",
+        "s",
+        _at(("costs", "pattern 2, 10⁶ static triples", 0), "static data, read and loaded"),
+        3,
         at_least=False,
     ),
     Target("resident memory, window 25 s", "MB", _at(("window", WITH, 25), "memory"), 400, at_least=False),

@@ -29,8 +29,9 @@ class Task:
     queries: tuple[str, ...]  # the patterns' texts
     question: Question  # what they ask, for peers that read no query
     triples: int  # in the stream
-    mode: str = "run"  # run: bytes to matches; network: encoded input; latency: pushes at a fixed rate
+    mode: str = "run"  # run: bytes to matches; latency: pushes at a fixed rate; or one of `costs.COSTS`
     batch: int = 1  # triples a push, in mode latency
+    stats: bool = False  # the engine counts by memory and join
     slide: int = 1_000_000  # µs between evaluations, for peers that re-evaluate the window
 
     def to_json(self) -> str:
@@ -65,6 +66,7 @@ class Result:
     peak_rss: int | None = None  # bytes, of the measured process; the runner fills it in
     latencies: dict[str, float] = field(default_factory=dict)  # percentile -> seconds, in mode latency
     stages: dict[str, float] = field(default_factory=dict)  # further stages and their seconds
+    costs: dict[str, tuple[float, str]] = field(default_factory=dict)  # what is no throughput: a figure and its unit
 
 
 @dataclass(frozen=True)

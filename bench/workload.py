@@ -39,6 +39,7 @@ class Workload:
     other_matches: int = 0  # what the further patterns match
     mode: str = "run"  # as in Task
     batch: int = 1  # as in Task
+    stats: bool = False  # as in Task
 
 
 @cache
@@ -102,5 +103,6 @@ def prepare(workload: Workload, folder: Path) -> tuple[Task, int]:
         triples=workload.offers * (OFFER_TRIPLES + len(question.levels or (0,))),
         mode=workload.mode,
         batch=workload.batch,
+        stats=workload.stats,
     )
     return task, expected_matches(dataset, question) + workload.other_matches

@@ -17,9 +17,10 @@ from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
 from retewave.bench.patterns import pattern_text, watch_text
+from retewave.bench.plots import PLOTS
 from retewave.bench.profile import STAGES, ladder
 from retewave.bench.question import FOREVER, Question
-from retewave.bench.report import write_report
+from retewave.bench.report import TABLES, write_report
 from retewave.bench.run import ADAPTERS, adapter, measure, why_missing
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import TARGETS, rows_of_targets
@@ -103,6 +104,38 @@ def test_rows_survive_their_file(tmp_path):
     assert read_rows(tmp_path / "results.csv") == (rows, machine)
 
 
+COSTS = {  # what the costs' modes tell of
+    "rows": {
+        "arena in use, a live row": (46.0, "bytes"),
+        "arena reserved, a live row": (60.0, "bytes"),
+        "live rows": (9.0, "rows"),
+    },
+    "start": {"import retewave": (300.0, "ms"), "process start to first match": (1200.0, "ms")},
+    "load": {"static data, read and loaded": (1.3, "s")},
+    "first": {"schema read and query registered to first match, warm process": (40.0, "ms")},
+}
+
+
+@pytest.mark.parametrize("mode", COSTS)
+def test_every_cost_is_told_of_a_run_whose_matches_are_right(mode, tmp_path):
+    question = replace(ASK, pattern=2, static=1_000) if mode == "load" else ASK
+    task, expected = prepare(Workload(question, offers=600, mode=mode), tmp_path)
+    result = measure(adapter("retewave"), task)
+    assert result.matches == expected
+    assert {name: unit for name, (_, unit) in result.costs.items()} == {n: unit for n, (_, unit) in COSTS[mode].items()}
+    assert all(value > 0 for value, _ in result.costs.values())
+    rows = rows_of(Measured(Point("costs", "one", 0, "retewave", SMALL), 1, expected, (result,)))
+    assert {row.metric for row in rows} == result.costs.keys()
+
+
+def test_a_task_can_be_measured_with_the_counters_on(tmp_path):
+    for counting in (False, True):
+        task, expected = prepare(replace(SMALL, stats=counting), tmp_path)
+        engine = engine_of(Task.from_json(task.to_json()))
+        assert drain(engine, str(task.offers), ASK.rate) == expected
+        assert ("network" in engine.stats()) is counting
+
+
 def speed(sweep: str, series: str, x: float, seconds: list[float]) -> Measured:
     results = tuple(Result(1, s, match_seconds=s / 2, peak_rss=300_000_000) for s in seconds)
     return Measured(Point(sweep, series, x, "retewave", SMALL), triples=3_000_000, expected=1, results=results)
@@ -127,7 +160,8 @@ def test_targets_are_judged_repetition_by_repetition():
 def test_every_target_is_measured_by_some_sweep():
     measured = []
     for point in points(list(SWEEPS), full=False):
-        result = Result(1, 1.0, 0.5, 0.5, 1, latencies={"p99": 1.0})
+        told = {} if point.sweep != "costs" else COSTS[point.workload.mode]
+        result = Result(1, 1.0, 0.5, 0.5, 1, latencies={"p99": 1.0}, costs=told)
         measured.append(Measured(point, 1, 1, (result,)))
     assert [row.note for row in rows_of_targets(measured) if row.note == "not measured"] == []
     assert len(rows_of_targets(measured)) == len(TARGETS)
@@ -184,7 +218,10 @@ def test_the_report_shows_targets_plots_and_failures(tmp_path):
     rows += rows_of_targets([])
     rows.append(Row("peers", "broken <one>", 1, "throughput", "u", 0, 0, 0, 0, note="WRONG: 1 matches instead of 2"))
     page = write_report(rows, Machine.here(), tmp_path).read_text()
-    for name in SWEEPS:
+    for name in TABLES:
+        assert f"<h2>{TABLES[name][0]}</h2>" in page
+    assert PLOTS.keys() | TABLES.keys() == SWEEPS.keys()
+    for name in PLOTS:
         assert f'src="{name}.png"' in page
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "WRONG: 1 matches instead of 2" in page and "broken &lt;one&gt;" in page

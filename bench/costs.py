@@ -1,0 +1,105 @@
+"""What it costs before and beside matching: memory a live row, the start of a process, the loading of static data.
+
+Where it stands: further modes of the engine's adapter (`engine`), under the same protocol: every run's matches are
+checked.  Invariant: kernels are compiled before any clock starts; what starts a process finds them on the disk.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from retewave.bench.engine import drain, engine_of
+from retewave.bench.task import Result, Task
+from retewave.rete import layout as at
+
+__all__ = ["COSTS"]
+
+
+def _rows(task: Task) -> Result:
+    """Fill the memories with a stream, and look how large they have become."""
+    engine = engine_of(task)
+    started = time.perf_counter()
+    matches = drain(engine, str(task.offers), task.question.rate)
+    seconds = time.perf_counter() - started
+    arena = engine.live.current().runtime.arena
+    rows = int(arena[at.A_LIVE] + arena[at.A_STATIC])
+    return Result(
+        matches,
+        seconds,
+        costs={
+            "arena in use, a live row": (int(arena[at.A_USED_WORDS]) * arena.itemsize / rows, "bytes"),
+            "arena reserved, a live row": (arena.nbytes / rows, "bytes"),
+            "live rows": (rows, "rows"),
+        },
+    )
+
+
+def _start(task: Task) -> Result:
+    """Start a process that runs a query over a stream, and wait for its first match."""
+    with tempfile.TemporaryDirectory() as folder:
+        query = Path(folder) / "question.rq"
+        query.write_text(task.queries[0])
+        command = [sys.executable, "-m", "retewave", "run", str(query), "--stream", str(task.offers)]
+        command += ["--rate", str(task.question.rate), *(["--schema", str(task.schema)] if task.schema else [])]
+        _first_line(command)  # compiles what is not on the disk
+        bare = _seconds([sys.executable, "-c", "pass"])
+        imported = _seconds([sys.executable, "-c", "import retewave"])
+        first, seconds, lines = _first_line(command)
+    return Result(
+        lines,
+        seconds,
+        costs={
+            "import retewave": (1e3 * (imported - bare), "ms"),
+            "process start to first match": (1e3 * first, "ms"),
+        },
+    )
+
+
+def _seconds(command: list[str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(command, check=True)
+    return time.perf_counter() - started
+
+
+def _first_line(command: list[str]) -> tuple[float, float, int]:
+    """Return when a command's first line came, when its last one, and how many there were."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        lines = int(bool(process.stdout.readline()))
+        first = time.perf_counter() - started
+        lines += sum(1 for _ in process.stdout)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return first, time.perf_counter() - started, lines
+
+
+def _load(task: Task) -> Result:
+    """Read static data and load it into the memories; and, in a warm process, wait for a query's first match."""
+    drain(engine_of(task), str(task.warm_up), task.question.rate)
+    started = time.perf_counter()
+    engine = engine_of(task)
+    engine.flush()
+    loaded = time.perf_counter() - started
+    matches = drain(engine, str(task.offers), task.question.rate)
+    static = {"static data, read and loaded": (loaded, "s")}
+    return Result(matches, time.perf_counter() - started, costs=static)
+
+
+def _first(task: Task) -> Result:
+    """Register a query in a warm process, and wait for its first match."""
+    drain(engine_of(task), str(task.warm_up), task.question.rate)
+    came: list[float] = []
+    started = time.perf_counter()
+    engine = engine_of(task, lambda match: came.append(time.perf_counter() - started))
+    matches = drain(engine, str(task.offers), task.question.rate)
+    first = {"schema read and query registered to first match, warm process": (1e3 * came[0], "ms")}
+    return Result(matches, time.perf_counter() - started, costs=first)
+
+
+COSTS: dict[str, Callable[[Task], Result]] = {"rows": _rows, "start": _start, "load": _load, "first": _first}
