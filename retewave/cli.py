@@ -180,6 +180,45 @@ def inspect(
         cli_inspect.inspect(queries, readers, host, port, pace, engine)
 
 
+@app.command(epilog=_EXIT_CODES)
+def spark(
+    queries: options.Queries,
+    input: options.Inputs,
+    checkpoint: options.Checkpoint,
+    out: options.SparkOut,
+    schema: options.Schemas = None,
+    static: options.Statics = None,
+    dataset: options.Datasets = None,
+    rate: options.Rate = None,
+    time_property: options.TimeProperty = None,
+    arrival: options.Arrival = False,
+    stream_format: options.StreamFormat = None,
+    watermark: options.Watermark = "10s",
+    shards: options.Shards = None,
+    batch_bytes: options.BatchBytes = 256 << 20,
+    once: options.Once = False,
+    master: options.Master = None,
+    sample: options.Sample = None,
+    on_error: options.OnMalformed = options.OnError.COUNT,
+    allow_cartesian: options.Cartesian = False,
+) -> None:
+    """Run queries as a job of Spark Structured Streaming, sharded by join key."""
+    with _exit_codes():
+        from retewave import cli_spark
+
+        if sum((rate is not None, time_property is not None, arrival)) > 1:
+            raise UsageError("only one of --rate, --time-property and --arrival can tell the time")
+        deployment = cli_spark.Deployment(master, shards, checkpoint, out, watermark, batch_bytes, once)
+        job = _knowledge(schema, static, dataset) | {
+            "rate": rate,
+            "time_property": time_property,
+            "allow_cartesian": allow_cartesian,
+            "on_error": on_error.value,
+            "sample": sample,
+        }
+        cli_spark.run(queries, input, deployment, stream_format, job)
+
+
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     epilog="Parts: generate, profile, report, soak; without one, the sweeps. `retewave bench PART --help` tells more.",

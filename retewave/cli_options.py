@@ -14,21 +14,26 @@ from typer import Argument, Option
 __all__ = [
     "Arrival",
     "AtLimit",
+    "BatchBytes",
     "Binding",
     "Bound",
     "Cartesian",
+    "Checkpoint",
     "Closure",
     "Counted",
     "Datasets",
     "Draw",
     "Drawn",
     "Host",
+    "Inputs",
     "Lateness",
+    "Master",
     "MatchFormat",
     "Matches",
     "MaxFuture",
     "OnError",
     "OnMalformed",
+    "Once",
     "OneQuery",
     "Out",
     "Pace",
@@ -37,14 +42,18 @@ __all__ = [
     "Port",
     "Queries",
     "Rate",
+    "Sample",
     "Schemas",
     "Seed",
+    "Shards",
     "SomeStreams",
+    "SparkOut",
     "Statics",
     "Stats",
     "StreamFormat",
     "Streams",
     "TimeProperty",
+    "Watermark",
     "WhenFull",
     "WithClosure",
 ]
@@ -174,4 +183,30 @@ Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")
 ]
 WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop the oldest rows, counted.")]
+Inputs = Annotated[
+    list[str],
+    Option(
+        "--input",
+        metavar="[NAME=]F|DIR|kafka://HOST:PORT/TOPIC",
+        help="Files of the stream, now and to come, or a topic; NAME is the stream's IRI (repeatable).",
+    ),
+]
+Checkpoint = Annotated[
+    str, Option("--checkpoint", metavar="DIR", help="Where the job keeps how far it has come; start again with it.")
+]
+SparkOut = Annotated[
+    str, Option("--out", "-o", metavar="DIR|console", help="Write a folder a micro-batch; or to stdout.")
+]
+Shards = Annotated[
+    int | None, Option("--shards", metavar="N", min=1, help="Spread the network so; as many as cores if not said.")
+]
+Watermark = Annotated[str, Option("--watermark", metavar="D", help="How late triples may come; matches wait as long.")]
+BatchBytes = Annotated[
+    int, Option("--batch-bytes", metavar="N", min=1, help="Take so much of the files in a micro-batch, about.")
+]
+Once = Annotated[bool, Option("--once", help="Do what is there now, and stop.")]
+Master = Annotated[
+    str | None, Option("--master", metavar="URL", help="Spark's address; this machine if not said: local[*].")
+]
+Sample = Annotated[Path | None, Option("--sample", metavar="F", help="Some of the stream, to plan the shards by.")]
 Plans = Annotated[PlanFormat, Option("--format", help="How the plan is shown.")]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from retewave.spark.carried import Carried
     from retewave.spark.stats import Stats
 
-__all__ = ["BLOBS", "Keeping"]
+__all__ = ["PACKED", "Keeping"]
 
-BLOBS = "found binary"
+PACKED = "found binary"
 
 _DATA = StructType([StructField("data", BinaryType())])
 _NUMBER = StructType([StructField("number", LongType())])

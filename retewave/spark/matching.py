@@ -32,16 +32,16 @@ from retewave.errors import UsageError
 from retewave.spark import routing
 from retewave.spark.carried import Carried, carry
 from retewave.spark.job import Job
-from retewave.spark.keeping import BLOBS, Keeping
+from retewave.spark.keeping import PACKED, Keeping
 from retewave.spark.partitions import keys_of
 from retewave.spark.sessions import configure
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
 
     from retewave.spark.stats import Stats
 
-__all__ = ["match", "run"]
+__all__ = ["WATERMARK", "Columns", "match", "run", "run_packed"]
 
 WATERMARK = "10 seconds"
 
@@ -119,19 +119,35 @@ def run(
 ) -> DataFrame:
     """Run a job over DataFrames: `match` with its planning done."""
     _check_columns(job)
+    packed, carried = run_packed(job, frames, columns, watermark=watermark, stats=stats)
+    return packed.mapInArrow(_Unpacking(carried, stats), _schema(job))
+
+
+def run_packed(
+    job: Job,
+    frames: Sequence[DataFrame],
+    columns: Columns,
+    *,
+    watermark: str = WATERMARK,
+    stats: Stats | None = None,
+) -> tuple[DataFrame, Carried]:
+    """Run a job over DataFrames and leave its matches packed, one column of bytes."""
     spark = frames[0].sparkSession
     streaming = {frame.isStreaming for frame in frames}
     if len(streaming) > 1:
         raise UsageError("streaming and batch DataFrames cannot be matched together")
     configure(spark, job.shards)
-    partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or job.shards) if True in streaming else job.shards
-    keys = keys_of(job.shards, partitions)
+    keys = keys_of(job.shards, _partitions(spark) if True in streaming else job.shards)
     carried = carry(spark, job)
     route = routing.Routing(carried, keys, stats)
     packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
     if True in streaming:
-        return _of_stream(job, packets, watermark, Keeping(carried, keys, stats))
-    return _of_batch(job, packets, _Whole(carried, keys, stats))
+        return _of_stream(job, packets, watermark, Keeping(carried, keys, stats)), carried
+    return _of_batch(job, packets, _Whole(carried, keys)), carried
+
+
+def _partitions(spark: SparkSession) -> int:
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _of_stream(job: Job, packets: Sequence[DataFrame], watermark: str, keeping: Keeping) -> DataFrame:
@@ -140,8 +156,7 @@ def _of_stream(job: Job, packets: Sequence[DataFrame], watermark: str, keeping: 
     told = _union([frame.withWatermark("newest", watermark) for frame in packets])
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
     sent = told.select("shard", "payload")
-    found = sent.groupBy("shard").transformWithState(keeping, BLOBS, "Append", "EventTime")
-    return found.mapInArrow(_Unpacking(keeping.carried, keeping.stats), _schema(job))
+    return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
 
 
 def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFrame:
@@ -150,8 +165,7 @@ def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFram
         nothing = F.explode(F.array(*[F.lit(key) for key in whole.keys]))
         none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(-(1 << 62)).alias("oldest"))
         sent = sent.union(none.select("shard", "oldest", F.lit(b"").alias("payload")))
-    sorted_ = sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest")
-    return sorted_.mapInArrow(whole, _schema(job))
+    return sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest").mapInArrow(whole, PACKED)
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
@@ -245,35 +259,29 @@ class _Unpacking:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Unpack all batches of a task."""
-        for batch in batches:
-            for packed in batch.column(0):
-                yield self.columns(packed.as_py())
-
-    def columns(self, packed: bytes) -> pa.RecordBatch:
-        """Unpack matches."""
         from retewave.spark.found import unpack
 
-        found = unpack(self.carried.job(), packed)
-        if self.stats is not None:
-            self.stats.found(found.num_rows)
-        return found
+        for batch in batches:
+            for packed in batch.column(0):
+                found = unpack(self.carried.job(), packed.as_py())
+                if self.stats is not None:
+                    self.stats.found(found.num_rows)
+                yield found
 
 
 @dataclass(frozen=True)
 class _Whole:
-    """Stages 2 and 3 over packets that are sorted by shard and time; goes to the workers."""
+    """Stage 2 over packets that are sorted by shard and time; goes to the workers."""
 
     carried: Carried  # the job
     keys: tuple[int, ...]  # of the shards
-    stats: Stats | None  # told of matches
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match what a task has, shard by shard."""
         from retewave.spark.shard import shard_of
 
-        unpacking = _Unpacking(self.carried, self.stats)
         packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())
         for key, mine in groupby(packets, key=lambda packet: packet[0]):
             shard = shard_of(self.carried.job(), self.keys.index(key))
             for packed in shard.whole((oldest, payload) for _, oldest, payload in mine):
-                yield unpacking.columns(packed)
+                yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], ["found"])

@@ -21,7 +21,7 @@ from retewave.errors import MalformedInput, Place, UsageError
 from retewave.io.formats import LINES, QUADS, AsQuads
 from retewave.io.sources import DAMAGED, is_gzip, open_bytes
 
-__all__ = ["Range", "cut", "is_cuttable", "statements", "texts_of"]
+__all__ = ["Range", "cut", "is_cuttable", "statements", "statements_of", "texts_of"]
 
 PIECE = 16 << 20  # bytes of text that are handed on at once
 _LOOK = 1 << 16  # bytes behind a piece that usually have a place to cut
@@ -46,16 +46,16 @@ def is_cuttable(path: str, format: str) -> bool:
     return format in LINES and not is_gzip(path)
 
 
-def texts_of(part: Range) -> Iterator[pa.Array]:
+def texts_of(part: Range, size: int = PIECE) -> Iterator[pa.Array]:
     """Iterate over the text of a part, as N-Triples or N-Quads, in pieces that end where a part may end."""
     if is_cuttable(part.file, part.format):
-        yield from _mapped(part)
+        yield from _mapped(part, size)
         return
-    for piece in _pieces(part):
+    for piece in _pieces(part, size):
         yield pa.array([piece], pa.large_binary())
 
 
-def _mapped(part: Range) -> Iterator[pa.Array]:
+def _mapped(part: Range, size: int) -> Iterator[pa.Array]:
     """Iterate over a part of a file of lines, without copying it."""
     with Path(part.file).open("rb") as file:
         if part.end <= part.start:
@@ -65,13 +65,13 @@ def _mapped(part: Range) -> Iterator[pa.Array]:
         raise UsageError(f"{part.file} has lost bytes: it had {part.end:,}, and has {len(whole):,}")
     bytes_, at = pa.py_buffer(whole), part.start
     while at < part.end:
-        end = cut(whole, at, at + PIECE, quads=part.format in QUADS, limit=part.end)
+        end = cut(whole, at, at + size, quads=part.format in QUADS, limit=part.end)
         offsets = pa.py_buffer(np.array([0, end - at], np.int64))
         yield pa.LargeBinaryArray.from_buffers(pa.large_binary(), 1, [None, offsets, bytes_.slice(at, end - at)])
         at = end
 
 
-def _pieces(part: Range) -> Iterator[bytes]:
+def _pieces(part: Range, size: int) -> Iterator[bytes]:
     """Iterate over the text of a file that is compressed or in another format, piece by piece."""
     with Path(part.file).open("rb") as file:
         opened = open_bytes(file, compressed=is_gzip(part.file))
@@ -89,7 +89,7 @@ def _pieces(part: Range) -> Iterator[bytes]:
             if not filled:
                 break
             held += room[:filled]
-            end = cut(held, 0, PIECE, quads=quads) if len(held) > PIECE + _LOOK else len(held)
+            end = cut(held, 0, size, quads=quads) if len(held) > size + _LOOK else len(held)
             if end < len(held):
                 yield bytes(held[:end])
                 del held[:end]
@@ -173,7 +173,12 @@ def _event_end(data: mmap.mmap | bytes | bytearray, at: int, end: int) -> int:
 # ---- how many statements there are ----
 def statements(part: Range) -> int:
     """Count the statements of a part: its lines that are neither blank nor comments."""
-    return sum(_statements(memoryview(text[0].as_buffer())) for text in texts_of(part))
+    return sum(statements_of(text) for text in texts_of(part))
+
+
+def statements_of(text: pa.Array) -> int:
+    """Count the statements of a piece of text."""
+    return _statements(memoryview(text[0].as_buffer()))
 
 
 def _statements(data: memoryview) -> int:

@@ -49,7 +49,7 @@ _LOCAL = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0
 def session(
     master: str | None = None,
     *,
-    shards: int = 8,
+    shards: int | None = None,
     name: str = "retewave",
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
@@ -61,7 +61,9 @@ def session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers start as `python3` from PATH otherwise
     from pyspark.sql import SparkSession
 
-    wanted = _SETTINGS | {_PARTITIONS: str(shards)}
+    wanted = dict(_SETTINGS)
+    if shards is not None:
+        wanted[_PARTITIONS] = str(shards)
     if master is not None:
         wanted |= {"spark.master": master}
         if master.startswith("local"):

@@ -1,0 +1,225 @@
+"""The data source "retewave": RDF files of any format as a DataFrame, batch or streaming.
+
+Data's way: files -> **rows of Spark**: triples with graph and time, or blocks of whole lines, or places of files.
+Invariant: offsets say how many bytes of each file were read, so that after any failure each statement is read again or
+not at all.  A block ends where a line and an event end.
+Left out: matching, which is `match`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    SupportsTriggerAvailableNow,
+)
+
+from retewave.errors import UsageError
+from retewave.spark.plans import Files, Offset, Part, Plan, groups
+from retewave.spark.ranges import statements_of, texts_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+__all__ = ["BLOCKS", "PLACES", "TRIPLES", "Triples", "register"]
+
+TRIPLES = "s string, p string, o string, graph string, time timestamp"
+BLOCKS = "value binary, first bigint, file string"
+PLACES = "value struct<file: string, start: bigint, end: bigint, format: string>, first bigint"
+
+PART_BYTES = 32 << 20
+TRIGGER_BYTES = 256 << 20
+BLOCK_BYTES = 4 << 20
+_PLACE = pa.struct([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("format", pa.string())])
+
+
+def register(spark: SparkSession) -> None:
+    """Make the data source known to a session: `spark.read.format("retewave")` works from then on."""
+    spark.dataSource.register(Triples)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the source is told."""
+
+    path: str  # a file, a folder, or a pattern with *
+    format: str | None  # of all files; None: their names tell
+    rate: float | None  # triples a second
+    time_property: str | None  # the IRI that tells a graph's time
+    blocks: str  # "false": triples; "true": blocks of lines; "ranges": places of files
+    on_error: str  # "raise" or "skip": what is done about a malformed line
+    part_bytes: int  # of a partition, about
+    trigger: ReadLimit  # of a micro-batch
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Options:
+        """Read the options of `.option(…)`; Spark takes no care of their case."""
+        path = given.get("path")
+        if not path:
+            raise UsageError("nothing says what to read", hint='say .load("FOLDER"), or .option("path", …)')
+        rate = given.get("rate")
+        return cls(
+            path,
+            given.get("format"),
+            None if rate is None else float(rate),
+            given.get("timeProperty"),
+            _one_of(given, "blocks", ("false", "true", "ranges")),
+            _one_of(given, "onError", ("raise", "skip")),
+            int(given.get("partitionBytes", PART_BYTES)),
+            _trigger(given),
+        )
+
+    @property
+    def files(self) -> Files:
+        """The files that are meant."""
+        return Files(self.path, self.format, self.rate is not None, self.part_bytes)
+
+
+def _one_of(given: Mapping[str, str], name: str, known: Sequence[str]) -> str:
+    value = str(given.get(name, known[0])).lower()
+    if value not in known:
+        raise UsageError(f"the option {name} is {' or '.join(known)}, not {value!r}")
+    return value
+
+
+def _trigger(given: Mapping[str, str]) -> ReadLimit:
+    files, bytes_ = given.get("maxFilesPerTrigger"), given.get("maxBytesPerTrigger")
+    if files is not None and bytes_ is not None:
+        raise UsageError("only one of maxFilesPerTrigger and maxBytesPerTrigger can be the limit")
+    return ReadMaxFiles(int(files)) if files is not None else ReadMaxBytes(int(bytes_ or TRIGGER_BYTES))
+
+
+class Triples(DataSource):
+    """RDF files as rows."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for `.format(…)`."""
+        return "retewave"
+
+    @cached_property
+    def _read(self) -> Options:
+        return Options.of(self.options)
+
+    def schema(self) -> str:
+        """Return the columns."""
+        return {"false": TRIPLES, "true": BLOCKS, "ranges": PLACES}[self._read.blocks]
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return a reader of what is there now."""
+        return _Batch(self._read)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Return a reader that goes on."""
+        return _Stream(self._read)
+
+
+class _Parts(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        super().__init__(parts)
+
+
+def _partitions(plan: Plan, options: Options) -> list[InputPartition]:
+    return [_Parts(group) for group in groups(plan.parts, options.part_bytes)]
+
+
+class _Batch(DataSourceReader):
+    """Reads all files to their ends."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return what the tasks read."""
+        files = self._options.files
+        return _partitions(files.plan(Offset({}), Offset(files.sizes())), self._options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read what a task reads."""
+        return _rows(self._options, partition.value)
+
+
+class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads files as they come, and as they grow."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._ends: dict[str, int] | None = None  # where everything ends, if only what is there now is wanted
+        self._planned: tuple[Offset, Plan] | None = None  # the last plan, and where it starts
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Return the offset of a stream of which nothing was read."""
+        return Offset({}).data()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return how much a micro-batch takes."""
+        return self._options.trigger
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Take note of what is there now, a last line without an end included: nothing else will be read."""
+        self._ends = self._options.files.sizes()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """Return up to where the next micro-batch reads."""
+        begun, files = Offset.of(start), self._options.files
+        ends = self._ends
+        if ends is None:
+            ends = files.complete(files.sizes(), begun.files)
+        most_bytes = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
+        most_files = limit.max_files if isinstance(limit, ReadMaxFiles) else None
+        plan = files.following(begun, ends, most_bytes=most_bytes, most_files=most_files)
+        self._planned = begun, plan
+        return plan.end.data()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        """Return what the tasks read between two offsets."""
+        begun, ended = Offset.of(start), Offset.of(end)
+        if self._planned is not None and self._planned[0] == begun and self._planned[1].end == ended:
+            return _partitions(self._planned[1], self._options)
+        return _partitions(self._options.files.plan(begun, ended), self._options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read what a task reads."""
+        return _rows(self._options, partition.value)
+
+
+def _rows(options: Options, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
+    """Read parts of files as the rows that the options ask for."""
+    if options.blocks == "ranges":
+        yield _places(parts)
+        return
+    for part in parts:
+        if options.blocks == "true":
+            yield from _blocks(part)
+        else:
+            from retewave.spark.triples import triples_of
+
+            yield from triples_of(part, options.rate, options.time_property, raising=options.on_error == "raise")
+
+
+def _places(parts: Sequence[Part]) -> pa.RecordBatch:
+    places = [
+        {"file": part.range.file, "start": part.range.start, "end": part.range.end, "format": part.range.format}
+        for part in parts
+    ]
+    columns = [pa.array(places, _PLACE), pa.array([part.first for part in parts], pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, ["value", "first"])
+
+
+def _blocks(part: Part) -> Iterator[pa.RecordBatch]:
+    first = part.first
+    for text in texts_of(part.range, BLOCK_BYTES):
+        columns = [text.cast(pa.binary()), pa.array([first], pa.int64()), pa.array([part.range.file], pa.string())]
+        yield pa.RecordBatch.from_arrays(columns, ["value", "first", "file"])
+        first = None if first is None else first + statements_of(text)
