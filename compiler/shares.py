@@ -168,7 +168,7 @@ def _parts(variables: int, shards: int) -> Iterator[tuple[int, ...]]:
     if variables == 0:
         yield ()
         return
-    for first in range(1, shards + 1):
+    for first in range(shards, 0, -1):  # of shares that are as good, the most for the first variable
         for rest in _parts(variables - 1, shards // first):
             yield (first, *rest)
 

@@ -81,7 +81,7 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
         texts = np.empty(total + 64, np.uint8)
         _copy_texts(address_of(table.spans), address_of(table.arena), found, address_of(texts))
     header = np.array([_MAGIC, rows, columns, len(numbers), len(found), total], np.int64)
-    parts = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers)]
+    parts: list[np.ndarray] = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers)]
     parts += [flat.astype(np.int32), sizes, texts[:total]]
     raw = b"".join(part.tobytes() for part in parts)
     return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from engine_cases import MANY, Case, case_of, expected
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shard_cases import instants, job_for, read, routed, streamed
+from shard_cases import MemoryStore, instants, job_for, read, routed, streamed
 
+import retewave as rw
+from retewave.errors import MalformedInput, UsageError
+from retewave.spark.found import unpack
+from retewave.spark.job import Job
 from retewave.spark.route import Router
-from retewave.spark.shard import Shard
+from retewave.spark.shard import FOR_EVER, NOTHING_YET, Progress, Shard
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
@@ -63,3 +70,228 @@ def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
         mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
         found += Shard(job, number).whole(mine)
     assert read(job, found, case.query.distinct) == wanted(case)
+
+
+PREFIX = "PREFIX e: <http://e/>\n"
+OFFERS = (
+    PREFIX + "REGISTER QUERY offers AS SELECT ?o ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?o e:p ?x . ?o e:q ?y }"
+)
+SECOND = 1_000_000
+
+
+def one_shard(query: str, **options: object) -> tuple[Job, Router, Shard, MemoryStore]:
+    job = Job.of([query], shards=1, **options)
+    return job, Router(job), Shard(job, 0), MemoryStore()
+
+
+def lines(router: Router, *texts: str, at: list[int] | None = None, **options: object) -> list[bytes]:
+    """Route lines that are given in seconds; return the payloads."""
+    times = np.array([second * SECOND for second in at], np.int64) if at is not None else None
+    return [packet.payload for packet in router.text(pa.array(texts), times=times, **options) if packet.payload]
+
+
+def rows(job: Job, found: list[bytes]) -> list[dict[str, object]]:
+    return [row for blob in found for row in unpack(job, blob).to_pylist()]
+
+
+def test_what_is_not_later_than_the_watermark_is_late_and_counted() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(
+        router,
+        P,
+        Q,
+        at=[1, 2],
+    )
+    step = shard.step(store, said, 1 * SECOND)
+    assert step.late == 1
+    assert Progress.of(store.meta(), job.digest).late == 1
+    assert not rows(job, shard.step(store, [], FOR_EVER).found)
+
+
+def test_rows_wait_for_the_watermark_and_the_shard_says_when_it_wants_to_be_woken() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(router, P, Q, at=[3, 4])
+    step = shard.step(store, said, 1 * SECOND)
+    assert (step.found, step.wake) == ([], 3 * SECOND)
+    step = shard.step(store, [], 3 * SECOND)
+    assert (step.found, step.wake) == ([], 4 * SECOND)
+    step = shard.step(store, [], 4 * SECOND)
+    assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
+    assert step.wake is None
+
+
+def test_the_store_holds_the_window_and_no_more() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    sizes = []
+    for second in range(1, 60):
+        said = lines(router, f"<http://e/o{second}> <http://e/p> <http://e/x> .", at=[second])
+        shard.step(store, said, (second - 1) * SECOND)
+        sizes.append((len(store.chunks), len(store.meta() or b"")))
+    assert max(chunks for chunks, _ in sizes) <= 7  # 5 s of window, what waits, what is about to go
+    assert sizes[-1][0] == sizes[20][0]
+    assert max(size for _, size in sizes) < 4_000
+
+
+def test_a_step_that_changes_nothing_writes_nothing() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    before = store.meta()
+    shard.step(store, [], 0)
+    assert store.meta() is before
+
+
+def test_a_network_that_went_further_than_the_store_is_not_used() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    first = lines(router, P, at=[1])
+    second = lines(router, Q, at=[2])
+    shard.step(store, first, NOTHING_YET)
+    shard.step(store.copy(), second, NOTHING_YET)  # an attempt whose task died
+    again = shard.step(store, second, NOTHING_YET)
+    assert not again.cached
+    assert len(rows(job, shard.step(store, [], FOR_EVER).found)) == 1
+
+
+def test_a_step_that_fails_half_way_leaves_no_network_behind() -> None:
+    class Failing(MemoryStore):
+        def put_chunk(self, number: int, data: bytes) -> None:
+            raise OSError("disk full")
+
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(router, P, Q, at=[1, 2])
+    with pytest.raises(OSError, match="disk full"):
+        shard.step(Failing(), said, NOTHING_YET)
+    assert not shard.step(store, said, NOTHING_YET).cached
+    assert len(rows(job, shard.step(store, [], FOR_EVER).found)) == 1
+
+
+def test_the_checkpoint_of_another_job_is_refused() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    other = Shard(Job.of([OFFERS.replace("5s", "6s")], shards=1), 0)
+    with pytest.raises(UsageError, match="belongs to other queries"):
+        other.step(store, [], FOR_EVER)
+
+
+def test_what_static_data_alone_matches_is_reported_once_by_one_shard() -> None:
+    query = PREFIX + "SELECT * WHERE { ?s e:p ?o }"
+    job = Job.of([query], static=[b"<http://e/a> <http://e/p> <http://e/b> ."], shards=3)
+    assert job.announces
+    beat = Router(job).text(pa.array(["# nothing"]), times=np.array([SECOND]))
+    assert sorted(packet.shard for packet in beat) == [0, 1, 2]
+    found = []
+    for number in range(3):
+        store, shard = MemoryStore(), Shard(job, number)
+        found += rows(job, shard.step(store, [b""], NOTHING_YET).found)
+        assert not shard.step(store, [b""], SECOND).found
+        assert not Shard(job, number).step(store, [b""], 2 * SECOND).found
+    assert [(row["s"], row["start"], row["end"]) for row in found] == [("<http://e/a>", None, None)]
+
+
+def test_construct_queries_build_triples_and_leave_out_what_is_no_rdf() -> None:
+    query = (
+        PREFIX + "CONSTRUCT { ?o e:has ?x . ?x e:of ?o . ?o e:seen [ e:in e:shop ] } WHERE { ?o e:p ?x . ?o e:q ?y }"
+    )
+    job, router, shard, store = one_shard(query)
+    assert job.columns == ("s", "p", "o")
+    said = lines(router, '<http://e/a> <http://e/p> "x" .', Q, at=[1, 2])
+    shard.step(store, said, NOTHING_YET)
+    built = [(row["s"], row["p"], row["o"]) for row in rows(job, shard.step(store, [], FOR_EVER).found)]
+    assert ("<http://e/a>", "<http://e/has>", '"x"') in built
+    assert not any(p == "<http://e/of>" for _, p, _ in built)  # a literal is no subject
+    (blank,) = [o for _, p, o in built if p == "<http://e/seen>"]
+    assert (blank, "<http://e/in>", "<http://e/shop>") in built
+    assert blank.startswith("_:")
+
+
+def test_malformed_lines_are_counted_shown_and_disturb_no_other() -> None:
+    _, router, _, _ = one_shard(OFFERS)
+    lines(
+        router,
+        "<http://e/a> <http://e/p> .",
+        P,
+        "nonsense",
+        "",
+        at=[1, 2, 3, 4],
+    )
+    counts = router.take_counts()
+    assert (counts.triples, counts.malformed) == (1, 2)
+    assert counts.first_malformed[0].startswith("<stream>:1:27: ")
+    assert router.take_counts().malformed == 0
+    _, strict, _, _ = one_shard(OFFERS, on_error="raise")
+    with pytest.raises(MalformedInput):
+        lines(strict, "nonsense", at=[1])
+
+
+def test_texts_of_many_lines_have_their_own_times_and_documents_their_own_blank_nodes() -> None:
+    job, router, shard, store = one_shard(PREFIX + "SELECT * WHERE { ?o e:p ?x . ?o e:q ?y }")
+    two = [
+        "_:b <http://e/p> <http://e/x> .\r\n# and\n\n_:b <http://e/q> <http://e/y> .\n",
+        "_:b <http://e/q> <http://e/z> .",
+    ]
+    shard.step(store, lines(router, *two, at=[1, 7]), NOTHING_YET)
+    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    assert sorted((row["y"], row["end"].second) for row in found) == [("<http://e/y>", 1), ("<http://e/z>", 7)]
+    store = MemoryStore()
+    shard.step(store, lines(router, *two, at=[1, 7], scopes=np.array([1, 2])), NOTHING_YET)
+    assert [row["y"] for row in rows(job, shard.step(store, [], FOR_EVER).found)] == ["<http://e/y>"]
+
+
+def test_a_rate_gives_every_part_of_a_document_the_times_that_the_whole_has() -> None:
+    text = "".join(f"<http://e/o{i // 2}> <http://e/{'pq'[i % 2]}> <http://e/x> .\n" for i in range(40))
+    engine = rw.Engine()
+    engine.register(OFFERS)
+    whole = sorted((m.text("o"), m.start, m.end) for m in engine.run(rw.read(text.encode(), format="nt", rate=3)))
+    job, router, shard, store = one_shard(OFFERS, rate=3.0)
+    half = sum(map(len, text.splitlines(keepends=True)[:15]))
+    parts = router.text(pa.array([text[:half], text[half:]]), first=np.array([0, 15]))
+    shard.step(store, [packet.payload for packet in parts], NOTHING_YET)
+    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    assert sorted((row["o"].encode(), row["start"].timestamp(), row["end"].timestamp()) for row in found) == whole
+
+
+def test_graphs_tell_their_times_in_texts_as_they_do_in_files() -> None:
+    at = "http://www.w3.org/ns/prov#generatedAtTime"
+    text = "".join(
+        f"<http://e/a> <http://e/{'pq'[i % 2]}> <http://e/x{i}> <http://e/g{i}> .\n"
+        f'<http://e/g{i}> <{at}> "2026-01-01T00:00:0{i}Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+        for i in range(4)
+    )
+    job, router, shard, store = one_shard(OFFERS, time_property=at)
+    shard.step(store, lines(router, text), NOTHING_YET)
+    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    engine = rw.Engine()
+    engine.register(OFFERS)
+    whole = [m.end for m in engine.run(rw.read(text.encode(), format="nq", time_property=at))]
+    assert sorted(row["end"] for row in found) == sorted(whole)
+    assert len(whole) == 4
+
+
+def test_streams_that_no_query_names_are_heard_by_queries_that_name_none() -> None:
+    everything = PREFIX + "REGISTER QUERY all AS SELECT ?o ?x WHERE { ?o e:p ?x . ?o e:q ?y }"
+    job = Job.of([OFFERS, everything], shards=1)
+    router, shard, store = Router(job), Shard(job, 0), MemoryStore()
+    streams = pa.array(["http://e/s", "http://e/other"])
+    said = lines(
+        router,
+        P,
+        Q,
+        at=[1, 2],
+        streams=streams,
+    )
+    shard.step(store, said, NOTHING_YET)
+    assert [row["query"] for row in rows(job, shard.step(store, [], FOR_EVER).found)] == ["all"]
+
+
+def test_a_router_without_a_time_says_what_it_needs() -> None:
+    _, router, _, _ = one_shard(OFFERS)
+    with pytest.raises(UsageError, match="nothing tells the time"):
+        router.text(pa.array([P]))
+
+
+def test_a_job_travels_and_means_the_same_there() -> None:
+    job = Job.of([OFFERS], static=[b"<http://e/a> <http://e/p> <http://e/b> ."], shards=3)
+    there = pickle.loads(pickle.dumps(job))
+    assert there.digest == job.digest
+    assert there.engine(1).explain() == job.engine(1).explain()
+    assert job.retention == 5 * SECOND
+    assert not job.unbounded

@@ -1,0 +1,150 @@
+"""The planner of shares: what is sent where, and why."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retewave.compiler.shares import Load, Scheme, _best
+from retewave.rete.terms import Terms
+from retewave.spark.job import Job, OneShardWarning
+from retewave.spark.route import Router
+
+PREFIX = "PREFIX e: <http://e/>\n"
+STAR = PREFIX + "SELECT * WHERE { ?o e:product ?p . ?o e:price ?x . ?o e:vendor ?v }"
+TRIANGLE = PREFIX + "SELECT * WHERE { ?a e:p ?b . ?b e:q ?c . ?c e:r ?a }"
+
+
+def shares_of(text: str, shards: int, **options: object) -> dict[str, int]:
+    """Return the shares of a query with one shape, by the variables' names."""
+    job = Job.of([text], shards=shards, **options)
+    (scheme,) = job.spread
+    (branch,) = job.engine().registry.listeners()[0].branches
+    names: dict[int, str] = {}
+    for pattern in branch.patterns:
+        for term in pattern.terms:
+            if not isinstance(term, bytes):
+                names.setdefault(len(names), term.name) if term.name not in names.values() else None
+    return {names[variable]: parts for variable, parts in scheme.shares}
+
+
+def test_patterns_that_share_one_variable_are_spread_by_it_and_sent_once() -> None:
+    job = Job.of([STAR], shards=8)
+    assert shares_of(STAR, 8) == {"o": 8}
+    assert job.spread[0].copies == (1.0, 1.0, 1.0)
+    assert job.spread[0].replication == 1.0
+
+
+def test_a_triangle_is_spread_by_all_its_variables() -> None:
+    assert shares_of(TRIANGLE, 8) == {"a": 2, "b": 2, "c": 2}
+    assert shares_of(TRIANGLE, 27) == {"a": 3, "b": 3, "c": 3}
+
+
+def test_what_static_data_feeds_weighs_nothing() -> None:
+    text = PREFIX + "SELECT * WHERE { ?o e:product ?p . ?o e:price ?x . ?p a e:T }"
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    assert shares_of(text, 8) != {"o": 8}
+    assert shares_of(text, 8, static=[f"<http://e/p> {kind} <http://e/T> .".encode()]) == {"o": 8}
+
+
+def test_a_sample_of_the_stream_tells_the_planner_what_is_frequent_and_what_is_uneven() -> None:
+    text = PREFIX + "SELECT * WHERE { ?o e:product ?p . ?p e:rating ?r }"
+    rare = b"".join(b"<http://e/o%d> <http://e/product> <http://e/p%d> .\n" % (i, i % 50) for i in range(200))
+    rare += b"<http://e/p1> <http://e/rating> <http://e/r> .\n"
+    even, uneven = rare, rare.replace(b"/p2> .", b"/p1> .")
+    assert shares_of(text, 4, sample=even) == {"p": 4}
+    popular = b"".join(b"<http://e/o%d> <http://e/product> <http://e/p1> .\n" % i for i in range(200))
+    assert shares_of(text, 4, sample=popular + b"<http://e/p1> <http://e/rating> <http://e/r> .\n") == {"o": 4}
+    assert uneven != even
+
+
+def test_distinct_is_spread_only_by_what_it_shows() -> None:
+    assert shares_of(PREFIX + "SELECT DISTINCT ?v WHERE { ?a e:q ?b . ?b e:r ?v }", 8) == {"v": 8}
+
+
+def test_a_query_that_cannot_be_spread_runs_in_one_shard_and_says_why() -> None:
+    with pytest.warns(OneShardWarning, match="ground runs in one shard: no pattern has a variable"):
+        job = Job.of({"ground": PREFIX + "SELECT * WHERE { e:a e:b e:c }"}, shards=3)
+    assert job.spread[0].cells == 1
+    assert "only: no pattern has a variable" in job.explain()
+    union = PREFIX + "SELECT DISTINCT ?x ?y WHERE { { ?x e:p e:a } UNION { ?y e:q e:a } }"
+    with pytest.warns(OneShardWarning, match="DISTINCT compares rows"):
+        Job.of([union], shards=3)
+
+
+def test_one_shard_warns_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        job = Job.of([PREFIX + "SELECT * WHERE { e:a e:b e:c }"], shards=1)
+    assert job.explain().startswith("1 shard\n")
+
+
+def test_the_explanation_names_shares_copies_and_what_a_pattern_lacks() -> None:
+    said = Job.of(
+        {"offers": PREFIX + "SELECT * WHERE { ?o e:product ?p . ?o e:price ?x . ?p e:kind e:T }"}, shards=2
+    ).explain()
+    assert said.splitlines()[3:] == [
+        "query offers",
+        "  by ?o in 2 parts: 2 of 2 shards; the busiest gets 67% of what the patterns take, "
+        "a triple goes to 1.33 shards",
+        "    ?o e:product ?p  -> 1 shard",
+        "    ?o e:price ?x  -> 1 shard",
+        "    ?p e:kind e:T  -> 2 shards, it has no ?o",
+    ]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.frozensets(st.integers(0, 3), min_size=1, max_size=3), min_size=1, max_size=4),
+    st.lists(st.sampled_from([0.0, 0.1, 1.0]), min_size=4, max_size=4),
+    st.integers(2, 16),
+)
+def test_no_other_shares_give_the_busiest_shard_less(
+    bound: list[frozenset[int]], weights: list[float], shards: int
+) -> None:
+    loads = tuple(Load(weight) for weight, _ in zip(weights, bound, strict=False))
+    variables = sorted(frozenset().union(*bound))
+    best = _best(tuple(bound), loads, tuple(variables), shards)
+    assert best.cells <= shards
+
+    def busiest(given: dict[int, int]) -> float:
+        return sum(load.weight / np.prod([given.get(v, 1) for v in of]) for load, of in zip(loads, bound, strict=True))
+
+    mine = busiest(dict(best.shares))
+    for first in variables:
+        for second in variables:
+            for parts in range(1, shards + 1):
+                other = {first: parts} | ({second: shards // parts} if second != first else {})
+                assert mine <= busiest(other) + 1e-6
+
+
+def test_every_cell_is_a_shard_of_its_own() -> None:
+    scheme = Scheme(((0, 2), (3, 3)), 5, ())
+    assert scheme.cells == 6
+    parts = [scheme.parts_of(shard, 8) for shard in range(8)]
+    assert sorted(each for each in parts if each) == [(a, b) for a in range(2) for b in range(3)]
+    assert parts.count(None) == 2
+
+
+def test_terms_are_told_into_parts_alike_in_every_process() -> None:
+    job = Job.of([STAR], shards=8)
+    lines = pa.array([f"<http://e/o{i}> <http://e/price> '{i}' .".replace("'", '"') for i in range(100)])
+    one, other = Router(job), Router(job)
+    other.engine.terms.intern(b"<http://e/that-the-other-has-not-seen>")
+    times = np.arange(100)
+    told = [[(p.shard, p.oldest, p.newest) for p in each.text(lines, times=times)] for each in (one, other)]
+    assert told[0] == told[1]
+    assert len({shard for shard, _, _ in told[0]}) == 8
+
+
+def test_the_hash_of_a_term_is_that_of_its_text_and_the_seed() -> None:
+    here, there = Terms(seed=9), Terms(seed=9)
+    there.intern(b"<http://e/before>")
+    a, b = here.intern(b"<http://e/x>"), there.intern(b"<http://e/x>")
+    assert here.values.hashes[a] == there.values.hashes[b]
+    assert Terms(seed=8).values.hashes[1] != here.values.hashes[a]
