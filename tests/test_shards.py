@@ -73,9 +73,9 @@ def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
 
 
 PREFIX = "PREFIX e: <http://e/>\n"
-OFFERS = (
-    PREFIX + "REGISTER QUERY offers AS SELECT ?o ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?o e:p ?x . ?o e:q ?y }"
-)
+OFFERS = """PREFIX e: <http://e/>
+REGISTER QUERY offers AS SELECT ?o ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?o e:p ?x . ?o e:q ?y }"""
+P, Q = "<http://e/a> <http://e/p> <http://e/x> .", "<http://e/a> <http://e/q> <http://e/y> ."
 SECOND = 1_000_000
 
 
@@ -96,12 +96,7 @@ def rows(job: Job, found: list[bytes]) -> list[dict[str, object]]:
 
 def test_what_is_not_later_than_the_watermark_is_late_and_counted() -> None:
     job, router, shard, store = one_shard(OFFERS)
-    said = lines(
-        router,
-        P,
-        Q,
-        at=[1, 2],
-    )
+    said = lines(router, P, Q, at=[1, 2])
     step = shard.step(store, said, 1 * SECOND)
     assert step.late == 1
     assert Progress.of(store.meta(), job.digest).late == 1
