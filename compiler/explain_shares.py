@@ -1,11 +1,12 @@
-"""The shard plan as text: what each query is spread by, and what that sends.
+"""The shard plan: what each query is spread by, and what that sends; as data and as text.
 
-Data's way: shapes, schemes -> **text**.
+Data's way: shapes, schemes -> **shard plan** -> text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts
@@ -13,46 +14,99 @@ from retewave.compiler.plan import tested
 from retewave.compiler.shape import Shape
 from retewave.compiler.shares import Scheme
 
-__all__ = ["explain_shares"]
+__all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares"]
 
 
-def explain_shares(
+@dataclass(frozen=True)
+class PatternShare:
+    """Where the triples of one pattern go."""
+
+    pattern: str  # in the query's variables
+    shards: int  # a triple goes to so many
+    lacks: tuple[str, ...]  # the share variables that it does not have
+
+
+@dataclass(frozen=True)
+class QueryShares:
+    """How the queries of one shape are spread."""
+
+    queries: tuple[str, ...]  # the first of them
+    count: int  # how many they are
+    shares: dict[str, int]  # variable -> the parts that its terms are told into
+    cells: int  # shards that have work
+    busiest: float  # what the busiest shard gets of the triples that the patterns take
+    replication: float  # the shards that such a triple goes to, on average
+    reason: str | None  # why all is in one shard, if it is
+    shard: int  # which one that is
+    patterns: tuple[PatternShare, ...]  # in the order written
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """How all queries are spread."""
+
+    shards: int  # how many there are
+    prefixes: dict[str, str]  # label -> namespace, of what is shortened
+    queries: tuple[QueryShares, ...]  # one a shape
+
+
+def describe_shares(
     shapes: Sequence[Shape], spread: Sequence[Scheme], queries: Mapping[int, tuple[str, Query]], shards: int
-) -> str:
+) -> ShardPlan:
     """Return how queries, by number (name, query), are spread over shards."""
     prefixes = Prefixes.of(pair for _, query in queries.values() for pair in query.prefixes)
-    lines = [f"{shards} shard{'s' if shards > 1 else ''}"]
-    for shape, scheme in zip(shapes, spread, strict=True):
-        lines += _of_shape(shape, scheme, {number: name for number, (name, _) in queries.items()}, shards, prefixes)
-    lines[1:1] = [f"  PREFIX {label}: <{namespace}>" for label, namespace in sorted(prefixes.used.items())]
-    return "\n".join(lines) + "\n"
+    names = {number: name for number, (name, _) in queries.items()}
+    found = tuple(_of_shape(*each, names, prefixes) for each in zip(shapes, spread, strict=True))
+    return ShardPlan(shards, dict(sorted(prefixes.used.items())), found)
 
 
-def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], shards: int, prefixes: Prefixes) -> Iterator[str]:
-    users = list(dict.fromkeys(names[member.listener.number] for member in shape.members))
-    yield ""
-    yield f"{'query' if len(users) == 1 else 'queries'} {listed(users[:MOST_LISTED], len(users))}"
+def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: Prefixes) -> QueryShares:
+    users = tuple(dict.fromkeys(names[member.listener.number] for member in shape.members))
     variables = {number: str(variable) for variable, number in shape.members[0].numbers.items()}
-    yield f"  {_spread(scheme, variables, shards)}"
+    patterns = []
     for pattern, copies in zip(shape.patterns, scheme.copies, strict=True):
         of = tested(pattern)
         places = {place: variables[number] for number, place in of.columns.items()}
         places |= {place: f"${number + 1}" for number, place in of.parameters.items()}
-        missing = [variables[v] for v, _ in scheme.shares if v not in of.columns]
-        why = f", it has no {' and no '.join(missing)}" if missing else ""
-        many = f"{copies:,.0f} shard{'s' if copies > 1 else ''}"
-        yield f"    {' '.join(pattern_parts(of.test, places, prefixes))}  -> {many}{why}"
+        missing = tuple(variables[v] for v, _ in scheme.shares if v not in of.columns)
+        patterns.append(PatternShare(" ".join(pattern_parts(of.test, places, prefixes)), round(copies), missing))
+    shares = {variables[variable]: parts for variable, parts in scheme.shares}
+    return QueryShares(
+        users[:MOST_LISTED], len(users), shares, scheme.cells, scheme.share_of_stream, scheme.replication,
+        scheme.reason, scheme.first, tuple(patterns),
+    )  # fmt: skip
 
 
-def _spread(scheme: Scheme, variables: Mapping[int, str], shards: int) -> str:
-    if scheme.reason is not None:
-        return f"in shard {scheme.first} only: {scheme.reason}"
-    if not scheme.shares:
+def explain_shares(plan: ShardPlan) -> str:
+    """Return a shard plan as text."""
+    lines = [_many(plan.shards)]
+    lines += [f"  PREFIX {label}: <{namespace}>" for label, namespace in plan.prefixes.items()]
+    for each in plan.queries:
+        lines += _lines(each, plan.shards)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(of: QueryShares, shards: int) -> Iterator[str]:
+    yield ""
+    yield f"{'query' if of.count == 1 else 'queries'} {listed(of.queries, of.count)}"
+    yield f"  {_spread(of, shards)}"
+    for each in of.patterns:
+        why = f", it has no {' and no '.join(each.lacks)}" if each.lacks else ""
+        yield f"    {each.pattern}  -> {_many(each.shards)}{why}"
+
+
+def _spread(of: QueryShares, shards: int) -> str:
+    if of.reason is not None:
+        return f"in shard {of.shard} only: {of.reason}"
+    if not of.shares:
         return "in one shard"
-    told = " × ".join(f"{variables[variable]} in {parts:,} parts" for variable, parts in scheme.shares)
-    idle = f" ({shards - scheme.cells} without work)" if scheme.cells < shards else ""
+    told = " × ".join(f"{variable} in {parts:,} parts" for variable, parts in of.shares.items())
+    idle = f" ({shards - of.cells} without work)" if of.cells < shards else ""
     return (
-        f"by {told}: {scheme.cells:,} of {shards:,} shards{idle}; "
-        f"the busiest gets {scheme.share_of_stream:.0%} of what the patterns take, a triple goes to "
-        f"{scheme.replication:.2f} shards"
+        f"by {told}: {of.cells:,} of {_many(shards)}{idle}; the busiest gets {of.busiest:.0%} of what the "
+        f"patterns take, a triple goes to {of.replication:.2f} shards"
     )
+
+
+def _many(shards: int) -> str:
+    return f"{shards:,} shard{'s' if shards != 1 else ''}"

@@ -120,6 +120,7 @@ def explain(
     time_property: options.TimeProperty = None,
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
+    shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
     with _exit_codes():
@@ -129,7 +130,7 @@ def explain(
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
         readers = cli_why_not.readers_of(stream or (), cli_why_not.Times(rate, time_property), stream_format)
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian, "stats": stats}
-        shown = cli_explain.explain(queries, readers, format.value, draw.value, engine)
+        shown = cli_explain.explain(queries, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
 

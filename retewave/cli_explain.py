@@ -16,9 +16,16 @@ __all__ = ["explain", "write"]
 
 
 def explain(
-    queries: Sequence[str], readers: Sequence[Reader], format: str, drawing: str, options: dict[str, Any]
+    queries: Sequence[str],
+    readers: Sequence[Reader],
+    format: str,
+    drawing: str,
+    shards: int | None,
+    options: dict[str, Any],
 ) -> bytes:
     """Return the plan of queries over a schema and static data, after the streams, if any, have gone through."""
+    if shards is not None and format not in ("text", "json"):
+        raise UsageError("a drawing shows one network, not its shards", hint="give --shards with text or json")
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
         for query in queries:
@@ -27,7 +34,7 @@ def explain(
             for _ in engine.run_batches(*readers):
                 pass  # what is shown is what the network counts
         if format in ("text", "json"):
-            return engine.explain(cast(Literal["text", "json"], format)).encode()
+            return engine.explain(cast(Literal["text", "json"], format), shards=shards).encode()
         return _drawn(engine, format, drawing)
 
 

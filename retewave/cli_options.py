@@ -48,6 +48,7 @@ __all__ = [
     "Shards",
     "SomeStreams",
     "SparkOut",
+    "SpreadOver",
     "Statics",
     "Stats",
     "StreamFormat",
@@ -209,4 +210,7 @@ Master = Annotated[
     str | None, Option("--master", metavar="URL", help="Spark's address; this machine if not said: local[*].")
 ]
 Sample = Annotated[Path | None, Option("--sample", metavar="F", help="Some of the stream, to plan the shards by.")]
+SpreadOver = Annotated[
+    int | None, Option("--shards", metavar="N", min=1, help="Show how so many shards on Spark would spread it, too.")
+]
 Plans = Annotated[PlanFormat, Option("--format", help="How the plan is shown.")]

@@ -11,6 +11,7 @@ import time as wall
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +37,7 @@ from retewave.windows.times import Clock, Instant
 if TYPE_CHECKING:
     import networkx
 
+    from retewave.compiler.explain_shares import ShardPlan
     from retewave.io.reader import Reader
     from retewave.pump import Arrived
     from retewave.why_not_report import WhyNot
@@ -305,16 +307,24 @@ class Engine:
         """Return counts of what went in, what is kept and what came out."""
         return stats(self)
 
-    def explain(self, format: Literal["text", "json"] = "text") -> str:
-        """Return the plan of all queries, with counts if the engine keeps `stats`."""
+    def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
+        """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
         from retewave.compiler.explain import explain, explain_data
+        from retewave.compiler.explain_shares import explain_shares
 
         if format not in ("text", "json"):
             raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
         running = self.live.current()
+        plan = None if shards is None else self._shard_plan(shards)
         if format == "text":
-            return explain(running)
-        return json.dumps(explain_data(running), indent=2, ensure_ascii=False) + "\n"
+            return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
+        data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    def _shard_plan(self, shards: int) -> ShardPlan:
+        from retewave.spark.spread import spread
+
+        return spread(self, shards)[1]
 
     def graph(self) -> networkx.MultiDiGraph:
         """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.graph`)."""

@@ -23,14 +23,8 @@ TRIANGLE = PREFIX + "SELECT * WHERE { ?a e:p ?b . ?b e:q ?c . ?c e:r ?a }"
 def shares_of(text: str, shards: int, **options: object) -> dict[str, int]:
     """Return the shares of a query with one shape, by the variables' names."""
     job = Job.of([text], shards=shards, **options)
-    (scheme,) = job.spread
-    (branch,) = job.engine().registry.listeners()[0].branches
-    names: dict[int, str] = {}
-    for pattern in branch.patterns:
-        for term in pattern.terms:
-            if not isinstance(term, bytes):
-                names.setdefault(len(names), term.name) if term.name not in names.values() else None
-    return {names[variable]: parts for variable, parts in scheme.shares}
+    (shares,) = (each.shares for each in job.plan.queries)
+    return {variable.removeprefix("?"): parts for variable, parts in shares.items()}
 
 
 def test_patterns_that_share_one_variable_are_spread_by_it_and_sent_once() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,20 +18,17 @@ from typing import Any, Literal
 import numpy as np
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.explain_shares import explain_shares
-from retewave.compiler.plan import AlphaTest, tested
-from retewave.compiler.shape import Listener, Shape, shapes_of
-from retewave.compiler.shares import Load, Scheme, owned, schemes
+from retewave.compiler.explain_names import listed
+from retewave.compiler.explain_shares import ShardPlan, explain_shares
+from retewave.compiler.shape import Listener, shapes_of
+from retewave.compiler.shares import Scheme, owned
 from retewave.engine import Engine
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.schema import Schema
-from retewave.errors import UsageError
-from retewave.io.reader import read_static
 from retewave.registry import Registry
-from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.pack import pack, unpack
 from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.running import Running, fed_atoms
+from retewave.spark.spread import spread
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
 from retewave.windows.times import Clock
 
@@ -61,11 +57,11 @@ class Job:
     shards: int  # how many
     spread: tuple[Scheme, ...]  # how each shape is spread
     announces: bool  # static data alone makes matches: every shard reports its own at its first step
+    plan: ShardPlan  # how that is told to people
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
     on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
-    plan: str = ""  # the explanation
 
     @classmethod
     def of(
@@ -89,38 +85,29 @@ class Job:
         stream each pattern takes and how uneven its terms are.  `options` are those of `Engine` that concern data:
         datasets, imports, closure.
         """
-        if shards < 1:
-            raise UsageError(f"there is at least 1 shard, not {shards}")
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
             engine.register(query, name=name, keep=0)
-        running = engine.live.current()
-        listeners = engine.registry.listeners()
-        shapes = shapes_of(listeners)
-        distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
-        spread = schemes(shapes, shards, _loads(engine, running, shapes, sample), distinct)
+        schemes, plan = spread(engine, shards, sample)
         facts = engine.datasets.static
         job = cls(
             tuple(Stated(query.parsed, query.name) for query in engine.queries),
             engine.datasets.schema.axioms,
             pack(engine.terms, facts[:, [SUBJECT, PREDICATE, OBJECT]].T, []),
             shards,
-            spread,
+            schemes,
             any(True for _ in engine.live.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
+            plan,
             rate,
             start,
             time_property,
             on_error,
-            explain_shares(shapes, spread, {each.number: (each.name, each.parsed) for each in engine.queries}, shards),
         )
-        job._warn(shapes)
+        for each in plan.queries:
+            if each.reason is not None:
+                what = f"{listed(each.queries, each.count)} runs in one shard: {each.reason}"
+                warnings.warn(what, OneShardWarning, stacklevel=2)
         return job
-
-    def _warn(self, shapes: Sequence[Shape]) -> None:
-        for shape, scheme in zip(shapes, self.spread, strict=True):
-            if scheme.reason is not None:
-                names = sorted({self.queries[member.listener.number].name for member in shape.members})
-                warnings.warn(f"{', '.join(names)} runs in one shard: {scheme.reason}", OneShardWarning, stacklevel=3)
 
     @cached_property
     def digest(self) -> str:
@@ -153,7 +140,7 @@ class Job:
 
     def explain(self) -> str:
         """Return how the queries are spread, for people."""
-        return self.plan
+        return explain_shares(self.plan)
 
     def engine(self, shard: int | None = None) -> Engine:
         """Make an engine that runs the queries: a shard's, or one that keeps everything."""
@@ -191,38 +178,3 @@ def _named(queries: Any) -> list[tuple[str | None, str | Path]]:
     if hasattr(queries, "items"):
         return list(queries.items())
     return [(None, query) for query in queries]
-
-
-def _loads(engine: Engine, running: Running, shapes: Sequence[Shape], sample: Any) -> dict[tuple[int, int], Load]:
-    """Return what is known of the patterns' loads: what static data feeds takes nothing of the stream."""
-    counted = None if sample is None else _Sample(engine, running, sample)
-    fed = fed_atoms(engine.datasets.static, running.dispatch, engine.terms)
-    found: dict[tuple[int, int], Load] = {}
-    for number, shape in enumerate(shapes):
-        for place, pattern in enumerate(shape.patterns):
-            of = tested(pattern)
-            if counted is not None:
-                found[number, place] = counted.load(of.test, of.columns)
-            elif of.test.atom in fed:
-                found[number, place] = Load(0.0)
-    return found
-
-
-class _Sample:
-    """What a part of the stream says of the whole."""
-
-    def __init__(self, engine: Engine, running: Running, sample: Any) -> None:
-        rows = read_static(sample, engine.terms) if isinstance(sample, str | Path | bytes) else np.asarray(sample)
-        self._facts = running.runtime.static_facts(rows, engine.terms.values)
-        self._rows, self._running = max(1, len(rows)), running
-
-    def load(self, test: AlphaTest, columns: dict[int, int]) -> Load:
-        """Return the load of a pattern."""
-        number = self._running.plan.number(test)
-        mine = self._facts[self._facts[:, FACT_ALPHA] == self._running.lowered.alphas[number]]
-        heaviest = tuple(
-            (variable, float(np.unique(mine[:, FACT_COLUMNS + place], return_counts=True)[1].max() / len(mine)))
-            for variable, place in sorted(columns.items())
-            if len(mine)
-        )
-        return Load(len(mine) / self._rows, heaviest)
