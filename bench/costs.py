@@ -1,4 +1,4 @@
-"""What it costs before and beside matching: memory a live row, the start of a process, the loading of static data.
+"""What it costs before and beside matching: memory a live row, a process's start, loading static data, counters.
 
 Where it stands: further modes of the engine's adapter (`engine`), under the same protocol: every run's matches are
 checked.  Invariant: kernels are compiled before any clock starts; what starts a process finds them on the disk.
@@ -6,12 +6,18 @@ checked.  Invariant: kernels are compiled before any clock starts; what starts a
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from retewave.bench.engine import drain, engine_of
 from retewave.bench.task import Result, Task
@@ -69,7 +75,7 @@ def _seconds(command: list[str]) -> float:
 def _first_line(command: list[str]) -> tuple[float, float, int]:
     """Return when a command's first line came, when its last one, and how many there were."""
     started = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         lines = int(bool(process.stdout.readline()))
         first = time.perf_counter() - started
@@ -102,4 +108,57 @@ def _first(task: Task) -> Result:
     return Result(matches, time.perf_counter() - started, costs=first)
 
 
-COSTS: dict[str, Callable[[Task], Result]] = {"rows": _rows, "start": _start, "load": _load, "first": _first}
+PASSES = 60  # over the stream, of each kind
+KINDS = {"off": False, "on": True, "off again": False}  # counters
+
+
+def _counters(task: Task) -> Result:
+    """Pour one encoded stream into one network with its counters on and off, by turns.
+
+    It takes turns of some milliseconds in one thread, whose own clock is read: that tells differences of one per cent,
+    which runs of the whole engine do not.
+    """
+    engine = engine_of(task)
+    engine.flush()
+    reader: Any = import_module("retewave").read(str(task.offers), rate=task.question.rate)
+    chunks = [chunk.rows.copy() for chunk in reader.chunks(engine.terms, engine.live.acceptance)]
+    spent: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    matches = set()
+    started = time.perf_counter()
+    for _ in range(PASSES):
+        for kind, counting in KINDS.items():
+            began = time.thread_time()
+            matches.add(sum(len(rows) for rows in _poured(engine, chunks, counting)))
+            spent[kind].append(time.thread_time() - began)
+    (found,) = matches
+    return Result(
+        found,
+        time.perf_counter() - started,
+        costs={
+            "network alone, counters on against off": (_percent(spent["off"], spent["on"]), "%"),
+            "network alone, counters off against off again": (_percent(spent["off"], spent["off again"]), "%"),
+        },
+    )
+
+
+def _poured(engine: Any, chunks: list[np.ndarray], counting: bool) -> Iterator[np.ndarray]:
+    """Yield what an empty network like the engine's makes of a stream."""
+    running = engine.live.current()
+    empty = running.runtime
+    runtime = type(empty)(empty.network, replace(empty.options, stats=counting), empty.depth, empty.memo)
+    for rows in chunks:
+        yield from runtime.pour(rows, engine.terms.values)
+
+
+def _percent(below: list[float], above: list[float]) -> float:
+    """Return the speed of one of two that took turns in the other's, turn by turn."""
+    return 100 * statistics.median(one / other for one, other in zip(below, above, strict=True))
+
+
+COSTS: dict[str, Callable[[Task], Result]] = {
+    "rows": _rows,
+    "start": _start,
+    "load": _load,
+    "first": _first,
+    "counters": _counters,
+}

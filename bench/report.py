@@ -50,8 +50,8 @@ CAPTIONS = {
 TABLES = {
     "counters": (
         "Counters",
-        "Pattern 1, window 5 s, with the counts by memory and join of <code>stats=True</code> and without. "
-        "The same run twice without tells the noise.",
+        "Pattern 1, window 5 s, with the counts by memory and join of <code>stats=True</code> and without: whole runs, "
+        "and the network alone by turns of some milliseconds, where off against off tells the noise.",
     ),
     "costs": (
         "What it costs beside",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from retewave.bench.harness import Measured, Row, figures
-from retewave.bench.sweeps import COUNTING, LIMIT, SILENT, SILENT_AGAIN, WITH, WITHOUT
+from retewave.bench.sweeps import LIMIT, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
 
@@ -69,10 +69,6 @@ def _static(pattern: int) -> Place:
     return ("static", f"pattern {pattern}", 100_000)
 
 
-def _counting(kind: str) -> Values:
-    return _speed(("counters", kind, 0))
-
-
 _SLEEPING = "asking for types that never come"
 _PLAIN = ("static", "pattern 1", 0)
 
@@ -105,8 +101,12 @@ TARGETS = (
         100,
         at_least=False,
     ),
-    Target("counters on against off", "%", _ratio(_counting(COUNTING), _counting(SILENT)), 90),
-    Target("the same run twice, counters off: the noise", "%", _ratio(_counting(SILENT_AGAIN), _counting(SILENT)), 90),
+    Target(
+        "network alone, counters on against off",
+        "%",
+        _at(("counters", "by turns", 0), "network alone, counters on against off"),
+        97,
+    ),
     Target(
         "arena in use, a live row",
         "bytes",
