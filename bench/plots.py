@@ -133,28 +133,25 @@ def windows(rows: Sequence[Row], plt: Any) -> Any:
     return figure
 
 
+def _throughput(rows: Sequence[Row], plt: Any, sweep: str, title: str, x_label: str) -> Any:
+    figure, axes = plt.subplots(figsize=(8, 4.6))
+    _sweep_plot(rows, sweep, "throughput", axes, (f"Throughput against {title}", x_label, "triples/s"), True)
+    return figure
+
+
 def static_data(rows: Sequence[Row], plt: Any) -> Any:
     """Draw throughput against static data: the paper's Figure 9."""
-    figure, axes = plt.subplots(figsize=(8, 4.6))
-    titles = ("Throughput against static data", "static triples (pattern 1 needs none)", "triples/s")
-    _sweep_plot(rows, "static", "throughput", axes, titles, True)
-    return figure
+    return _throughput(rows, plt, "static", "static data", "static triples (pattern 1 needs none)")
 
 
 def schemas(rows: Sequence[Row], plt: Any) -> Any:
     """Draw throughput against the target's subclasses."""
-    figure, axes = plt.subplots(figsize=(8, 4.6))
-    titles = ("Throughput against the schema", "subclasses of the target type", "triples/s")
-    _sweep_plot(rows, "schema", "throughput", axes, titles, True)
-    return figure
+    return _throughput(rows, plt, "schema", "the schema", "subclasses of the target type")
 
 
 def pattern_counts(rows: Sequence[Row], plt: Any) -> Any:
     """Draw throughput against the number of registered patterns."""
-    figure, axes = plt.subplots(figsize=(8, 4.6))
-    titles = ("Throughput against registered patterns", "registered patterns", "triples/s")
-    _sweep_plot(rows, "patterns", "throughput", axes, titles, True)
-    return figure
+    return _throughput(rows, plt, "patterns", "registered patterns", "registered patterns")
 
 
 def latencies(rows: Sequence[Row], plt: Any) -> Any:

@@ -76,6 +76,13 @@ def _cells(cells: Sequence[tuple[str, str]], tag: str = "td") -> str:
     return "<tr>" + "".join(f'<{tag} class="{kind}">{escape(text)}</{tag}>' for kind, text in cells) + "</tr>"
 
 
+def _figure(row: Row) -> Sequence[tuple[str, str]]:
+    """Return a row's median and range as two cells."""
+    if not row.repetitions:
+        return ("n", "–"), ("n quiet", "")
+    return ("n", _number(row.median, row.unit)), ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}")
+
+
 def _targets(rows: Sequence[Row]) -> str:
     """Return the table of targets."""
     head = _cells([("", "target"), ("n", "goal"), ("n", "median"), ("n", "from – to"), ("", "")], "th")
@@ -84,8 +91,7 @@ def _targets(rows: Sequence[Row]) -> str:
             [
                 ("", row.series),
                 ("n", row.target),
-                ("n", _number(row.median, row.unit) if row.repetitions else "–"),
-                ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}" if row.repetitions else ""),
+                *_figure(row),
                 (row.note, row.note),
             ]
         )
@@ -123,8 +129,7 @@ def _tables(rows: Sequence[Row]) -> str:
                 [
                     ("", row.series),
                     ("", row.metric),
-                    ("n", _number(row.median, row.unit) if row.repetitions else "–"),
-                    ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}" if row.repetitions else ""),
+                    *_figure(row),
                 ]
             )
             for row in rows

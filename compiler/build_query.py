@@ -48,16 +48,7 @@ def build(tree: Tree, source: Source, language: str) -> Query:
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
     parts = _query_parts(form, clauses.get("values_clause"), context)
-    return Query(
-        **parts,
-        name=_name(clauses.get("registration"), context),
-        base=context.prologue.base,
-        prefixes=tuple(context.prologue.prefixes.items()),
-        language=language,
-        text=source.text,
-        source=source.name,
-        notices=tuple(context.notices),
-    )
+    return context.query(language, **parts, name=_name(clauses.get("registration"), context))
 
 
 _AROUND = ("prologue", "registration", "values_clause")

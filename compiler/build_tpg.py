@@ -31,17 +31,7 @@ def build_tpg(tree: Tree, source: Source, language: str) -> Query:
     files = _prologue(pattern.children[0], context)
     bare = rule(pattern) == "bare_pattern_file"
     parts = _bare(pattern, context) if bare else _braced(pattern, context)
-    return Query(
-        **parts,
-        **files,
-        window=context.window,
-        base=context.prologue.base,
-        prefixes=tuple(context.prologue.prefixes.items()),
-        language=language,
-        text=source.text,
-        source=source.name,
-        notices=tuple(context.notices),
-    )
+    return context.query(language, **parts, **files, window=context.window)
 
 
 def _prologue(prologue: Tree, context: Context) -> dict[str, Any]:

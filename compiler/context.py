@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra
+from retewave.compiler.algebra import Algebra, Query
 from retewave.compiler.expressions import Variable
 from retewave.compiler.grammars import Node, Source
 from retewave.compiler.prologue import Prologue
@@ -50,6 +51,18 @@ class Context:
                 hint="use a variable: a blank node's label holds inside one group only",
             )
         return Variable(label)
+
+    def query(self, language: str, **parts: Any) -> Query:
+        """Return the query of some parts: with the source, the prologue and the notices."""
+        return Query(
+            **parts,
+            base=self.prologue.base,
+            prefixes=tuple(self.prologue.prefixes.items()),
+            language=language,
+            text=self.source.text,
+            source=self.source.name,
+            notices=tuple(self.notices),
+        )
 
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""

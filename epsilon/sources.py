@@ -103,18 +103,18 @@ def _place(error: SyntaxError, content: bytes, format: pyoxigraph.RdfFormat, nam
     line = error.lineno or _line_of_failure(content, format, base)
     lines = content.decode("utf-8", "replace").splitlines()
     excerpt = lines[line - 1] if 0 < line <= len(lines) else ""
-    return Place(name, line, min(error.offset or 1, len(excerpt) + 1), excerpt)
+    return Place(name, max(1, line), min(error.offset or 1, len(excerpt) + 1), excerpt)
 
 
 def _line_of_failure(content: bytes, format: pyoxigraph.RdfFormat, base: str | None) -> int:
-    """Find the line at which a parser that does not tell it gives up: hand it line by line."""
+    """Find the line at which a parser that does not tell it gives up: hand it line by line; 0 if it does not."""
     handed = _LineByLine(content)
     try:
         for _ in pyoxigraph.parse(cast(IO[bytes], handed), format, base_iri=base):
             pass
-    except SyntaxError:
-        pass
-    return max(1, handed.line)
+    except SyntaxError:  # the error at hand, which comes again: only its line was not known
+        return max(1, handed.line)
+    return 0
 
 
 class _LineByLine(io.RawIOBase):
