@@ -127,7 +127,7 @@ class Job:
             names |= dict.fromkeys(("s", "p", "o"))
         return tuple(names)
 
-    @property
+    @cached_property
     def retention(self) -> int:
         """How long a triple may matter, in microseconds."""
         widths = [listener.width for listener in self.engine().registry.listeners()]

@@ -34,6 +34,7 @@ __all__ = ["Shard", "Step", "Store", "shard_of"]
 NOTHING_YET = -(1 << 62)  # before all time
 FOR_EVER = 1 << 62  # after all time
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
+_MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
 _CLOCK = Clock("float")  # times leave as microseconds; the clock shows them to nobody
@@ -304,13 +305,15 @@ def _parts(chunk: bytes) -> list[bytes]:
     return found
 
 
-_shards: dict[tuple[str, int], Shard] = {}
+_shards: dict[tuple[str, int], Shard] = {}  # the one that was used last is the last
 
 
 def shard_of(job: Job, number: int) -> Shard:
     """Return the live network of a shard in this process; the store says whether it is of any use."""
     if any(digest != job.digest for digest, _ in _shards):
         _shards.clear()  # a process works for one job at a time
-    if (job.digest, number) not in _shards:
-        _shards[job.digest, number] = Shard(job, number)
-    return _shards[job.digest, number]
+    shard = _shards.pop((job.digest, number), None) or Shard(job, number)
+    while len(_shards) >= _MOST_NETWORKS:
+        del _shards[next(iter(_shards))]
+    _shards[job.digest, number] = shard
+    return shard
