@@ -20,12 +20,9 @@ from retewave.rete.layout import (
     G_KEY,
     LOW,
     N_ALPHAS,
-    N_NODES,
     N_SLOTS,
     N_STRIDE,
     N_TIMES,
-    NODE_KEY_COUNT,
-    NODE_WIDTH,
     PAGE,
     R_END,
     R_LINK,
@@ -34,7 +31,6 @@ from retewave.rete.layout import (
     S_HEAD_PAGE,
     S_ROWS,
     S_WIDTH,
-    SLOT_NODE,
     SLOT_ROW_WORDS,
     SLOT_WIDTH,
     T_COLUMNS,
@@ -161,27 +157,3 @@ def slot_rows(net_array, arena_array, slot, keys, payload):  # type: ignore[no-u
         else:
             row += size
     return found
-
-
-@kernel
-def mark_terms(net_array, arena_array, slots, marks):  # type: ignore[no-untyped-def]
-    """Mark every term that a streamed row or its group's key holds; numbers that are no terms are not positive."""
-    net, arena = words(net_array), words(arena_array)
-    for slot in range(slots):
-        state, record = arena[A_SLOT_STATES] + slot * S_WIDTH, net[N_SLOTS] + slot * SLOT_WIDTH
-        size, first = net[record + SLOT_ROW_WORDS], 1 + net[N_TIMES]
-        keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
-        row, page = arena[state + S_HEAD], arena[state + S_HEAD_PAGE]
-        for _ in range(arena[state + S_ROWS]):
-            group = arena[row + R_LINK] & LOW
-            for c in range(keys):
-                if arena[group + G_KEY + c] > 0:
-                    marks[arena[group + G_KEY + c]] = 1
-            for c in range(first, size):
-                if arena[row + c] > 0:
-                    marks[arena[row + c]] = 1
-            if row + 2 * size > page + PAGE:
-                page = arena[page]
-                row = page + 1
-            else:
-                row += size

@@ -93,6 +93,7 @@ from retewave.rete.layout import (
     TO_SLOT,
     UNDECIDED_ROW,
 )
+from retewave.rete.marks import mark_row
 from retewave.rete.memory import find_group, store_row
 from retewave.rete.rows import END, ROW_WIDTH
 from retewave.rete.term_bytes import Address, address_of, cell
@@ -104,6 +105,8 @@ __all__ = [
     "P_COUNT",
     "P_FACTS",
     "P_LAST_ROW",
+    "P_MARKED",
+    "P_MARKS",
     "P_MOST",
     "P_ROW",
     "P_TOP",
@@ -117,7 +120,8 @@ STEP = 3 * PAGE + MOST_GROUP_WORDS  # the most words that storing one row can ta
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 # where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
 # are facts (tuples of an α) and not input rows, …
-P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS, P_WIDTH = 0, 1, 2, 3, 4, 5, 6, 7
+P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
+P_MARKS, P_MARKED, P_WIDTH = 7, 8, 9  # the address of the marks of so many terms, which the rows to come have to set
 ROW = 3 * WORK  # the word behind the three work lists: the row that has just been stored
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -259,13 +263,15 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _store(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_NODE]
     collect_slot(arena, net, slot, 2)
     group = find_group(arena, net, node, edge, item)
     work[ROW] = store_row(arena, net, slot, edge, group, item)
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, work[ROW], bytes_at(at[P_MARKS]), at[P_MARKED])
     full = (1 << net[net[N_NODES] + node * NODE_WIDTH + NODE_SLOTS]) - 1
     return group if arena[group + G_MASK] == full else 0
 
@@ -313,7 +319,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
             return NEEDS_ARENA
         if crowded(arena):
             double_buckets(arena)
-        at[P_GROUP] = _store(arena, net, edge, item, work)
+        at[P_GROUP] = _store(arena, net, edge, item, work, at)
     if at[P_GROUP] != 0:
         top = _combine(arena, net, edge, at[P_GROUP], work, stack, at[P_TOP], sizes.stack)
         if top < 0:

@@ -211,8 +211,7 @@ def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
     arena[state + S_ROWS] -= 1
     arena[A_LIVE] -= 1
     arena[A_COLLECTED] += 1
-    if arena[A_COUNTING] != 0:
-        arena[state + S_COLLECTED] += 1
+    arena[state + S_COLLECTED] += 1
     if arena[state + S_ROWS] == 0:
         free_page(arena, page)
         arena[state + S_HEAD_PAGE] = 0

@@ -14,12 +14,14 @@ import numpy as np
 from retewave.errors import LimitError
 from retewave.rete import layout as at
 from retewave.rete.collect import collect_now
-from retewave.rete.facts import FACT_WIDTH, mark_terms, slot_rows, static_facts
+from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.kernel import (
     CELLS,
     P_COUNT,
     P_FACTS,
     P_LAST_ROW,
+    P_MARKED,
+    P_MARKS,
     P_MOST,
     P_ROW,
     P_TOP,
@@ -28,6 +30,7 @@ from retewave.rete.kernel import (
     new_state,
     run,
 )
+from retewave.rete.marks import mark_terms, new_cursor
 from retewave.rete.network import Network, new_arena
 from retewave.rete.term_bytes import address_of
 from retewave.rete.values import Values
@@ -70,6 +73,8 @@ class Runtime:
     _told: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)  # what the cells were told
     _progress: memoryview = field(init=False)  # state.progress, of which single words are read and written faster
     _nothing: np.ndarray = field(init=False)  # no output rows
+    _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
+    _cursor: np.ndarray = field(init=False)  # how far that is
 
     def __post_init__(self) -> None:
         net = self.network.assemble(self.options.seed)
@@ -185,9 +190,19 @@ class Runtime:
         """Drop every row that is due."""
         collect_now(self.state.arena, self.state.net)
 
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark the terms that streamed rows hold."""
-        mark_terms(self.state.net, self.state.arena, len(self.network.slots), marks)
+    def begin_marking(self, marks: np.ndarray) -> None:
+        """Begin to mark the terms that streamed rows hold; rows that come from now on mark theirs."""
+        self._marks, self._cursor = marks, new_cursor()
+        self._progress[P_MARKS], self._progress[P_MARKED] = address_of(marks), len(marks)
+
+    def mark_some(self, most: int) -> int:
+        """Mark the terms of so many of the rows that were there at the beginning; return how many were too few."""
+        slots = len(self.network.slots)
+        return int(mark_terms(self.state.net, self.state.arena, slots, self._marks, self._cursor, most))
+
+    def end_marking(self) -> None:
+        """Let rows come without marking their terms."""
+        self._progress[P_MARKED] = 0
 
     def rows_of(self, slot: int) -> np.ndarray:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""

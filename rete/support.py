@@ -111,5 +111,6 @@ class Support:
         self.keys, self.latest, self.taken = keys, latest, int(np.count_nonzero(latest != _NEVER))
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark the terms that its rows hold."""
-        marks[self.keys[self.latest != _NEVER].reshape(-1)] = 1
+        """Mark those of the first terms that its rows hold."""
+        terms = self.keys[self.latest != _NEVER]
+        marks[terms[terms < len(marks)]] = 1

@@ -19,9 +19,14 @@ from retewave.errors import SnapshotError, UsageError
 from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
     CELLS,
+    FREE,
+    HOLES,
     LIVE,
+    MARKED,
+    MARKS,
     NEXT,
     SEED,
+    UNIT,
     USED,
     Table,
     connect,
@@ -30,6 +35,8 @@ from retewave.rete.term_table import (
     has_room,
     intern_bytes,
     intern_stretches,
+    living_bytes,
+    move_texts,
     reclaim,
 )
 from retewave.rete.values import Values
@@ -40,8 +47,8 @@ _FIRST_IDS = 1 << 12
 _FIRST_BYTES = 1 << 18
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
 _LAST_ID = (1 << 32) - 1
-_BY_ID = Table._fields[2:]
-_STATE = ("arena", *_BY_ID, "cells", "sweeps")
+_BY_ID = Table._fields[3:]
+_STATE = ("arena", "holes", *_BY_ID, "cells", "sweeps")
 
 
 class Terms:
@@ -60,8 +67,10 @@ class Terms:
     def __init__(self, seed: int | None = None) -> None:
         chosen = secrets.randbits(63) if seed is None else seed & ((1 << 63) - 1)
         self.lock = threading.Lock()  # held by whoever interns: this class and the scanner
-        self.generation = 0  # the number of sweeps: an id remembered from an earlier one may be another's
+        self.generation = 0  # the number of sweeps
         self._swept_to = 0  # how many terms the last sweep left
+        self._marks = np.zeros(0, np.uint8)  # of the sweep that is under way
+        self._left = 0  # how many of the terms before it are left
         self._holders: list[Callable[[], np.ndarray]] = []
         self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
         self._cells[SEED], self._cells[NEXT] = chosen, 1
@@ -117,9 +126,11 @@ class Terms:
             return int(find_bytes(self.address, address_of(_bytes_of(text)), len(text)))
 
     def known(self, ids: np.ndarray) -> np.ndarray:
-        """Tell of each of some numbers whether it is the id of a term."""
+        """Tell of each of some numbers whether it is the id of a term; a sweep that is under way spares those."""
         spans = self._table.spans
         inside = (ids > 0) & (ids < len(spans))
+        if self._cells[MARKED]:
+            self._marks[ids[inside & (ids < len(self._marks))]] = 1
         return inside & (spans[np.where(inside, ids, 0), 1] > 0)
 
     def text(self, term: int) -> bytes:
@@ -163,27 +174,46 @@ class Terms:
 
         `marks` is indexed by id; an id beyond it is unmarked. Call it when nobody else works with the terms.
         """
+        all_marks = self.begin_sweep()
+        known = min(len(marks), len(all_marks))
+        all_marks[:known] |= marks[:known]
+        freed = self.reclaim(0, len(all_marks))
+        self.end_sweep()
+        return len(freed)
+
+    def begin_sweep(self) -> np.ndarray:
+        """Begin a sweep that takes its time: return a mark for each id, to be set before `reclaim` comes to it.
+
+        The marks of what is held are set already; those of what is interned or found from now on set themselves.
+        """
         with self.lock:
-            marked = np.zeros(int(self._cells[NEXT]), np.uint8)
-            known = min(len(marks), len(marked))
-            marked[:known] = marks[:known]
+            marks = np.zeros(int(self._cells[NEXT]), np.uint8)
             for held in self._holders:
-                marked[held()] = 1
-            arena = np.zeros(_power_of_two(int(self._cells[USED]), _FIRST_BYTES), np.uint8)
-            freed = int(reclaim(self.address, marked, address_of(arena)))
-            self._compact(arena)
-            self._swept_to = len(self)
-            self.generation += 1
+                marks[held()] = 1
+            self._marks = marks
+            self._cells[MARKS], self._cells[MARKED] = address_of(marks), len(marks)
+            self._left = len(self)
+        return marks
+
+    def reclaim(self, first: int, count: int) -> np.ndarray:
+        """Reclaim those of so many ids from the first on that are neither marked nor pinned; return them."""
+        with self.lock:
+            free = int(self._cells[FREE])
+            reclaim(self.address, max(first, 1), min(first + count, len(self._marks)))
+            freed = self._table.reuse[free : int(self._cells[FREE])].copy()
+        self._left -= len(freed)
         return freed
 
-    def _compact(self, arena: np.ndarray) -> None:
-        """Take over the arena that a sweep copied the texts to, and make new slots.
+    def end_sweep(self) -> None:
+        """End a sweep: all ids have been reclaimed that were neither marked nor pinned."""
+        self.leave_sweep()
+        self._swept_to = self._left
+        self.generation += 1
 
-        The arena is as large as the old one: what is not used of it yet takes no memory.
-        """
-        slots = np.zeros(_power_of_two(4 * len(self), 2 * _FIRST_IDS), np.int64)
-        self._connect(self._table._replace(arena=arena, slots=slots))
-        fill_slots(self.address)
+    def leave_sweep(self) -> None:
+        """Give a sweep up, wherever it is."""
+        with self.lock:
+            self._cells[MARKED] = 0
 
     def _connect(self, table: Table) -> None:
         """Take over arrays that have grown."""
@@ -195,27 +225,35 @@ class Terms:
         """Make room for so many bytes and terms. The caller holds the lock."""
         if has_room(self.address, size, terms):
             return
-        table = self._table
-        used, ids, live = (int(self._cells[which]) for which in (USED, NEXT, LIVE))
+        ids, live = int(self._cells[NEXT]), int(self._cells[LIVE])
         if ids + terms > _LAST_ID:
             raise UsageError("the dictionary is full: it holds at most 4,294,967,295 terms")
         grown: dict[str, np.ndarray] = {}
-        if used + size > len(table.arena):
-            grown["arena"] = _grown(table.arena, used + size)
-        if ids + terms > len(table.spans):
-            grown |= {name: _grown(getattr(table, name), ids + terms) for name in _BY_ID}
-        if 2 * (live + terms) > len(table.slots):
+        if ids + terms > len(self._table.spans):
+            grown |= {name: _grown(getattr(self._table, name), ids + terms) for name in _BY_ID}
+        if 2 * (live + terms) > len(self._table.slots):
             grown["slots"] = np.zeros(_power_of_two(4 * (live + terms), 0), np.int64)
-        self._connect(table._replace(**grown))
+        self._connect(self._table._replace(**grown))
         if "slots" in grown:
             fill_slots(self.address)
+        most = 2 * size + UNIT * terms  # what so many bytes can take
+        if int(self._cells[USED]) + most > len(self._table.arena):
+            self._move_texts(most)
+
+    def _move_texts(self, room: int) -> None:
+        """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
+        arena = np.zeros(_power_of_two(2 * int(living_bytes(self.address)) + room, _FIRST_BYTES), np.uint8)
+        spans = self._table.spans.copy()  # whoever reads a text meanwhile has the old arena and the old spans
+        used = int(move_texts(self.address, address_of(arena), address_of(spans)))
+        self._connect(self._table._replace(arena=arena, spans=spans, holes=np.zeros(HOLES, np.int64)))
+        self._cells[USED] = used
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the dictionary as a few arrays, for a snapshot."""
         with self.lock:
             ids, used = int(self._cells[NEXT]), int(self._cells[USED])
             state = {name: getattr(self._table, name)[:ids].copy() for name in _BY_ID}
-            state["arena"] = self._table.arena[:used].copy()
+            state["arena"], state["holes"] = self._table.arena[:used].copy(), self._table.holes.copy()
             state["cells"] = self._cells[: USED + 1].copy()
             state["sweeps"] = np.array([self.generation, self._swept_to])
         return state
@@ -233,7 +271,7 @@ class Terms:
             raise SnapshotError(f"the dictionary's state lacks {', '.join(missing)}")
         terms = cls(int(state["cells"][SEED]))
         terms.reserve(int(state["cells"][USED]), int(state["cells"][NEXT]))
-        for name in ("arena", *_BY_ID):
+        for name in ("arena", "holes", *_BY_ID):
             getattr(terms._table, name)[: len(state[name])] = state[name]
         terms._cells[: USED + 1] = state["cells"]
         fill_slots(terms.address)
@@ -262,6 +300,7 @@ def _empty_table() -> Table:
     return Table(
         arena=np.zeros(_FIRST_BYTES, np.uint8),
         slots=np.zeros(2 * _FIRST_IDS, np.int64),
+        holes=np.zeros(HOLES, np.int64),
         spans=np.zeros((_FIRST_IDS, 2), np.int64),
         hashes=np.zeros(_FIRST_IDS, np.int64),
         kind=np.zeros(_FIRST_IDS, np.uint8),

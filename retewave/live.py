@@ -27,11 +27,14 @@ from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.running import Running, build, load
+from retewave.sweep import Sweep
 from retewave.windows.times import Clock
 
 __all__ = ["Live"]
 
 Held = Callable[[], list[np.ndarray]]
+
+SWEPT_A_ROW = 64  # rows and terms that a sweep goes through for each row poured: it ends long before the next is due
 
 
 class Live:
@@ -56,6 +59,7 @@ class Live:
         self.events = 0  # event numbers taken so far
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
+        self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
 
     def acceptance(self) -> Acceptance:
         """Return which triples a reader may drop; readers' threads ask, and must never make a network."""
@@ -70,6 +74,7 @@ class Live:
 
     def _renew(self) -> None:
         """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
+        self.leave_sweep()
         former, registry = self.running, self.registry
         schema, static = self.datasets.schema, self.datasets.static
         without_bound = replace(self.options, max_live_rows=0)
@@ -98,6 +103,7 @@ class Live:
         self, waiting: np.ndarray, found: np.ndarray, stated: np.ndarray, counts: Mapping[str, Any]
     ) -> Running:
         """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
+        self.leave_sweep()
         schema, static = self.datasets.schema, self.datasets.static
         registry = self.registry
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, self.options)
@@ -127,8 +133,7 @@ class Live:
                 yield from self._first_matches(clock)
             elif at_bound:
                 raise self._at_bound()
-        if self.terms.due():
-            self.sweep()
+        self._sweep_on(SWEPT_A_ROW * max(len(rows), 1))
 
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
@@ -175,22 +180,32 @@ class Live:
 
     def sweep(self) -> int:
         """Reclaim the terms that nothing uses: no row, no pattern, no static data, no match that somebody holds."""
+        self.leave_sweep()
+        self.current().runtime.collect()
+        sweep = self._begun()
+        while not sweep.go_on(1 << 62):
+            continue
+        return sweep.freed
+
+    def leave_sweep(self) -> None:
+        """Give up a sweep that is under way."""
+        if self._sweep is not None:
+            self._sweep.leave()
+            self._sweep = None
+
+    def _sweep_on(self, work: int) -> None:
+        """Go on with the sweep that is under way, or begin one when it is due."""
+        if self._sweep is None and self.terms.due():
+            self._sweep = self._begun()
+        if self._sweep is not None and self._sweep.go_on(work):
+            self._sweep = None
+
+    def _begun(self) -> Sweep:
+        """Begin a sweep, while no reader scans: its rows are where they can be told."""
         with ExitStack() as gates:
             for gate, _ in self._readings:
                 gates.enter_context(gate)
-            return self._sweep([rows for _, held in self._readings for rows in held()])
-
-    def _sweep(self, held: list[np.ndarray]) -> int:
-        running = self.current()
-        running.runtime.collect()
-        marks = np.zeros(len(self.terms.values.kind), dtype=np.uint8)
-        running.runtime.mark(marks)
-        running.outcome.mark(marks)
-        found = self.found[:, at.O_COLUMNS :]
-        marks[found[found > 0]] = 1
-        for rows in (self.waiting, *held, *(of() for of in self.holders)):
-            marks[rows[:, SUBJECT : OBJECT + 1].reshape(-1)] = 1
-        for batch in list(self._batches):
-            batch.seal()
-        running.runtime.memo[:] = 0
-        return self.terms.sweep(marks)
+            waiting = [rows for _, held in self._readings for rows in held()]
+            waiting += [self.waiting, *(of() for of in self.holders)]
+            held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
+            return Sweep(self.terms, self.current(), held, self._batches)

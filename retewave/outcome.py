@@ -185,6 +185,6 @@ class Outcome:
         self.supports |= {number: support for number, support in former.supports.items() if number in self.supports}
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark the terms that DISTINCT remembers."""
+        """Mark those of the first terms that DISTINCT remembers."""
         for support in self.supports.values():
             support.mark(marks)

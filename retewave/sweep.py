@@ -1,0 +1,75 @@
+"""A sweep of the dictionary, a slice at a time: reclaim the terms that nothing uses while the stream goes on.
+
+Where it stands: beside data's way; `retewave.live` begins one when the terms have doubled, and lets it do a little
+after each batch of rows.  It goes through all rows, then decodes the matches that somebody still holds, then goes
+through all terms.
+
+Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
+is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
+whatever it stores.
+Left out: when to sweep, and keeping readers out while one begins (`retewave.live`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from retewave.match import Matches
+from retewave.rete.terms import Terms
+from retewave.running import Running
+
+__all__ = ["Sweep"]
+
+
+class Sweep:
+    """A sweep that is under way."""
+
+    def __init__(self, terms: Terms, running: Running, held: Iterable[np.ndarray], matches: Iterable[Matches]) -> None:
+        self.freed = 0  # terms reclaimed so far
+        self._terms, self._running = terms, running
+        self._matches = list(matches)  # yet to be decoded, before what they hold is reclaimed
+        self._marking = True
+        self._next = 0  # the term to come to next
+        self._marks = terms.begin_sweep()
+        for ids in held:
+            self._marks[ids[ids > 0]] = 1
+        running.runtime.begin_marking(self._marks)
+
+    def go_on(self, work: int) -> bool:
+        """Do so much work, counted in rows, matches and terms; say whether all is done."""
+        if self._marking:
+            work = self._mark(work)
+        if self._marking:
+            return False
+        self._forget(self._terms.reclaim(self._next, work))
+        self._next += work
+        if self._next < len(self._marks):
+            return False
+        self._terms.end_sweep()
+        return True
+
+    def leave(self) -> None:
+        """Give it up: what is not reclaimed yet stays until the next sweep."""
+        self._running.runtime.end_marking()
+        self._terms.leave_sweep()
+
+    def _mark(self, work: int) -> int:
+        """Mark what rows hold, decode matches, and mark what DISTINCT remembers; return the work that is left."""
+        work = self._running.runtime.mark_some(work)
+        while work > 0 and self._matches:
+            batch = self._matches.pop()
+            batch.seal()
+            work -= len(batch)
+        if work > 0:
+            self._running.outcome.mark(self._marks)
+            self._running.runtime.end_marking()
+            self._marking = False
+        return work
+
+    def _forget(self, freed: np.ndarray) -> None:
+        """Forget what filters said of terms whose ids will be others'."""
+        memo = self._running.runtime.memo
+        memo[:, freed[freed < memo.shape[1]]] = 0
+        self.freed += len(freed)

@@ -1,0 +1,158 @@
+"""A sweep that goes on between the rows changes nothing but the memory that is taken."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engine_cases import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_engine_laws import anywhere
+
+import retewave as rw
+from retewave import live
+from retewave.rete.terms import Terms
+
+CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
+LAW = settings(max_examples=CASES * 150, deadline=None)
+LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes> ?what . ?who <http://e/has> ?what }"
+
+
+@pytest.fixture
+def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a sweep begin whenever none is under way, and do no more than one step a row."""
+    monkeypatch.setattr(Terms, "due", lambda terms: True)
+    monkeypatch.setattr(live, "SWEPT_A_ROW", 1)
+
+
+def take_reclaimed_ids(terms: Terms, place: int) -> None:
+    """Give the ids that wait for reuse to other texts, so that a row that still holds one would show it."""
+    for number in range(3):
+        terms.intern(b"<http://e/other%d.%d>" % (place, number))
+
+
+@LAW
+@given(case_of(), st.integers(1, 9))
+def test_a_sweep_that_is_always_under_way_changes_no_match(case: Case, work: int) -> None:
+    plain, _ = engine_for(case)
+    swept, query = engine_for(case)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Terms, "due", lambda terms: True)
+        patch.setattr(live, "SWEPT_A_ROW", work)
+        for place, item in enumerate(case.stream):
+            swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
+            take_reclaimed_ids(swept.terms, place)
+    found = Counter(shown(match, 0, case.query.distinct) for match in query.matches)
+    assert anywhere(found) == anywhere(pushed_one_by_one(plain, case))
+
+
+@pytest.mark.usefixtures("always_due")
+def test_terms_are_flat_over_a_stream_of_new_ones_though_each_step_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "SWEPT_A_ROW", 8)
+    engine = rw.Engine()
+    query = engine.register(LIKES, keep=0)
+    sizes = []
+    for n in range(6_000):
+        who, what = f"http://e/who{n}", f"http://e/what{n}"
+        engine.push([(who, "http://e/likes", what), (who, "http://e/has", what)], time=n / 50, stream="http://e/s")
+        sizes.append(len(engine.terms))
+    assert query.matched == 6_000
+    assert max(sizes[3_000:]) <= max(sizes[:3_000])
+    assert max(sizes) < 1_500
+
+
+@pytest.mark.usefixtures("always_due")
+def test_matches_that_somebody_holds_are_decoded_before_their_terms_go() -> None:
+    engine = rw.Engine()
+    engine.register(LIKES, keep=0)
+    held = []
+    for n in range(1_000):
+        who = f"http://e/who{n}"
+        rows = [(who, "http://e/likes", "http://e/tea"), (who, "http://e/has", "http://e/tea")]
+        held += engine.push(rows, time=n, stream="http://e/s")
+    assert engine.terms.find(b"<http://e/who5>") == 0
+    assert [match.text("who") for match in held] == [b"<http://e/who%d>" % n for n in range(1_000)]
+
+
+@pytest.mark.usefixtures("always_due")
+def test_late_rows_that_wait_keep_their_terms() -> None:
+    engine = rw.Engine(lateness=500)
+    query = engine.register("SELECT ?x { ?x <http://e/p> ?y }")
+    for n in range(600):
+        engine.push((f"http://e/s{n}", "http://e/p", "http://e/o"), time=n)
+        take_reclaimed_ids(engine.terms, n)
+    engine.flush()
+    assert [match.text("x") for match in query.matches] == [b"<http://e/s%d>" % n for n in range(600)]
+
+
+@pytest.mark.usefixtures("always_due")
+def test_a_snapshot_and_another_query_in_the_middle_of_a_sweep_lose_nothing(tmp_path: Path) -> None:
+    engine = rw.Engine()
+    engine.register(LIKES)
+    for n in range(40):
+        engine.push((f"http://e/who{n}", "http://e/likes", "http://e/tea"), time=n / 50, stream="http://e/s")
+    assert engine.live._sweep is not None
+    engine.snapshot(tmp_path / "snapshot")
+    restored = rw.Engine.restore(tmp_path / "snapshot")
+    engine.register("SELECT ?x { ?x <http://e/has> ?y }", name="Has")
+    for one in (engine, restored):
+        rows = [(f"http://e/who{n}", "http://e/has", "http://e/tea") for n in range(40)]
+        found = [match for match in one.push(rows, time=0.9, stream="http://e/s") if match.query.name != "Has"]
+        assert sorted(match.text("who") for match in found) == sorted(b"<http://e/who%d>" % n for n in range(40))
+
+
+@LAW
+@given(st.lists(st.tuples(st.integers(0, 40), st.booleans()), max_size=80), st.data())
+def test_what_is_interned_or_found_during_a_sweep_outlives_it(
+    steps: list[tuple[int, bool]], data: st.DataObject
+) -> None:
+    terms, marked, touched = Terms(seed=5), set(), set()
+    before = [b"t%d" % n for n in range(30)]
+    ids = dict(zip(before, terms.intern_many(before).tolist(), strict=True))
+    marks = terms.begin_sweep()
+    for text in data.draw(st.sets(st.sampled_from(before))):
+        marks[ids[text]] = 1
+        marked.add(text)
+    done, gone = 0, set()
+    for number, by_finding in steps:
+        text = b"t%d" % number
+        found = terms.find(text)
+        if found == 0 and not by_finding:
+            assert text in gone or text not in before
+            found = terms.intern(text)
+        if found:
+            touched.add(text)
+            gone.discard(text)
+        freed = set(terms.reclaim(done, 3).tolist())
+        gone |= {text for text in before if ids[text] in freed}
+        done += 3
+    terms.reclaim(done, 1 << 40)
+    terms.end_sweep()
+    living = {text for text in {b"t%d" % n for n in range(41)} if terms.find(text)}
+    assert living == (marked | touched) & living and marked | touched == living
+    assert terms.texts([terms.find(text) for text in sorted(living)]) == sorted(living)
+
+
+@LAW
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([1, 15, 16, 17, 4_095, 4_096, 4_097, 9_000, 70_000]), st.booleans()), max_size=60
+    )
+)
+def test_texts_of_every_size_keep_apart_where_holes_are_filled_and_where_the_arena_grows(
+    steps: list[tuple[int, bool]],
+) -> None:
+    terms, living = Terms(seed=2), {}
+    for number, (size, stays) in enumerate(steps):
+        text = (b"%d." % number).ljust(size, b"x")[: max(size, len(b"%d." % number))]
+        living[text] = terms.intern(text)
+        if not stays:
+            marks = np.zeros(1 + max(living.values()), np.uint8)
+            living = dict(list(living.items())[len(living) // 2 :])
+            marks[list(living.values())] = 1
+            terms.sweep(marks)
+        assert terms.texts(living.values()) == list(living)
