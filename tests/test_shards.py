@@ -19,8 +19,8 @@ import retewave as rw
 from retewave.errors import MalformedInput, UsageError
 from retewave.spark.found import unpack
 from retewave.spark.job import Job
-from retewave.spark.route import Router
-from retewave.spark.shard import FOR_EVER, NOTHING_YET, Progress, Shard
+from retewave.spark.route import Router, router_of
+from retewave.spark.shard import FOR_EVER, NOTHING_YET, Progress, Shard, shard_of
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
@@ -290,3 +290,14 @@ def test_a_job_travels_and_means_the_same_there() -> None:
     assert there.engine(1).explain() == job.engine(1).explain()
     assert job.retention == 5 * SECOND
     assert not job.unbounded
+
+
+def test_a_process_keeps_the_networks_that_it_used_last() -> None:
+    job = Job.of([OFFERS], shards=10)
+    first = shard_of(job, 0)
+    for number in range(1, 8):
+        shard_of(job, number)
+    assert shard_of(job, 0) is first
+    shard_of(job, 8)
+    assert shard_of(job, 0) is first  # it was number 1 that had to go
+    assert router_of(job) is router_of(Job.of([OFFERS], shards=10))

@@ -270,12 +270,14 @@ def _roles(job: Job, listeners: Any, running: Running) -> list[list[Role]]:
     return found
 
 
-_routers: dict[str, Router] = {}
+_MOST_ROUTERS = 4  # that a process keeps
+_routers: dict[str, Router] = {}  # the one that was used last is the last
 
 
 def router_of(job: Job) -> Router:
     """Return the router of a job in this process."""
-    if job.digest not in _routers:
-        _routers.clear()  # a process works for one job at a time
-        _routers[job.digest] = Router(job)
-    return _routers[job.digest]
+    router = _routers.pop(job.digest, None) or Router(job)
+    while len(_routers) >= _MOST_ROUTERS:
+        del _routers[next(iter(_routers))]
+    _routers[job.digest] = router
+    return router

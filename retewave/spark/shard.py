@@ -310,8 +310,6 @@ _shards: dict[tuple[str, int], Shard] = {}  # the one that was used last is the 
 
 def shard_of(job: Job, number: int) -> Shard:
     """Return the live network of a shard in this process; the store says whether it is of any use."""
-    if any(digest != job.digest for digest, _ in _shards):
-        _shards.clear()  # a process works for one job at a time
     shard = _shards.pop((job.digest, number), None) or Shard(job, number)
     while len(_shards) >= _MOST_NETWORKS:
         del _shards[next(iter(_shards))]
