@@ -143,7 +143,7 @@ def test_the_explanation_and_the_drawing_show_relations_and_what_they_refused() 
     drawn = draw(engine.live.current())
     assert "αM0 before αM1" in drawn
     assert "αM0 meets αM1" in drawn
-    assert "2 no relation" in drawn
+    assert "refused 2 by relation" in drawn
     (join,) = [data for _, data in engine.graph().nodes(data=True) if data["kind"] == "join"]
     assert join["relations"] == ["αM0 before αM1", "αM0 meets αM1"]
     assert "αM0 before αM1" in join["text"]

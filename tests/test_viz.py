@@ -23,7 +23,7 @@ from retewave.epsilon import Schema
 from retewave.errors import UsageError
 from retewave.viz import render as render_module
 from retewave.viz.dot import DRAWINGS, draw, to_dot
-from retewave.viz.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_tests
+from retewave.viz.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.graph import epsilon_full, epsilon_reduced, graph
 from retewave.viz.render import render, svg
 
@@ -34,6 +34,7 @@ needs_renderer = pytest.mark.skipif(
     reason="neither Graphviz with the package graphviz nor pygraphviz is installed",
 )
 PREFIX = "PREFIX e: <http://e/> "
+RDFS = b"http://www.w3.org/2000/01/rdf-schema#"
 
 
 def drawing_of(engine: rw.Engine, drawing: str = "all") -> str:
@@ -280,3 +281,45 @@ def test_the_gallery_shows_pictures_that_are_there() -> None:
     assert sorted(shown) == sorted(str(path.relative_to(docs)) for path in (docs / "gallery").glob("*.svg"))
     for name in shown:
         ET.parse(docs / name)
+
+
+def every_link(drawn: networkx.MultiDiGraph) -> set[tuple[str, str]]:
+    """Return which ε node leads to which, over however many links."""
+    return {(source, target) for source in drawn for target in networkx.descendants(drawn, source)}
+
+
+def test_a_link_that_two_others_add_up_to_is_left_out_and_what_leads_where_stays() -> None:
+    chain = b"".join(b"<http://e/p%d> <%ssubPropertyOf> <http://e/p%d> .\n" % (n, RDFS, n + 1) for n in range(14))
+    equal = b"<http://e/p14> <http://www.w3.org/2002/07/owl#inverseOf> <http://e/back> .\n"
+    engine = rw.Engine(schema=[chain + equal])
+    for n in (3, 7, 11, 14):
+        engine.register(f"SELECT * {{ ?x <http://e/p{n}> ?y }}")
+    drawn = epsilon_reduced(engine.live.current())
+    folded = fold_shortcuts(drawn, most=10)
+    assert folded.number_of_edges() == 15 < drawn.number_of_edges()
+    assert every_link(folded) == every_link(drawn)
+    assert fold_shortcuts(drawn, most=1000) is drawn
+
+
+def test_links_that_carry_something_else_than_the_way_around_stay() -> None:
+    drawn = networkx.MultiDiGraph()
+    drawn.add_nodes_from("abc", kind="property", layer=1)
+    drawn.add_edges_from([("a", "b", {"kind": "SO"}), ("b", "c", {"kind": "OS"})])
+    drawn.add_edges_from([("a", "c", {"kind": "SO"}), ("a", "c", {"kind": "OS"})])
+    folded = fold_shortcuts(drawn, most=0)
+    assert sorted(folded.edges(data="kind")) == [("a", "b", "SO"), ("a", "c", "SO"), ("b", "c", "OS")]
+
+
+def test_equal_properties_stay_linked_both_ways() -> None:
+    drawn = networkx.MultiDiGraph()
+    drawn.add_nodes_from("abc", kind="property", layer=1)
+    drawn.add_edges_from((s, t, {"kind": "SO"}) for s, t in ["ab", "ba", "ac", "bc"])
+    assert every_link(fold_shortcuts(drawn, most=0)) == every_link(drawn)
+
+
+def test_a_querys_own_picture_shows_its_stream_even_if_all_comes_by_the_schema() -> None:
+    engine = rw.Engine(schema=[b"<http://e/q> <%ssubPropertyOf> <http://e/p> ." % RDFS])
+    engine.register("SELECT * FROM STREAM <http://e/s> { ?x <http://e/p> ?y }", name="one")
+    engine.register("SELECT * FROM STREAM <http://e/t> { ?x <http://e/r> ?y }", name="other")
+    drawn = draw(engine.live.current(), query="one")
+    assert ('label="e/s"' in drawn, "e/t" in drawn) == (True, False)

@@ -16,7 +16,7 @@ from retewave.compiler.explain_plan import prefixes_of
 from retewave.compiler.explain_running import Compiled
 from retewave.epsilon.network import Network, Node
 from retewave.errors import UsageError
-from retewave.viz.fold import fold_alike, fold_far, fold_tests
+from retewave.viz.fold import fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.graph import epsilon_full, epsilon_reduced, graph, leading_to
 from retewave.viz.join_table import join_table
 from retewave.viz.style import (
@@ -60,8 +60,8 @@ def draw(
         drawn = epsilon_reduced(running)
     else:
         drawn = graph(running)
-    part = _part(drawn, drawing)
-    return to_dot(_folded(part if query is None else leading_to(part, query)), DRAWINGS[drawing])
+    part = _part(drawn if query is None else leading_to(drawn, query), drawing)
+    return to_dot(_folded(part), DRAWINGS[drawing])
 
 
 def _part(drawn: networkx.MultiDiGraph, drawing: Drawing) -> networkx.MultiDiGraph:
@@ -75,7 +75,7 @@ def _part(drawn: networkx.MultiDiGraph, drawing: Drawing) -> networkx.MultiDiGra
 
 
 def _folded(drawn: networkx.MultiDiGraph) -> networkx.MultiDiGraph:
-    drawn = fold_alike(fold_tests(drawn))
+    drawn = fold_alike(fold_shortcuts(fold_tests(drawn)))
     if all(kind in _EPSILON for _, kind in drawn.nodes(data="kind")):
         return fold_alike(fold_far(drawn))
     return drawn

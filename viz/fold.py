@@ -1,5 +1,7 @@
 """Make a large graph legible: nodes that are alike become one, what is far from the queries becomes "so many more".
 
+And a link is left out where two others say the same.
+
 Data's way: graph -> **fold** -> DOT.  A folded graph is a graph of the same form: its new nodes have `count`, the
 number of nodes that they stand for.  The graph that was given stays as it is.
 """
@@ -7,15 +9,29 @@ number of nodes that they stand for.  The graph that was given stays as it is.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import networkx
 
-__all__ = ["MOST_ALIKE", "MOST_EPSILON", "MOST_MEMORIES", "fold_alike", "fold_far", "fold_tests"]
+__all__ = [
+    "MOST_ALIKE",
+    "MOST_EPSILON",
+    "MOST_LINKS",
+    "MOST_MEMORIES",
+    "fold_alike",
+    "fold_far",
+    "fold_shortcuts",
+    "fold_tests",
+]
 
 MOST_ALIKE = 4  # more nodes of one kind with the same neighbours are drawn as one
 MOST_EPSILON = 80  # more ε nodes are cut to those that are nearest to what is asked
+MOST_LINKS = 60  # with more ε links, those that two others add up to are left out
 MOST_MEMORIES = 40  # with more memories, α tests are written into them
+_CHAINED = {  # what two ε links in a row carry
+    ("SO", "SO"): "SO", ("SO", "OS"): "OS", ("OS", "SO"): "OS", ("OS", "OS"): "SO", ("SO", "S"): "S", ("SO", "O"): "O",
+    ("OS", "S"): "O", ("OS", "O"): "S", ("S", "S"): "S", ("O", "S"): "O",
+}  # fmt: skip
 _FOLDABLE = frozenset(("class", "property", "value", "query", "alpha"))
 
 
@@ -53,6 +69,32 @@ def _merge(graph: networkx.MultiDiGraph, names: list[str]) -> None:
     if "matches" in data:
         data["matches"] = sum(graph.nodes[name]["matches"] for name in names)
     graph.remove_nodes_from(others)
+
+
+def fold_shortcuts(graph: networkx.MultiDiGraph, most: int = MOST_LINKS) -> networkx.MultiDiGraph:
+    """Leave out an ε link where a way over another node says the same, when the links are many.
+
+    The reduced network links every input straight to all that it entails; drawn, a chain says as much.
+    """
+    kinds = {kind for pair in _CHAINED for kind in pair}
+    links = [(s, t, key) for s, t, key, kind in graph.edges(keys=True, data="kind") if kind in kinds]
+    if len(links) <= most:
+        return graph
+    folded = graph.copy()
+    for source, target, key in sorted(links, key=lambda link: (-len(list(_ways(graph, *link))), link)):
+        if any(_ways(folded, source, target, key)):  # the longest first: a way stays as long as it is needed
+            folded.remove_edge(source, target, key)
+    return folded
+
+
+def _ways(graph: networkx.MultiDiGraph, source: str, target: str, key: int) -> Iterator[str]:
+    """Yield the nodes by which two links lead from one node to another, and carry what a link between them does."""
+    wanted = graph.edges[source, target, key]["kind"]
+    for _, between, first in graph.out_edges(source, data="kind"):
+        if between in (source, target) or not graph.has_edge(between, target):
+            continue
+        if any(_CHAINED.get((first, each["kind"])) == wanted for each in graph[between][target].values()):
+            yield between
 
 
 def fold_far(graph: networkx.MultiDiGraph, most: int = MOST_EPSILON) -> networkx.MultiDiGraph:

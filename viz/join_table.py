@@ -36,16 +36,16 @@ def _memory(data: Mapping[str, Any]) -> str:
     fill = STATIC_FILL if data["static"] else MEMORY_FILLS[data["of"]]
     label = escape(data["label"]) or '<FONT COLOR="#9aa5b1">key only</FONT>'
     said = f"{'α' if data['of'] == 'alpha' else 'β'}M{data['memory']}  {label}"
-    if data["static"]:
-        said += _small(" static", "#8468cf")
-    if "live" in data:
-        said += f'<BR ALIGN="LEFT"/>{_small(escape(_counts(data)), "#52606d")}<BR ALIGN="LEFT"/>'
+    below = [_small("static", "#8468cf")] if data["static"] else []
+    below += [_small(escape(_counts(data)), "#52606d")] if "live" in data else []
+    if below:
+        said += f'<BR ALIGN="LEFT"/>{_small(" · ", "#52606d").join(below)}<BR ALIGN="LEFT"/>'
     return f'<TR><TD PORT="m{data["memory"]}" BGCOLOR="{fill}" ALIGN="LEFT">{said}</TD></TR>'
 
 
 def _counts(data: Mapping[str, Any]) -> str:
-    refused = [f"{short_number(data[f'refused_by_{why}'])} no {why}" for why in _REFUSALS if data[f"refused_by_{why}"]]
-    return " · ".join([f"{short_number(data['live'])} live", *refused])
+    refused = [f"{short_number(data[f'refused_by_{why}'])} by {why}" for why in _REFUSALS if data[f"refused_by_{why}"]]
+    return f"{short_number(data['live'])} live" + (f" · refused {', '.join(refused)}" if refused else "")
 
 
 def _small(text: str, colour: str) -> str:

@@ -62,6 +62,7 @@ EDGES = {  # kind of a link -> (colour, line)
     "completes": ("#334e68", "solid"),
     "rest": ("#cbd2d9", "dotted"),
 }
+_LEAST_HOT = 100  # rows: a handful is not hot, even where it is the most
 _COLD, _HOT = (0x9A, 0xA5, 0xB1), (0xD9, 0x2D, 0x20)
 
 
@@ -71,7 +72,7 @@ def heat(rows: int, most: int) -> tuple[str, float]:
     >>> heat(0, 100), heat(100, 100)
     (('#9aa5b1', 1.0), ('#d92d20', 5.0))
     """
-    share = (log10(1 + rows) / log10(1 + most)) ** 2 if most > 0 else 0.0
+    share = (log10(1 + rows) / log10(1 + max(most, _LEAST_HOT))) ** 2
     colour = "#" + "".join(f"{round(cold + share * (hot - cold)):02x}" for cold, hot in zip(_COLD, _HOT, strict=True))
     return colour, round(1 + 4 * share, 2)
 
