@@ -135,8 +135,11 @@ def _new_row(arena, net, slot, static):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _link_row(arena, group, word, row, static):  # type: ignore[no-untyped-def]
-    """Put a row in its group's list: streamed rows in arrival order, static ones after them."""
+def _link_row(arena, group, word, row, static, none_static):  # type: ignore[no-untyped-def]
+    """Put a row in its group's list: streamed rows in arrival order, static ones after them.
+
+    The tail has long left the caches.  Where no static row can follow it, it is written, but not read: nothing waits.
+    """
     head, tail = arena[word] >> 32, arena[word] & LOW
     if static:
         arena[row + R_LINK] = (head << 32) | group
@@ -145,7 +148,7 @@ def _link_row(arena, group, word, row, static):  # type: ignore[no-untyped-def]
         arena[row + R_LINK] = (head << 32) | group
         arena[word] = (row << 32) | row
     else:
-        arena[row + R_LINK] = (arena[tail + R_LINK] & ~LOW) | group
+        arena[row + R_LINK] = group if none_static else (arena[tail + R_LINK] & ~LOW) | group
         arena[tail + R_LINK] = (row << 32) | (arena[tail + R_LINK] & LOW)
         arena[word] = (head << 32) | row
 
@@ -169,7 +172,8 @@ def store_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-d
     record = net[N_SLOTS] + slot * SLOT_WIDTH
     index = net[record + SLOT_INDEX]
     keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
-    _link_row(arena, group, group + G_KEY + keys + index, row, static)
+    none_static = arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_STATIC_PAGE] == 0
+    _link_row(arena, group, group + G_KEY + keys + index, row, static, none_static)
     arena[group + G_MASK] |= 1 << index
     if arena[A_COUNTING] != 0:
         arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_IN] += 1
