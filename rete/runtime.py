@@ -32,6 +32,7 @@ from retewave.rete.kernel import (
 )
 from retewave.rete.marks import mark_terms, new_cursor
 from retewave.rete.network import Network, new_arena
+from retewave.rete.pages import Pool, grown
 from retewave.rete.term_bytes import address_of
 from retewave.rete.values import Values
 from retewave.windows.intervals import STATIC_END, STATIC_START
@@ -39,6 +40,8 @@ from retewave.windows.intervals import STATIC_END, STATIC_START
 __all__ = ["LiveRowsAtBound", "Options", "Runtime"]
 
 MOST_OUTPUT = 1 << 16  # output rows after which the kernel pauses between two input rows
+FEW = 1 << 10  # output rows; fewer are copied
+FIRST_GROWTH = 1 << 22  # words that an arena has at least once it has outgrown its first size
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Runtime:
     _nothing: np.ndarray = field(init=False)  # no output rows
     _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
     _cursor: np.ndarray = field(init=False)  # how far that is
+    _outs: Pool = field(init=False)  # arrays for output rows
 
     def __post_init__(self) -> None:
         net = self.network.assemble(self.options.seed)
@@ -85,6 +89,7 @@ class Runtime:
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
         self._nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
+        self._outs = Pool(self.state.out.shape)
 
     @property
     def arena(self) -> np.ndarray:
@@ -156,22 +161,33 @@ class Runtime:
         count = word[P_COUNT]
         if count == 0:
             return said, word[P_ROW], self._nothing
-        width = self._nothing.shape[1]
-        return said, word[P_ROW], self.state.out[: count * width].reshape(count, width).copy()
+        return said, word[P_ROW], self._taken(count)
+
+    def _taken(self, count: int) -> np.ndarray:
+        """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
+        out, width = self.state.out, self._nothing.shape[1]
+        rows = out[: count * width].reshape(count, width)
+        if count < FEW:
+            return rows.copy()
+        if self._outs.shape != out.shape:
+            self._outs = Pool(out.shape)
+        self.state = self.state._replace(out=self._outs.take())
+        return rows
 
     def _connect(self, values: Values) -> None:
         connect(self._cells, self.state, values, self.memo)
         self._told = self.state, values, self.memo
 
     def _make_room(self, said: int) -> None:
-        """Double the array that is too small."""
+        """Make the array that is too small larger: the arena in leaps, since what is not used of it takes no memory."""
         state = self.state
         if said == at.NEEDS_STACK:
-            self.state = state._replace(stack=_doubled(state.stack))
+            self.state = state._replace(stack=grown(state.stack, 2 * len(state.stack)))
         elif said == at.NEEDS_OUT:
-            self.state = state._replace(out=_doubled(state.out))
+            self.state = state._replace(out=grown(state.out, 2 * len(state.out)))
         elif len(state.arena) < state.arena[at.A_MOST_WORDS]:
-            self.state = state._replace(arena=_doubled(state.arena))
+            words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[at.A_MOST_WORDS]))
+            self.state = state._replace(arena=grown(state.arena, words))
         else:
             raise LimitError(
                 f"the memories fill {int(state.arena[at.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
@@ -180,8 +196,7 @@ class Runtime:
 
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""
-        roomy = np.zeros(max(len(self.state.arena), 2 * len(arena)), dtype=np.int64)
-        roomy[: len(arena)] = arena
+        roomy = grown(arena, max(len(self.state.arena), 2 * len(arena)))
         for word in (at.A_LIMIT, at.A_SHEDDING, at.A_COUNTING):
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
@@ -209,10 +224,3 @@ class Runtime:
         record = self.network.slots[slot]
         keys = self.network.nodes[record.node].keys
         return slot_rows(self.state.net, self.state.arena, slot, keys, record.columns)
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    """Return an array twice as long with the same content; what is behind it is undefined."""
-    larger = np.empty(2 * len(array), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger

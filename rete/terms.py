@@ -16,6 +16,8 @@ from itertools import accumulate
 import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
+from retewave.rete.pages import grown as larger
+from retewave.rete.pages import zeros
 from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
     CELLS,
@@ -45,6 +47,8 @@ __all__ = ["Terms"]
 
 _FIRST_IDS = 1 << 12
 _FIRST_BYTES = 1 << 18
+_GROWN_IDS = 1 << 20  # what is too small for the first time grows to this at once: what is not used takes no memory
+_GROWN_BYTES = 1 << 26
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
 _LAST_ID = (1 << 32) - 1
 _BY_ID = Table._fields[3:]
@@ -230,9 +234,10 @@ class Terms:
             raise UsageError("the dictionary is full: it holds at most 4,294,967,295 terms")
         grown: dict[str, np.ndarray] = {}
         if ids + terms > len(self._table.spans):
-            grown |= {name: _grown(getattr(self._table, name), ids + terms) for name in _BY_ID}
+            rows = _power_of_two(ids + terms, max(2 * len(self._table.spans), _GROWN_IDS))
+            grown |= {name: larger(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
-            grown["slots"] = np.zeros(_power_of_two(4 * (live + terms), 0), np.int64)
+            grown["slots"] = zeros((_power_of_two(4 * (live + terms), 0),))
         self._connect(self._table._replace(**grown))
         if "slots" in grown:
             fill_slots(self.address)
@@ -242,8 +247,8 @@ class Terms:
 
     def _move_texts(self, room: int) -> None:
         """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
-        arena = np.zeros(_power_of_two(2 * int(living_bytes(self.address)) + room, _FIRST_BYTES), np.uint8)
-        spans = self._table.spans.copy()  # whoever reads a text meanwhile has the old arena and the old spans
+        arena = zeros((_power_of_two(2 * int(living_bytes(self.address)) + room, _GROWN_BYTES),), np.uint8)
+        spans = larger(self._table.spans, len(self._table.spans))  # whoever reads a text meanwhile has the old arena and the old spans
         used = int(move_texts(self.address, address_of(arena), address_of(spans)))
         self._connect(self._table._replace(arena=arena, spans=spans, holes=np.zeros(HOLES, np.int64)))
         self._cells[USED] = used
@@ -281,13 +286,6 @@ class Terms:
 
 def _power_of_two(least: int, floor: int) -> int:
     return max(floor, 1 << max(least - 1, 0).bit_length())
-
-
-def _grown(array: np.ndarray, least: int) -> np.ndarray:
-    """Return a copy with at least so many rows; the new ones are zero, and not resident before use."""
-    grown = np.zeros((_power_of_two(least, 2 * len(array)), *array.shape[1:]), array.dtype)
-    grown[: len(array)] = array
-    return grown
 
 
 def _bytes_of(text: bytes) -> np.ndarray:

@@ -19,6 +19,7 @@ from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
 from retewave.io.line_terms import SCOPE, SCOPE_SIZE
 from retewave.io.sources import DAMAGED, Bytes
 from retewave.rete.acceptance import Acceptance
+from retewave.rete.pages import Pool
 from retewave.rete.rows import END, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.term_bytes import BLOCK, address_of
 from retewave.rete.terms import Terms
@@ -29,6 +30,7 @@ BLOCK_BYTES = 1 << 22  # the fewer blocks, the less often the scanning thread mu
 MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
 _CHUNK_BYTES = 1 << 24  # so much is handed on at once at most, however few rows it has
 _PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most
+FEW = 1 << 12  # rows; fewer are copied
 _EXCERPT = 200  # bytes of a malformed line that its report shows
 
 
@@ -55,7 +57,7 @@ class Room:
 
     buffer: bytearray = field(default_factory=bytearray)  # the block at hand
     scratch: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))  # for what escapes stand for
-    rows: np.ndarray = field(default_factory=lambda: np.zeros((0, ROW_WIDTH), np.int64))  # that are not handed on yet
+    rows: Pool = field(default_factory=lambda: Pool((0, ROW_WIDTH)))  # arrays for rows
 
 
 class LineReading:
@@ -67,9 +69,9 @@ class LineReading:
         self._opened, self._terms, self._wanted = opened, terms, wanted
         self._cells = np.zeros(job.JOB_CELLS, np.int64)
         self._room = Room() if room is None else room
-        if len(self._room.rows) != wanted.chunk_rows:
-            self._room.rows = np.zeros((wanted.chunk_rows, ROW_WIDTH), np.int64)
-        self._rows = self._room.rows
+        if self._room.rows.shape[0] != wanted.chunk_rows:
+            self._room.rows = Pool((wanted.chunk_rows, ROW_WIDTH))
+        self._rows = self._room.rows.take()
         self._notes = np.zeros((max(wanted.reports, 1), job.FAULT_WIDTH), np.int64)
         self._gathered = np.zeros(job.BATCH * job.G_CELLS, np.int64)
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
@@ -183,7 +185,8 @@ class LineReading:
             end = self._resume(end)
             self._cells[job.BEHIND] = self.bytes - end
             start = 0
-        limit = max(self._buffer.rfind(b"\n", start, end), self._buffer.rfind(b"\r", start, end)) + 1
+        newline = self._buffer.rfind(b"\n", start, end)
+        limit = max(newline, self._buffer.rfind(b"\r", max(newline, start), end)) + 1
         if limit == 0 and end >= self._size:
             end = self._make_room(end)
         return limit, end
@@ -237,9 +240,15 @@ class LineReading:
                 self._terms.reserve(int(cells[job.NEED]), 4 * job.BATCH)
 
     def _handed_on(self) -> np.ndarray:
-        count = int(self._cells[job.ROW_COUNT])
-        self._cells[job.ROW_COUNT] = 0
-        return self._rows[:count].copy()
+        """Hand the rows on as they are, and go on in another array."""
+        cells, rows = self._cells, self._rows
+        count = int(cells[job.ROW_COUNT])
+        if count < FEW:
+            cells[job.ROW_COUNT] = 0
+            return rows[:count].copy()
+        self._rows = self._room.rows.take()
+        cells[job.ROWS], cells[job.ROW_COUNT] = address_of(self._rows), 0
+        return rows[:count]
 
     def _report_noted(self) -> None:
         """Make reports of the faults that the kernel noted."""
