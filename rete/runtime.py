@@ -39,7 +39,7 @@ from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["LiveRowsAtBound", "Options", "Runtime"]
 
-MOST_OUTPUT = 1 << 16  # output rows after which the kernel pauses between two input rows
+MOST_OUTPUT = 1 << 14  # output rows after which the kernel pauses between two input rows
 FEW = 1 << 10  # output rows; fewer are copied
 FIRST_GROWTH = 1 << 22  # words that an arena has at least once it has outgrown its first size
 

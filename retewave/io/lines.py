@@ -26,7 +26,7 @@ from retewave.rete.terms import Terms
 
 __all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Room", "Wanted"]
 
-BLOCK_BYTES = 1 << 22  # the fewer blocks, the less often the scanning thread must wait for the GIL
+BLOCK_BYTES = 1 << 20  # stays in the caches from reading to scanning
 MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
 _CHUNK_BYTES = 1 << 24  # so much is handed on at once at most, however few rows it has
 _PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most

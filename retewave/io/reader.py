@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["GENERATED_AT", "Chunk", "Counters", "Reader", "read", "read_static"]
 
 GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
-CHUNK_ROWS = 1 << 16
+CHUNK_ROWS = 1 << 15
 REPORTS = 20
 
 _scopes = itertools.count(1)  # numbers of documents, where the caller gives none
