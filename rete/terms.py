@@ -248,7 +248,8 @@ class Terms:
     def _move_texts(self, room: int) -> None:
         """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
         arena = zeros((_power_of_two(2 * int(living_bytes(self.address)) + room, _GROWN_BYTES),), np.uint8)
-        spans = larger(self._table.spans, len(self._table.spans))  # whoever reads a text meanwhile has the old arena and the old spans
+        old = self._table.spans  # whoever reads a text meanwhile has the old arena and the old spans
+        spans = larger(old, len(old))
         used = int(move_texts(self.address, address_of(arena), address_of(spans)))
         self._connect(self._table._replace(arena=arena, spans=spans, holes=np.zeros(HOLES, np.int64)))
         self._cells[USED] = used
