@@ -17,7 +17,7 @@ from retewave.bench.dataset import COUNTRIES, Dataset
 from retewave.bench.generate import OFFER_TRIPLES
 from retewave.bench.question import Question
 
-__all__ = ["Static", "expected_matches"]
+__all__ = ["Static", "expected_matches", "matches_of_offers"]
 
 _VENDOR_COUNTRY, _PRODUCER_COUNTRY = COUNTRIES.index("GB"), COUNTRIES.index("DE")
 
@@ -104,6 +104,18 @@ def _transitions(dataset: Dataset, question: Question, width: int, place: int) -
     lost = (previous * width + place) * 1_000_000 // question.rate + question.window
     now = (me * width + place) * 1_000_000 // question.rate
     return (before > 0).astype(np.int64) + ((behind > 0) & ~((before > 0) & (lost >= now)))
+
+
+def matches_of_offers(dataset: Dataset, question: Question) -> np.ndarray:
+    """Return how often each offer matches when the leaf type alone is asserted.
+
+    >>> from retewave.bench.dataset import draw
+    >>> matches_of_offers(draw(products=100, offers=3, seed=1), Question(pattern=1, target=1)).tolist()
+    [1, 1, 1]
+    """
+    before, behind = _arrivals(dataset, question, OFFER_TRIPLES + 1, OFFER_TRIPLES)
+    keep = _static_mask(dataset, question) & _type_mask(dataset, question, dataset.types.depth)
+    return np.where(keep, before + behind, 0)
 
 
 def expected_matches(dataset: Dataset, question: Question) -> int:

@@ -12,14 +12,15 @@ from typing import Any
 
 from retewave.bench.harness import Row
 
-__all__ = ["PLOTS", "draw_all"]
+__all__ = ["LIMIT", "OURS", "PLOTS", "REST", "draw_all", "style"]
 
 INK, PAPER, GRID = "#22303c", "#ffffff", "#e3e8ec"
 OURS, REST = "#0f7c8a", ["#e07a3f", "#7a6bb1", "#9aa5ad", "#c2a83e"]
 LIMIT = "#3d4b56"
 
 
-def _style() -> Any:
+def style() -> Any:
+    """Return matplotlib, drawing as all our plots are drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -178,15 +179,24 @@ def latencies(rows: Sequence[Row], plt: Any) -> Any:
 
 def peers(rows: Sequence[Row], plt: Any) -> Any:
     """Draw everything that can do pattern 1, the fastest on top."""
-    speed = {name: line[0] for name, line in _lines(rows, "peers", "throughput").items()}
-    memory = {name: line[0] for name, line in _lines(rows, "peers", "memory").items()}
+    return _bars(rows, plt, "peers")
+
+
+def on_spark(rows: Sequence[Row], plt: Any) -> Any:
+    """Draw what Spark does with us and without, and the embedded engine."""
+    return _bars(rows, plt, "spark")
+
+
+def _bars(rows: Sequence[Row], plt: Any, sweep: str) -> Any:
+    speed = {name: line[0] for name, line in _lines(rows, sweep, "throughput").items()}
+    memory = {name: line[0] for name, line in _lines(rows, sweep, "memory").items()}
     order = sorted(speed, key=lambda name: speed[name].median)
     figure, axes = plt.subplots(figsize=(10, 0.52 * len(order) + 1.7))
     axes.set(title="Pattern 1, window 5 s: bytes to matches", xlabel="triples/s (logarithmic)")
     if not order:
         _missing(axes)
         return figure
-    colours = {"retewave": OURS, "C, by hand": LIMIT}
+    colours = {"retewave": OURS, "retewave on Spark": OURS, "C, by hand": LIMIT}
     values = [speed[name].median for name in order]
     axes.barh(order, values, color=[colours.get(name, "#b8c2ca") for name in order], height=0.66)
     for y, name in enumerate(order):
@@ -209,12 +219,13 @@ PLOTS: dict[str, Callable[[Sequence[Row], Any], Any]] = {
     "schema": schemas,
     "patterns": pattern_counts,
     "latency": latencies,
+    "spark": on_spark,
 }
 
 
 def draw_all(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draw the plots of all sweeps that have rows; return their files."""
-    plt = _style()
+    plt = style()
     drawn = []
     for name, plot in PLOTS.items():
         if any(row.sweep == name for row in rows):

@@ -45,6 +45,12 @@ CAPTIONS = {
         "Triples are pushed when they are due, at a fixed rate; a match is as late as the clock says beyond its "
         "last triple's due time, so a stall counts against all that came meanwhile.",
     ),
+    "spark": (
+        "On Spark",
+        "Structured Streaming on two local cores, the stream from files: the same query text through "
+        "<code>retewave.spark.match</code>, the embedded engine, and what one can write in plain Spark. The session's "
+        "start and a short stream through the same query come before the clock.",
+    ),
 }
 
 TABLES = {
@@ -101,7 +107,7 @@ def _targets(rows: Sequence[Row]) -> str:
     return f"<h2>Targets</h2><table>{head}{''.join(lines)}</table>" if lines else ""
 
 
-def _peers(rows: Sequence[Row]) -> str:
+def _peers(rows: Sequence[Row], sweep: str) -> str:
     """Return the table of what each peer cannot do, or why it was not measured."""
     head = _cells([("", "measured"), ("n", "triples/s"), ("n", "offers"), ("", "it cannot, or it was not")], "th")
     lines = [
@@ -114,7 +120,7 @@ def _peers(rows: Sequence[Row]) -> str:
             ]
         )
         for row in sorted(rows, key=lambda row: -row.median)
-        if row.sweep == "peers" and row.metric == "throughput"
+        if row.sweep == sweep and row.metric == "throughput"
     ]
     return f"<table>{head}{''.join(lines)}</table>"
 
@@ -152,7 +158,7 @@ def _sections(rows: Sequence[Row], plots: Sequence[Path]) -> str:
     for name, (title, text) in CAPTIONS.items():
         if name in drawn:
             parts.append(f'<h2>{title}</h2><p>{text}</p><img src="{drawn[name]}" alt="{title}">')
-            parts.append(_peers(rows) if name == "peers" else "")
+            parts.append(_peers(rows, name) if name in ("peers", "spark") else "")
     return "".join(parts)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTERS", "adapter", "measure", "peak_rss", "why_missing"]
+__all__ = ["ADAPTERS", "SPARK", "adapter", "measure", "peak_rss", "why_missing"]
 
 ADAPTERS = {  # name -> module: only the measured one is imported
     "retewave": "retewave.bench.engine",
@@ -28,7 +28,12 @@ ADAPTERS = {  # name -> module: only the measured one is imported
     "pathway": "retewave.bench.peers.pathway_join",
     "oxigraph": "retewave.bench.peers.oxigraph_window",
     "clips": "retewave.bench.peers.clips_rules",
+    "spark sessions": "retewave.bench.peers.spark_sessions",
+    "spark state": "retewave.bench.peers.spark_state",
+    "spark joins": "retewave.bench.peers.spark_joins",
+    "spark": "retewave.bench.spark_engine",
 }
+SPARK = tuple(name for name in ADAPTERS if name.startswith("spark"))  # each of their runs starts a JVM
 
 
 def adapter(name: str) -> Adapter:

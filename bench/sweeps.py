@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from retewave.bench.harness import Point
 from retewave.bench.question import Question
-from retewave.bench.run import ADAPTERS, adapter
+from retewave.bench.run import ADAPTERS, SPARK, adapter
 from retewave.bench.workload import Workload, sleepers, watchers
 
 __all__ = ["SWEEPS", "points"]
@@ -18,6 +18,7 @@ __all__ = ["SWEEPS", "points"]
 SECOND = 1_000_000
 TARGET = 2  # a type with 40 subclasses
 OFFERS = 200_000
+PLAIN = "spark sessions"  # the fastest that Spark does without us
 WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
 
 
@@ -104,14 +105,21 @@ def latencies(full: bool) -> list[Point]:
 
 
 def peers(full: bool) -> list[Point]:
-    """Return everything that can do pattern 1, side by side; x is the number of offers that it gets through."""
-    found = []
-    for name in ADAPTERS:
-        measured = adapter(name)
-        offers = min(OFFERS, measured.most_offers or OFFERS)
-        question = replace(_ask(1, 5), distinct=measured.distinct)
-        found.append(Point("peers", measured.name, offers, name, Workload(question, offers)))
-    return found
+    """Return everything that can do pattern 1, side by side; of what there is on Spark, the best plain formulation."""
+    return [_alone("peers", name) for name in ADAPTERS if name == PLAIN or name not in SPARK]
+
+
+def on_spark(full: bool) -> list[Point]:
+    """Return pattern 1 embedded, on Spark with two local cores, and in plain Structured Streaming."""
+    return [_alone("spark", name) for name in ("retewave", *SPARK)]
+
+
+def _alone(sweep: str, name: str) -> Point:
+    """Return pattern 1 by one adapter; x is the number of offers that it gets through."""
+    measured = adapter(name)
+    offers = min(OFFERS, measured.most_offers or OFFERS)
+    question = replace(_ask(1, 5), distinct=measured.distinct)
+    return Point(sweep, measured.name, offers, name, Workload(question, offers))
 
 
 def counters(full: bool) -> list[Point]:
@@ -142,6 +150,7 @@ SWEEPS = {
     "latency": latencies,
     "counters": counters,
     "costs": costs,
+    "spark": on_spark,
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from retewave.bench.harness import Measured, Row, figures
+from retewave.bench.run import SPARK
 from retewave.bench.sweeps import LIMIT, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
@@ -70,10 +71,32 @@ def _below(what: str, bound: float, unit: str, place: Place, metric: str) -> Tar
     return Target(what, unit, _at(place, metric), bound, at_least=False)
 
 
+def _on_spark(name: str) -> Values:
+    """Return the throughput of an adapter in the sweep `spark`, whatever number of offers it gets through."""
+
+    def values(measured: Sequence[Measured]) -> list[float]:
+        for one in measured:
+            if one.point.sweep == "spark" and one.point.measured == name:
+                return figures(one).get(("throughput", "triples/s"), [])
+        return []
+
+    return values
+
+
+def _best(several: Sequence[Values]) -> Values:
+    """Return the highest of some figures, repetition by repetition; none if one of them was not measured."""
+
+    def values(measured: Sequence[Measured]) -> list[float]:
+        return [max(each) for each in zip(*(one(measured) for one in several), strict=False)]
+
+    return values
+
+
 def _static(pattern: int) -> Place:
     return ("static", f"pattern {pattern}", 100_000)
 
 
+_PLAIN_SPARK = [_on_spark(name) for name in SPARK if name != "spark"]
 _SLEEPING = "asking for types that never come"
 _PLAIN = ("static", "pattern 1", 0)
 _LATE_BLOCKS = ("latency", "as they come, 100,000/s", 100_000)
@@ -104,6 +127,9 @@ TARGETS = (
     _below("arena in use, a live row", 120, "bytes", _ROWS, "arena in use, a live row"),
     _below("process start to first match, kernels cached", 2_000, "ms", _START, "process start to first match"),
     _below("10⁶ static triples, read and loaded", 3, "s", _LOAD, "static data, read and loaded"),
+    Target("on Spark, local[2], bytes to matches", "triples/s", _on_spark("spark"), 0.8e6),
+    Target("on Spark, of the embedded engine's", "%", _ratio(_on_spark("spark"), _on_spark("retewave")), 40),
+    Target("on Spark, of the best plain formulation's", "%", _ratio(_on_spark("spark"), _best(_PLAIN_SPARK)), 500),
     _below("resident memory, window 25 s", 400, "MB", ("window", WITH, 25), "memory"),
 )
 

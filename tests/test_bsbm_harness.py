@@ -21,7 +21,7 @@ from retewave.bench.plots import PLOTS
 from retewave.bench.profile import STAGES, ladder
 from retewave.bench.question import FOREVER, Question
 from retewave.bench.report import TABLES, write_report
-from retewave.bench.run import ADAPTERS, adapter, measure, why_missing
+from retewave.bench.run import ADAPTERS, SPARK, adapter, measure, why_missing
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import TARGETS, rows_of_targets
 from retewave.bench.task import Adapter, Result, Task
@@ -35,7 +35,7 @@ def quiet(_: str) -> None:
     pass
 
 
-@pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "retewave"])
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "retewave" and name not in SPARK])
 @pytest.mark.parametrize("window", [10_000, 11_000, 500_000, FOREVER])
 def test_a_peer_finds_the_expected_matches(name, window, tmp_path):
     peer = adapter(name)

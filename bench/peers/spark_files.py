@@ -1,0 +1,181 @@
+"""What the peers on Spark share: the stream as files with times, a session, and the counting of a query's output.
+
+Where it stands: under the plain formulations of pattern 1; nothing here knows retewave.
+Spark's text source numbers no lines, so each line is given its time before the clock starts, as Pathway's are.  One
+more file holds a triple that comes an hour later: it moves the watermark past all others, as the next hour would.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from retewave.bench.task import Result, Task
+from retewave.bench.vocabulary import OFFER_CLASS, PREDICATES, RDF_TYPE
+
+__all__ = [
+    "CORES",
+    "REQUIRES",
+    "START",
+    "Stream",
+    "counted",
+    "java_missing",
+    "kinds",
+    "of_offers",
+    "resident",
+    "run",
+    "session",
+]
+    "CORES",
+    "REQUIRES",
+    "START",
+    "Stream",
+    "counted",
+    "java_missing",
+    "kinds",
+    "of_offers",
+    "resident",
+    "run",
+    "session",
+]
+
+CORES = 2
+REQUIRES = ("pyspark", "psutil")
+END = "<end>"  # all that the last triples say
+_HOUR = 3_600_000_000  # microseconds
+START = 1_000_000  # microseconds: of the stream; Spark's watermark is 0 as long as there is none, and that is too late
+_OF_JAVA = {
+    "spark.master": f"local[{CORES}]",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "3g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": str(CORES),
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream as files that Spark reads."""
+
+    spark: Any  # the session
+    folder: Path  # of the files
+    classes: tuple[str, ...]  # the target and its subclasses, in brackets
+    window: int  # microseconds
+
+    def triples(self) -> Any:
+        """Return the stream as a DataFrame of t, s, p and o."""
+        functions = import_module("pyspark.sql.functions")
+        text = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.folder))
+        parts = functions.split("value", " ", 4)
+        columns = [functions.timestamp_micros(parts[0].cast("bigint")).alias("t")]
+        return text.select(*columns, *(parts[n].alias(name) for n, name in enumerate("spo", 1)))
+
+
+def of_offers(stream: Stream) -> Any:
+    """Return the triples that offers have of their own."""
+    column = import_module("pyspark.sql.functions").col
+    return stream.triples().where((column("o") == OFFER_CLASS) | column("p").isin(*PREDICATES[1:]))
+
+
+def kinds(stream: Stream) -> Any:
+    """Return the arrivals of products' types that the pattern asks for: the product, and when."""
+    column = import_module("pyspark.sql.functions").col
+    rows = stream.triples().where((column("p") == RDF_TYPE) & column("o").isin(*stream.classes, END))
+    return rows.select(column("s").alias("kind"), column("t").alias("tk")).withWatermark("tk", "0 seconds")
+
+
+def session(**settings: str) -> Any:
+    """Return a local session; the processes of Python start as this very interpreter."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = import_module("pyspark.sql").SparkSession.builder.appName("bench")
+    for name, value in (_OF_JAVA | settings).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def java_missing() -> str:
+    """Return why there is no Java to run Spark with, or nothing."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    return "" if java else "there is no Java"
+
+
+def counted(matches: Callable[[], Any], checkpoint: Path) -> tuple[int, float]:
+    """Make a streaming query and run it over all that is there; return how many rows it put out, and the seconds."""
+    counts: list[int] = []
+
+    def count(batch: Any, _: int) -> None:
+        counts.append(batch.count())
+
+    started = time.perf_counter()
+    writer = matches().writeStream.foreachBatch(count).option("checkpointLocation", str(checkpoint))
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    return sum(counts), time.perf_counter() - started
+
+
+def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
+    """Measure a formulation after a short stream through the same query; `lines` are those of a micro-batch."""
+    spark, classes = session(), tuple(kind.decode() for kind in sorted(task.target_classes()))
+    with tempfile.TemporaryDirectory() as name:
+        found = []
+        for place, offers in (("warm", task.warm_up), ("real", task.offers)):
+            folder = Path(name) / place
+            _timed(offers, task.question.rate, folder, lines)
+            stream = Stream(spark, folder, classes, task.question.window)
+            found.append(counted(partial(matches_of, stream), Path(name) / f"{place}-checkpoint"))
+        memory = resident()
+        spark.stop()
+    matches, seconds = found[-1]
+    return Result(matches, seconds, peak_rss=memory)
+
+
+def resident() -> int:
+    """Return the memory that this process, its JVM and the workers of that hold now, in bytes."""
+    psutil = import_module("psutil")
+    me = psutil.Process()
+    return sum(process.memory_info().rss for process in [me, *me.children(recursive=True)])
+
+
+def _timed(offers: Path, rate: int, folder: Path, lines: int) -> None:
+    """Write a stream as files of so many lines, each with its time in front, in the order of their own times."""
+    folder.mkdir()
+    last, number = 0, 0
+    with offers.open("rb") as stream:
+        while block := list(islice(stream, lines)):
+            times = [START + (last + place) * 1_000_000 // rate for place in range(len(block))]
+            _put(folder, number, [b"%d %b" % (at, line[:-3]) for at, line in zip(times, block, strict=True)])
+            last, number = last + len(block), number + 1
+    _put(
+        folder,
+        number,
+        [
+            b"%d %b %b %b" % (START + last * 1_000_000 // rate + _HOUR, END.encode(), predicate.encode(), END.encode())
+            for predicate in PREDICATES
+        ],
+    )
+
+
+def _put(folder: Path, number: int, lines: list[bytes]) -> None:
+    path = folder / f"{number:06}.txt"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    os.utime(path, (number, number))  # Spark takes files in the order of their times
