@@ -136,12 +136,14 @@ def run_packed(
     streaming = {frame.isStreaming for frame in frames}
     if len(streaming) > 1:
         raise UsageError("streaming and batch DataFrames cannot be matched together")
-    configure(spark, job.shards)
-    keys = keys_of(job.shards, _partitions(spark) if True in streaming else job.shards)
+    on = streaming == {True}
+    if on:
+        configure(spark, job.shards)
+    keys = keys_of(job.shards, _partitions(spark) if on else job.shards)
     carried = carry(spark, job)
     route = routing.Routing(carried, keys, stats)
     packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
-    if True in streaming:
+    if on:
         return _of_stream(job, packets, watermark, Keeping(carried, keys, stats)), carried
     return _of_batch(job, packets, _Whole(carried, keys)), carried
 
