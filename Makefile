@@ -18,7 +18,7 @@ $(VENV)/.run: pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo "installing what tests, lint and benches need into $(VENV) (once)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench,viz,inspect]'
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,bench,viz,inspect,spark]'
 	@touch $@
 
 demo: $(VENV)/.run  ## run the social-media example of the Sparkwave paper and show its matches
@@ -26,10 +26,10 @@ demo: $(VENV)/.run  ## run the social-media example of the Sparkwave paper and s
 
 test: $(VENV)/.dev  ## all tests
 	@sh tests/system_packages.sh
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-long: $(VENV)/.dev  ## the property tests with ten times the cases
-	RETEWAVE_CASES=10 $(BIN)/python -m pytest -n 2
+	RETEWAVE_CASES=10 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.dev  ## style and types
 	$(BIN)/ruff check $(SOURCES)
