@@ -36,18 +36,6 @@ __all__ = [
     "run",
     "session",
 ]
-    "CORES",
-    "REQUIRES",
-    "START",
-    "Stream",
-    "counted",
-    "java_missing",
-    "kinds",
-    "of_offers",
-    "resident",
-    "run",
-    "session",
-]
 
 CORES = 2
 REQUIRES = ("pyspark", "psutil")
