@@ -122,7 +122,7 @@ def _of_network(engine: Engine) -> dict[str, int]:
     found["live_rows"], found["static_rows"] = int(arena[at.A_LIVE]), int(arena[at.A_STATIC])
     found["collected"] += int(arena[at.A_COLLECTED])
     found["shed"] += int(arena[at.A_SHED])
-    found["arena_bytes"] = arena.nbytes
+    found["arena_bytes"] = int(arena[at.A_TOP]) * arena.itemsize  # what is behind has never been used
     return found
 
 
