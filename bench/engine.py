@@ -7,6 +7,7 @@ Matches are counted as the batches that the engine hands out; no term is decoded
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -64,6 +65,11 @@ def percentiles(latencies: list[float]) -> dict[str, float]:
     return {name: ordered[min(int(part * len(ordered)), last)] for name, part in PERCENTILES.items()}
 
 
+def _triple(line: bytes) -> tuple[str, ...]:
+    """Return the three texts of a line as it is written here: with one blank between them, and before the dot."""
+    return tuple(line[:-3].decode().split(" ", 2))
+
+
 class _Live:
     """A stream that comes when it is due: line i at i / rate seconds after the first was asked for.
 
@@ -99,7 +105,7 @@ class _Live:
 
     def push_each(self, engine: Any) -> None:
         """Push every line by itself when it is due."""
-        triples = [tuple(line[:-3].decode().split(" ", 2)) for line in self.lines]
+        triples = [_triple(line) for line in self.lines]
         self.zero = time.perf_counter()
         for i, triple in enumerate(triples):
             while self._due() <= i:
@@ -107,11 +113,22 @@ class _Live:
             engine.push(triple, time=i / self.rate)
 
 
+def _ready(task: Task, on_match: Callable[[Any], object]) -> Any:
+    """Return an engine with its network, and put what there is by now out of the garbage collector's way.
+
+    Else the collector goes through all modules once in a while, for tens of milliseconds.
+    """
+    engine = engine_of(task, on_match)
+    engine.flush()
+    gc.collect()
+    gc.freeze()
+    return engine
+
+
 def _play(task: Task, lines: list[bytes]) -> _Live:
     """Play lines live to a new engine, one by one or as they come."""
     live = _Live(lines, task.question.rate)
-    engine = engine_of(task, live.on_match)
-    engine.flush()
+    engine = _ready(task, live.on_match)
     if task.batch == 1:
         live.push_each(engine)
     else:
@@ -125,10 +142,31 @@ def _latency(task: Task) -> Result:
     return Result(len(live.late), time.perf_counter() - live.zero, latencies=percentiles(live.late))
 
 
+def _push_all(task: Task, lines: list[bytes]) -> Result:
+    """Push one line behind the other; the latency is that of each call, whether it finds a match or not."""
+    matches: list[Any] = []
+    engine = _ready(task, matches.append)
+    triples, taken = [_triple(line) for line in lines], []
+    started = time.perf_counter()
+    for i, triple in enumerate(triples):
+        before = time.perf_counter()
+        engine.push(triple, time=i / task.question.rate)
+        taken.append(time.perf_counter() - before)
+    return Result(len(matches), time.perf_counter() - started, latencies=percentiles(taken))
+
+
+def _pushes(task: Task) -> Result:
+    _push_all(task, task.warm_up.read_bytes().splitlines(keepends=True))
+    return _push_all(task, task.offers.read_bytes().splitlines(keepends=True))
+
+
+_MODES = {"run": _run, "latency": _latency, "pushes": _pushes}
+
+
 def _measured(task: Task) -> Result:
     """Measure in the task's mode."""
-    if task.mode in ("run", "latency"):
-        return _latency(task) if task.mode == "latency" else _run(task)
+    if task.mode in _MODES:
+        return _MODES[task.mode](task)
     costs: dict[str, Callable[[Task], Result]] = import_module("retewave.bench.costs").COSTS
     return costs[task.mode](task)
 

@@ -29,7 +29,7 @@ class Task:
     queries: tuple[str, ...]  # the patterns' texts
     question: Question  # what they ask, for peers that read no query
     triples: int  # in the stream
-    mode: str = "run"  # run: bytes to matches; latency: pushes at a fixed rate; or one of `costs.COSTS`
+    mode: str = "run"  # run: bytes to matches; latency: at a fixed rate; pushes: back to back; or one of `costs.COSTS`
     batch: int = 1  # triples a push, in mode latency
     stats: bool = False  # the engine counts by memory and join
     slide: int = 1_000_000  # µs between evaluations, for peers that re-evaluate the window

@@ -27,7 +27,7 @@ from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.running import Running, build, load
-from retewave.sweep import Sweep
+from retewave.sweep import Sweep, rehearse
 from retewave.windows.times import Clock
 
 __all__ = ["Live"]
@@ -81,7 +81,9 @@ class Live:
         running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
         found = list(load(running, self.terms, static, former))
         running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
-        if former is not None:
+        if former is None:
+            rehearse(running)
+        else:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
             self.shed += int(former.runtime.arena[at.A_SHED])
             running.outcome.take_over(former.outcome)

@@ -20,7 +20,7 @@ from retewave.match import Matches
 from retewave.rete.terms import Terms
 from retewave.running import Running
 
-__all__ = ["Sweep"]
+__all__ = ["Sweep", "rehearse"]
 
 
 class Sweep:
@@ -73,3 +73,11 @@ class Sweep:
         memo = self._running.runtime.memo
         memo[:, freed[freed < memo.shape[1]]] = 0
         self.freed += len(freed)
+
+
+def rehearse(running: Running) -> None:
+    """Sweep and grow a dictionary of one term, so that the kernels for it are loaded before the stream begins."""
+    terms = Terms(seed=0)
+    terms.intern(b"_:term")
+    terms.reserve(1 << 21, 1 << 15)
+    Sweep(terms, running, (), ()).go_on(1 << 20)
