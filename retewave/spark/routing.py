@@ -121,7 +121,7 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 def _route(router: Router, batch: pa.RecordBatch) -> list[Packet]:
     """Route a batch, whichever columns it has."""
     values = batch.column(VALUE)
-    told = {
+    told: dict[str, Any] = {
         "times": _numbers(batch, TIME),
         "first": _numbers(batch, FIRST),
         "scopes": _numbers(batch, DOCUMENT),
@@ -156,7 +156,9 @@ def _route_file(router: Router, place: dict[str, Any], row: int, told: dict[str,
     before = router.counts.triples
     try:
         for text in texts_of(Range(place["file"], place["start"], place["end"], place["format"])):
-            here = {name: None if column is None else column[row : row + 1] for name, column in told.items()}
+            here: dict[str, Any] = {
+                name: None if column is None else column[row : row + 1] for name, column in told.items()
+            }
             if here["first"] is not None:
                 here["first"] = here["first"] + (router.counts.triples - before)
             yield from router.text(text, **here, name=place["file"])

@@ -72,7 +72,7 @@ class Running:
     query: StreamingQuery  # Spark's
     stats: Stats  # its counts
 
-    def wait(self, tick: Callable[[Running], None], seconds: float = 0.5) -> None:
+    def wait(self, tick: Callable[[Running], None], seconds: int = 1) -> None:
         """Wait for its end, telling `tick` of its progress; raise what ended it."""
         try:
             while not self.query.awaitTermination(seconds):
