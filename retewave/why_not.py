@@ -212,14 +212,15 @@ class _OfBranch:
 
     def _absent(self, rows: Rows) -> tuple[Reason, str]:
         """Say what is known of a triple that is not there."""
-        if not rows.own_slots:
+        if not rows.slots:
             return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
         counted = count(self.all.running)
         live, arena = self.all.engine.live, self.all.running.runtime.arena
         former = live.collected + live.shed
         gone = former + int(arena[at.A_COLLECTED] + arena[at.A_SHED])
         if counted.counting and not former:
-            gone = sum(counted.memories[slot].collected for slot in rows.own_slots)
+            whole = [slot for slot in rows.slots if self._keeps_all(slot)] or rows.own_slots or rows.slots
+            gone = min(counted.memories[slot].collected for slot in whole)
         said = "it has not come while the query listens: no row has been collected"
         if gone:
             since = self.all.moment(self.now, self.now - self.width)[0]
@@ -229,14 +230,22 @@ class _OfBranch:
     def _kept_out(self, rows: Rows, counted: Counts) -> Iterator[str]:
         """Say which filters stand before a pattern's memory: what they refuse is not stored."""
         assert isinstance(rows.pattern, TriplePattern)
+        if any(self._keeps_all(slot) for slot in rows.slots):
+            return
         places = {Variable(f"c{c}"): term for c, term in enumerate(rows.pattern.terms) if isinstance(term, Variable)}
         for slot in rows.own_slots:
             filters = self.all.running.lowered.slots[slot].filters
             refused = counted.memories[slot].refused_by_filter
             if filters and (refused or not counted.counting):
                 texts = " and ".join(filter_text(rename(each.expression, places)) for each in filters)
-                how_many = f" ({refused:,} triples so far)" if counted.counting else ""
+                how_many = f" ({refused:,} triple{'s' * (refused != 1)} so far)" if counted.counting else ""
                 yield f"; or it came and was refused by {self.all.prefixes.short(texts)}{how_many}, and is not kept"
+
+    def _keeps_all(self, slot: int) -> bool:
+        """Say whether a memory keeps what comes, whatever filters say of it, as long as the query's window asks."""
+        lowered = self.all.running.lowered
+        window = lowered.network.nodes[lowered.network.slots[slot].node].window
+        return not lowered.slots[slot].filters and window >= self.width
 
     def _came_elsewhere(self, within: Within, rows: Rows) -> bool:
         ids = self.all.memories.elsewhere(rows)

@@ -35,6 +35,63 @@ def test_answer_is_json_when_asked_for(stream: str) -> None:
     assert found["alternatives"][0]["partials"][0]["found"][0]["triple"] == "e:ann e:likes e:tea"
 
 
+LATE = """PREFIX e: <http://e/> SELECT ?x FROM STREAM <http://e/s> [RANGE 2s] FROM STREAM <http://e/t> [RANGE 5s]
+{ ?x e:likes ?y . ?y e:costs ?n FILTER(?n < 5) }"""
+
+
+def answered(tmp_path: Path, query: str, lines: str, *options: str) -> dict:
+    path = tmp_path / "lines.nt"
+    path.write_text("".join(f"<http://e/{s}> <http://e/{p}> {o} .\n" for s, p, o in map(str.split, lines.split("|"))))
+    streams = [f"http://e/s={path}"]
+    run = ["why-not", query, "--rate", "1", "--format", "json", *options, *(f"--stream={each}" for each in streams)]
+    result = CliRunner().invoke(app, run)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def the_refusal(answer: dict) -> dict:
+    ((refusal,),) = [partial["refused"] for partial in answer["alternatives"][0]["partials"]]
+    return refusal
+
+
+NOISE = "|".join(
+    ["noise costs <http://e/x>|noise likes <http://e/x>|noise is <http://e/Drink>|noise is <http://e/Person>"] * 3000
+)
+SEVEN, THREE = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (7, 3))
+
+
+def test_what_a_filter_keeps_out_of_a_memory_is_known(tmp_path: Path) -> None:
+    refusal = the_refusal(answered(tmp_path, LATE, f"ann likes <http://e/tea>|tea costs {SEVEN}", "--binding=x=e:ann"))
+    assert (refusal["reason"], refusal["candidates"][0]["wrong"]) == ("filter", "FILTER(?n < 5) is not true")
+
+
+def test_what_has_left_the_window_long_ago_is_known(tmp_path: Path) -> None:
+    lines = f"ann likes <http://e/tea>|bob likes <http://e/x>|bob likes <http://e/x>|tea costs {THREE}|{NOISE}"
+    refusal = the_refusal(answered(tmp_path, LATE, lines, "--binding=x=e:ann"))
+    assert (refusal["reason"], refusal["candidates"][0]["wrong"]) == ("window", "outside the window by 1s")
+
+
+def test_patterns_that_differ_in_constants_only_are_kept_apart(tmp_path: Path) -> None:
+    query = """PREFIX e: <http://e/> SELECT ?x FROM STREAM <http://e/s> [RANGE 2s]
+    { ?x e:is e:Person . ?x e:likes ?y . ?y e:is e:Drink }"""
+    lines = f"tea is <http://e/Drink>|ann is <http://e/Person>|noise is <http://e/x>|ann likes <http://e/tea>|{NOISE}"
+    refusal = the_refusal(answered(tmp_path, query, lines, "--binding=x=e:ann"))
+    assert (refusal["reason"], refusal["pattern"]) == ("window", "e:tea e:is e:Drink")
+    assert refusal["candidates"][0]["wrong"] == "outside the window by 1s"
+
+
+def test_a_triple_that_never_came_is_known_not_to_have_come(tmp_path: Path) -> None:
+    refusal = the_refusal(answered(tmp_path, LATE, f"ann likes <http://e/tea>|{NOISE}", "--binding=x=e:ann"))
+    assert refusal["said"] == "it has not come while the query listens: no row has been collected"
+
+
+def test_a_pattern_that_is_alone_has_a_memory_in_a_run_for_why_not(tmp_path: Path) -> None:
+    query = "PREFIX e: <http://e/> SELECT * { ?x e:costs ?n FILTER(?n < 5) }"
+    answer = answered(tmp_path, query, f"tea costs {SEVEN}|milk costs {THREE}", "--binding=x=e:tea")
+    assert the_refusal(answer)["reason"] == "filter"
+    assert answered(tmp_path, query, f"milk costs {THREE}", "--binding=x=e:milk")["matched"] == 1
+
+
 @pytest.mark.parametrize("binding", ["x", "nothing=e:ann", "x=ann"])
 def test_binding_that_cannot_be_understood_is_refused(stream: str, binding: str) -> None:
     result = asked(stream, "--binding", binding)

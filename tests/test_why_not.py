@@ -88,7 +88,7 @@ def test_counting_engine_tells_how_many_triples_the_filter_refused() -> None:
     pushed(engine, OFFER[0], OFFER[1], ("p1", A, "Toy"))
     assert "refused by" not in the_refusal(engine.why_not(query, {"offer": E + "o1"})).said
     pushed(engine, ("o1", "price", 50))
-    assert "(1 triples so far)" in the_refusal(engine.why_not(query, {"offer": E + "o1"})).said
+    assert "(1 triple so far)" in the_refusal(engine.why_not(query, {"offer": E + "o1"})).said
 
 
 def test_triple_that_a_filter_refused_is_shown_where_another_query_keeps_it() -> None:
