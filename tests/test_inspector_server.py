@@ -100,7 +100,7 @@ def test_pace_is_set(client: TestClient) -> None:
 
 
 def test_counts_come_as_events_when_they_change() -> None:
-    with serving(new_controller()) as address, httpx.stream("GET", f"{address}/events", timeout=20) as events:
+    with serving(new_controller()) as address, httpx.stream("GET", f"{address}/events", timeout=60) as events:
         assert events.headers["content-type"].startswith("text/event-stream")
         seen = []
         for line in events.iter_lines():
@@ -108,7 +108,7 @@ def test_counts_come_as_events_when_they_change() -> None:
                 seen.append(json.loads(line[6:])["poured"])
                 if seen[-1] == 2:
                     break
-                httpx.post(f"{address}/step")
+                httpx.post(f"{address}/step", timeout=60)
         assert seen == [0, 1, 2]
 
 
