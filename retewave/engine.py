@@ -364,15 +364,13 @@ class Engine:
 
 
 def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:
-    """Yield the matches of several batches in the order in which they were found."""
+    """Iterate over the matches of several batches in the order in which they were found."""
     if len(batches) == 1:
-        yield from batches[0]
-        return
+        return iter(batches[0])
     places = [
         (place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())
     ]
-    for _, number, row in sorted(places):
-        yield batches[number][row]
+    return (batches[number][row] for _, number, row in sorted(places))
 
 
 def _is_triple(triples: Any) -> bool:

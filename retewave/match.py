@@ -7,6 +7,7 @@ somebody still holds decodes its ids once (`seal`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,14 @@ class Matches:
     __slots__ = ("__weakref__", "_texts", "clock", "ends", "ids", "number", "places", "query", "starts", "terms")
 
     def __init__(
-        self, query: Query, terms: Terms, clock: Clock, ids: np.ndarray, starts: np.ndarray, ends: np.ndarray
+        self,
+        query: Query,
+        terms: Terms,
+        clock: Clock,
+        ids: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        places: np.ndarray | None = None,
     ) -> None:
         self.query = query  # whose matches they are
         self.terms = terms  # the dictionary of the ids
@@ -39,7 +47,7 @@ class Matches:
         self.starts = starts  # int64[n] microseconds
         self.ends = ends  # int64[n] microseconds
         self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
-        self.places = np.arange(len(ids))  # where they stood among other queries' matches
+        self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
 
     def __len__(self) -> int:
@@ -51,7 +59,7 @@ class Matches:
         return Match(self, row % len(self))
 
     def __iter__(self) -> Iterator[Match]:
-        return (Match(self, row) for row in range(len(self)))
+        return map(partial(Match, self), range(len(self)))
 
     def seal(self) -> None:
         """Decode all ids once, so that the batch no longer needs the dictionary."""

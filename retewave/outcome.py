@@ -65,9 +65,7 @@ class Outcome:
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
         ready = self._as_they_are(query, rows)
         if ready is not None:
-            batch = Matches(query, self.terms, clock, ready, rows[:, at.O_START], rows[:, at.O_END])
-            batch.places = places
-            return batch
+            return Matches(query, self.terms, clock, ready, rows[:, at.O_START], rows[:, at.O_END], places)
         branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
         ids = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
@@ -80,9 +78,8 @@ class Outcome:
             living = np.flatnonzero(kept)
             starts, ends = rows[living, at.O_WINDOW_START], rows[living, at.O_END]
             kept[living] = self.supports[query.number].new(ids[living], starts, ends)
-        batch = Matches(query, self.terms, clock, ids[kept], rows[kept, at.O_START], rows[kept, at.O_END])
-        batch.places = places[kept]
-        return batch
+        starts, ends = rows[kept, at.O_START], rows[kept, at.O_END]
+        return Matches(query, self.terms, clock, ids[kept], starts, ends, places[kept])
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
