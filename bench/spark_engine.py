@@ -1,8 +1,8 @@
 """The engine on Spark as an adapter: the same query text through `retewave.spark.match`, on two local cores.
 
 Where it stands: beside the embedded engine (`engine`) and the plain formulations (`peers.spark_*`), under the same
-protocol.  The session's start, the loading of the kernels into Spark's workers and a short stream through the same
-query are warm-up and not measured; planning the real query, starting it, every micro-batch and commit are.
+protocol.  The session's start, the query's start, the loading of the kernels into Spark's workers and short streams
+through this very query are warm-up and not measured; every micro-batch from then on is, with its log and its commit.
 Matches are counted as the rows of the output DataFrame: each has gone back to the JVM with its terms as text.
 """
 
@@ -14,23 +14,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.peers.spark_files import CORES, REQUIRES, START, counted, java_missing, resident, session
+from retewave.bench.peers.spark_files import CORES, REQUIRES, START, WARM_UPS, counted, java_missing, resident, session
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
 _TRIGGER = 160 << 20  # bytes of a micro-batch: about a second's work
-_SILENCE = 2  # milliseconds of stream behind the last offer: Spark's watermark goes by whole milliseconds
-_NOTHING = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, but nothing joins it
+_LATER = 2_000  # microseconds behind the last triple that the watermark must have passed; it goes by milliseconds
+_NOTHING = b"<urn:end> <urn:end> <urn:end> .\n"
+_AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is told
 
 
-def _closed(offers: Path, rate: int, folder: Path) -> Path:
-    """Return a folder with the stream, and as many triples behind it as move the watermark past its last one."""
-    folder.mkdir()
-    (folder / "1.nt").symlink_to(offers)
-    (folder / "2.nt").write_bytes(_NOTHING * (_SILENCE * rate // 1000 + 1))
-    return folder
+def _silence(rate: int, micros: int) -> bytes:
+    """Return as many triples of nothing as fill so long a time: a nominal rate has no other way to be silent."""
+    return _NOTHING * (micros * rate // 1_000_000) + _AFTERWARDS
 
 
 def _found(spark: Any, task: Task, folder: Path) -> Any:
@@ -49,17 +47,26 @@ def _found(spark: Any, task: Task, folder: Path) -> Any:
     )
 
 
+def _arrive(folder: Path, number: int, offers: Path, silence: bytes) -> None:
+    """Let a stream come, and the silence behind it; the source reads files in the order of their names."""
+    (folder / f"{number}-a.nt").symlink_to(offers)
+    silent = folder / "silence"
+    silent.write_bytes(silence)
+    silent.rename(folder / f"{number}-b.nt")
+
+
 def _run(task: Task) -> Result:
-    spark = session()
+    spark, rate = session(), task.question.rate
     import_module("retewave.spark").register(spark)
     with tempfile.TemporaryDirectory() as name:
-        found = []
-        for place, offers in (("warm", task.warm_up), ("real", task.offers)):
-            folder = _closed(offers, task.question.rate, Path(name) / place)
-            found.append(counted(partial(_found, spark, task, folder), Path(name) / f"{place}-checkpoint"))
+        folder = Path(name) / "stream"
+        folder.mkdir()
+        silence = _silence(rate, task.question.window + _LATER)
+        arrivals = [partial(_arrive, folder, number, task.warm_up, silence) for number in range(WARM_UPS)]
+        arrivals.append(partial(_arrive, folder, WARM_UPS, task.offers, _silence(rate, _LATER)))
+        matches, seconds = counted(_found(spark, task, folder), Path(name) / "state", arrivals)
         memory = resident()
         spark.stop()
-    matches, seconds = found[-1]
     return Result(matches, seconds, peak_rss=memory)
 
 

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -27,6 +27,7 @@ __all__ = [
     "CORES",
     "REQUIRES",
     "START",
+    "WARM_UPS",
     "Stream",
     "counted",
     "java_missing",
@@ -35,9 +36,11 @@ __all__ = [
     "resident",
     "run",
     "session",
+    "write_timed",
 ]
 
 CORES = 2
+WARM_UPS = 2  # short streams, so that every worker has done every part of the work
 REQUIRES = ("pyspark", "psutil")
 END = "<end>"  # all that the last triples say
 _HOUR = 3_600_000_000  # microseconds
@@ -107,34 +110,47 @@ def java_missing() -> str:
     return "" if java else "there is no Java"
 
 
-def counted(matches: Callable[[], Any], checkpoint: Path) -> tuple[int, float]:
-    """Make a streaming query and run it over all that is there; return how many rows it put out, and the seconds."""
+def counted(matches: Any, folder: Path, arrivals: Sequence[Callable[[], None]]) -> tuple[int, float]:
+    """Let streams arrive at a running query one by one; return the rows that the last one brings, and its seconds.
+
+    The query keeps its state in the folder.  The clock runs from the arrival until the last micro-batch has committed.
+    """
     counts: list[int] = []
 
     def count(batch: Any, _: int) -> None:
         counts.append(batch.count())
 
-    started = time.perf_counter()
-    writer = matches().writeStream.foreachBatch(count).option("checkpointLocation", str(checkpoint))
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
-    return sum(counts), time.perf_counter() - started
+    query = matches.writeStream.foreachBatch(count).option("checkpointLocation", str(folder)).start()
+    for arrive in arrivals:
+        counts.clear()
+        started = time.perf_counter()
+        arrive()
+        query.processAllAvailable()
+        seconds = time.perf_counter() - started
+    query.stop()
+    return sum(counts), seconds
 
 
 def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
-    """Measure a formulation after a short stream through the same query; `lines` are those of a micro-batch."""
+    """Measure a formulation after short streams through the same query; `lines` are those of a micro-batch."""
     spark, classes = session(), tuple(kind.decode() for kind in sorted(task.target_classes()))
     with tempfile.TemporaryDirectory() as name:
-        found = []
-        for place, offers in (("warm", task.warm_up), ("real", task.offers)):
-            folder = Path(name) / place
-            _timed(offers, task.question.rate, folder, lines)
-            stream = Stream(spark, folder, classes, task.question.window)
-            found.append(counted(partial(matches_of, stream), Path(name) / f"{place}-checkpoint"))
+        folder, arrivals, last = Path(name) / "stream", [], None
+        folder.mkdir()
+        for place, offers in enumerate([task.warm_up] * WARM_UPS + [task.offers]):
+            files = write_timed(offers, task.question.rate, Path(name) / f"{place}", lines, last)
+            arrivals.append(partial(_move, files, folder))
+            last = files[-1]
+        found = matches_of(Stream(spark, folder, classes, task.question.window))
+        matches, seconds = counted(found, Path(name) / "state", arrivals)
         memory = resident()
         spark.stop()
-    matches, seconds = found[-1]
     return Result(matches, seconds, peak_rss=memory)
+
+
+def _move(files: Sequence[Path], folder: Path) -> None:
+    for path in files:
+        path.rename(folder / path.name)
 
 
 def resident() -> int:
@@ -144,26 +160,31 @@ def resident() -> int:
     return sum(process.memory_info().rss for process in [me, *me.children(recursive=True)])
 
 
-def _timed(offers: Path, rate: int, folder: Path, lines: int) -> None:
-    """Write a stream as files of so many lines, each with its time in front, in the order of their own times."""
+def write_timed(offers: Path, rate: int, folder: Path, lines: int, behind: Path | None = None) -> list[Path]:
+    """Write a stream as files of so many lines, each with its time in front; return the files in their order.
+
+    The stream starts an hour behind the last file of another one, if it is told.
+    """
     folder.mkdir()
-    last, number = 0, 0
+    start, before = (START, 0) if behind is None else (_last_time(behind) + _HOUR, int(behind.stem) + 1)
+    files, last = [], 0
     with offers.open("rb") as stream:
         while block := list(islice(stream, lines)):
-            times = [START + (last + place) * 1_000_000 // rate for place in range(len(block))]
-            _put(folder, number, [b"%d %b" % (at, line[:-3]) for at, line in zip(times, block, strict=True)])
-            last, number = last + len(block), number + 1
-    _put(
-        folder,
-        number,
-        [
-            b"%d %b %b %b" % (START + last * 1_000_000 // rate + _HOUR, END.encode(), predicate.encode(), END.encode())
-            for predicate in PREDICATES
-        ],
-    )
+            times = [start + (last + place) * 1_000_000 // rate for place in range(len(block))]
+            timed = [b"%d %b" % (at, line[:-3]) for at, line in zip(times, block, strict=True)]
+            files.append(_put(folder, before + len(files), timed))
+            last += len(block)
+    end = start + last * 1_000_000 // rate + _HOUR
+    silence = [f"{end} {END} {predicate} {END}".encode() for predicate in PREDICATES]
+    return [*files, _put(folder, before + len(files), silence)]
 
 
-def _put(folder: Path, number: int, lines: list[bytes]) -> None:
+def _last_time(path: Path) -> int:
+    return int(path.read_bytes().splitlines()[-1].split(b" ", 1)[0])
+
+
+def _put(folder: Path, number: int, lines: list[bytes]) -> Path:
     path = folder / f"{number:06}.txt"
     path.write_bytes(b"\n".join(lines) + b"\n")
     os.utime(path, (number, number))  # Spark takes files in the order of their times
+    return path

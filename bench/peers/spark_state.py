@@ -87,5 +87,5 @@ ADAPTER = Adapter(
     run=_run,
     requires=REQUIRES,
     missing=java_missing,
-    most_offers=20_000,
+    most_offers=50_000,
 )

@@ -1,0 +1,47 @@
+"""What the bench runs on Spark counts right: with retewave, and in each of the plain formulations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from retewave.bench.dataset import draw
+from retewave.bench.generate import offers_nt
+from retewave.bench.harness import Point, measure_all
+from retewave.bench.peers import spark_files
+from retewave.bench.question import Question
+from retewave.bench.run import SPARK, adapter, why_missing
+from retewave.bench.workload import Workload
+
+ASK = Question(1, 2, window=500_000, rate=1_000)  # an offer takes 11 ms, the stream 6.6 s
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("name", SPARK)
+def test_on_spark_the_expected_matches_are_found(name: str, tmp_path: Path) -> None:
+    measured = adapter(name)
+    if why_missing(measured):
+        pytest.skip(why_missing(measured))
+    question = replace(ASK, distinct=measured.distinct)
+    (done,) = measure_all([Point("spark", measured.name, 600, name, Workload(question, 600))], 1, tmp_path, print)
+    assert not done.failure
+    assert done.expected > 0
+    assert done.results[0].peak_rss > 200_000_000
+
+
+def test_the_files_of_a_stream_hold_its_triples_in_time_order_and_then_an_hour_of_silence(tmp_path: Path) -> None:
+    offers = tmp_path / "offers.nt"
+    offers.write_bytes(b"".join(offers_nt(draw(100, 10, seed=1))))
+    spark_files.write_timed(offers, 1_000, tmp_path / "timed", 40)
+    files = sorted((tmp_path / "timed").iterdir(), key=lambda path: path.stat().st_mtime)
+    lines = [line for path in files[:-1] for line in path.read_bytes().splitlines()]
+    assert [path.read_bytes().count(b"\n") for path in files[:-1]] == [40, 40, 30]
+    assert [line.split(b" ", 1)[1] + b" ." for line in lines] == offers.read_bytes().splitlines()
+    times = [int(line.split(b" ", 1)[0]) for line in lines]
+    assert times == [spark_files.START + 1_000 * number for number in range(110)]
+    last = {int(line.split(b" ", 1)[0]) for line in files[-1].read_bytes().splitlines()}
+    assert last == {times[-1] + 1_000 + 3_600_000_000}
