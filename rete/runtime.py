@@ -100,10 +100,13 @@ class Runtime:
         """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows."""
         yield from self._run(rows, 0, values)
 
-    def pour_some(self, rows: np.ndarray, values: Values) -> tuple[np.ndarray, int, bool]:
-        """Pour input rows until there is output enough: the output, how many went in, whether the bound stops it."""
+    def pour_some(self, rows: np.ndarray, values: Values) -> tuple[np.ndarray, int, int]:
+        """Pour input rows until there is output enough: the output, how many went in, and what stops it.
+
+        That is DONE, OUTPUT_FULL, AT_LIMIT (the bound on live rows) or NEEDS_ARENA (no network can hold more).
+        """
         said, poured, out = self._go_on(rows, 0, 0, values)
-        return out, poured, said == at.AT_LIMIT
+        return out, poured, said
 
     def pour_facts(self, facts: np.ndarray, values: Values) -> Iterator[np.ndarray]:
         """Pour facts: what static data or another network's memories give to the α tests."""
@@ -139,6 +142,8 @@ class Runtime:
                 yield out
             if said == at.AT_LIMIT:
                 raise LiveRowsAtBound(row)
+            if said == at.NEEDS_ARENA:
+                raise self.full()
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> tuple[int, int, np.ndarray]:
         """Run the kernel from a row on until it pauses: what it says, the first row not poured, the output rows."""
@@ -155,8 +160,7 @@ class Runtime:
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
-        while (said := run(self._address, rows)) >= at.NEEDS_ARENA:
-            self._make_room(said)
+        while (said := run(self._address, rows)) >= at.NEEDS_ARENA and self._make_room(said):
             self._connect(values)
         count = word[P_COUNT]
         if count == 0:
@@ -178,8 +182,11 @@ class Runtime:
         connect(self._cells, self.state, values, self.memo)
         self._told = self.state, values, self.memo
 
-    def _make_room(self, said: int) -> None:
-        """Make the array that is too small larger: the arena in leaps, since what is not used of it takes no memory."""
+    def _make_room(self, said: int) -> bool:
+        """Make the array that is too small larger, if it may grow.
+
+        The arena grows in leaps, since what is not used of it takes no memory.
+        """
         state = self.state
         if said == at.NEEDS_STACK:
             self.state = state._replace(stack=grown(state.stack, 2 * len(state.stack)))
@@ -189,10 +196,15 @@ class Runtime:
             words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[at.A_MOST_WORDS]))
             self.state = state._replace(arena=grown(state.arena, words))
         else:
-            raise LimitError(
-                f"the memories fill {int(state.arena[at.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
-                hint="narrow the windows, bound them with max_live_rows, or split the queries over several engines",
-            )
+            return False
+        return True
+
+    def full(self) -> LimitError:
+        """Return the error that the arena cannot grow."""
+        return LimitError(
+            f"the memories fill {int(self.arena[at.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
+            hint="narrow the windows, bound them with max_live_rows, or split the queries over several engines",
+        )
 
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""

@@ -126,15 +126,17 @@ class Live:
             yield from self._first_matches(clock)
         while len(self.waiting):
             running = self.current()
-            out, poured, at_bound = running.runtime.pour_some(self.waiting, self.terms.values)
+            out, poured, said = running.runtime.pour_some(self.waiting, self.terms.values)
             self.waiting = self.waiting[poured:]
             self.triples += poured
             self.stated = self.stated[:0]
             if len(out):
                 yield self._noted(running.outcome.matches(out, clock))
                 yield from self._first_matches(clock)
-            elif at_bound:
+            elif said == at.AT_LIMIT:
                 raise self._at_bound()
+            elif said == at.NEEDS_ARENA:
+                raise running.runtime.full()
         self._sweep_on(SWEPT_A_ROW * max(len(rows), 1))
 
     def wait(self, rows: np.ndarray) -> None:

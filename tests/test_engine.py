@@ -129,6 +129,18 @@ def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
     assert engine.stats()["live_rows"] > 100
 
 
+def test_what_a_full_arena_has_stopped_goes_in_once_when_there_is_room() -> None:
+    engine = rw.Engine()
+    engine.register(pair("1h"))
+    arena = engine.live.current().runtime.arena
+    most, arena[at.A_MOST_WORDS] = int(arena[at.A_MOST_WORDS]), 1 << 14
+    with pytest.raises(rw.LimitError, match="the most that one network can hold"):
+        engine.push([triple(f"s{n}", "p", n) for n in range(5_000)], time=0)
+    engine.live.current().runtime.arena[at.A_MOST_WORDS] = most
+    assert engine.push([], time=0) == []
+    assert len(engine.push([triple(f"s{n}", "q", n) for n in range(5_000)], time=0)) == 5_000
+
+
 # ---- time ----
 def test_late_items_wait_in_the_buffer_and_later_ones_are_counted_and_handed_over() -> None:
     late: list[tuple] = []
