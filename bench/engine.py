@@ -16,7 +16,7 @@ from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTER", "drain", "engine_of", "percentiles"]
+__all__ = ["ADAPTER", "drain", "encoded", "engine_of", "percentiles"]
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 
@@ -160,7 +160,29 @@ def _pushes(task: Task) -> Result:
     return _push_all(task, task.offers.read_bytes().splitlines(keepends=True))
 
 
-_MODES = {"run": _run, "latency": _latency, "pushes": _pushes}
+def encoded(task: Task) -> tuple[int, float]:
+    """Pour rows that were scanned before the clock starts; return the matches, and the seconds that they took.
+
+    One thread, nothing beside it, as the C program's join is measured; what comes out is output rows, in batches.
+    """
+    rw: Any = import_module("retewave")
+    engine = engine_of(task)
+    engine.flush()
+    reader = rw.read(str(task.offers), rate=task.question.rate)
+    chunks = [chunk.rows for chunk in reader.chunks(engine.terms, engine.live.acceptance)]
+    runtime, values = engine.live.current().runtime, engine.terms.values
+    started = time.perf_counter()
+    matches = sum(len(found) for rows in chunks for found in runtime.pour(rows, values))
+    return matches, time.perf_counter() - started
+
+
+def _network(task: Task) -> Result:
+    encoded(replace(task, offers=task.warm_up))
+    matches, seconds = encoded(task)
+    return Result(matches, seconds, match_seconds=seconds)
+
+
+_MODES = {"run": _run, "network": _network, "latency": _latency, "pushes": _pushes}
 
 
 def _measured(task: Task) -> Result:

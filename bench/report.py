@@ -54,6 +54,10 @@ CAPTIONS = {
 }
 
 TABLES = {
+    "network": (
+        "The network alone",
+        "Pattern 1 against the window, in seconds: rows that were scanned beforehand, one thread, output rows made.",
+    ),
     "counters": (
         "Counters",
         "Pattern 1, window 5 s, with the counts by memory and join of <code>stats=True</code> and without: whole runs, "

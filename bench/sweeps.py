@@ -50,6 +50,14 @@ def windows(full: bool) -> list[Point]:
     return found
 
 
+def network(full: bool) -> list[Point]:
+    """Return the network's throughput alone, rows encoded beforehand, against the C program's joins."""
+    found = [Point("network", LIMIT, 5, "c", Workload(_ask(1, 5)))]
+    for seconds in (1, 2, 5, 10, 25, 100) if full else (1, 5, 25):
+        found.append(Point("network", WITH, seconds, "retewave", Workload(_ask(1, seconds), mode="network")))
+    return found
+
+
 def static_data(full: bool) -> list[Point]:
     """Return throughput against static triples, patterns 2 and 3, window 1 s: the paper's Figure 9."""
     found = [Point("static", "pattern 1", 0, "retewave", Workload(_ask(1, 1), _offers(full)))]
@@ -146,6 +154,7 @@ def costs(full: bool) -> list[Point]:
 SWEEPS = {
     "peers": peers,
     "window": windows,
+    "network": network,
     "static": static_data,
     "schema": schemas,
     "patterns": pattern_counts,

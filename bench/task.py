@@ -29,7 +29,8 @@ class Task:
     queries: tuple[str, ...]  # the patterns' texts
     question: Question  # what they ask, for peers that read no query
     triples: int  # in the stream
-    mode: str = "run"  # run: bytes to matches; latency: at a fixed rate; pushes: back to back; or one of `costs.COSTS`
+    # run: bytes to matches; network: encoded input; latency: at a fixed rate; pushes: back to back; or one of `costs.COSTS`
+    mode: str = "run"
     batch: int = 1  # triples a push, in mode latency
     stats: bool = False  # the engine counts by memory and join
     slide: int = 1_000_000  # µs between evaluations, for peers that re-evaluate the window

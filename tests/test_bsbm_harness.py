@@ -12,7 +12,7 @@ import pytest
 
 from retewave import Engine
 from retewave.bench.dataset import draw
-from retewave.bench.engine import drain, engine_of, percentiles
+from retewave.bench.engine import drain, encoded, engine_of, percentiles
 from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
@@ -140,6 +140,12 @@ def test_a_task_can_be_measured_with_the_counters_on(tmp_path):
         assert ("network" in engine.stats()) is counting
 
 
+def test_the_network_alone_finds_the_expected_matches(tmp_path):
+    task, expected = prepare(replace(SMALL, mode="network"), tmp_path)
+    matches, seconds = encoded(Task.from_json(task.to_json()))
+    assert matches == expected and seconds > 0
+
+
 def speed(sweep: str, series: str, x: float, seconds: list[float]) -> Measured:
     results = tuple(Result(1, s, match_seconds=s / 2, peak_rss=300_000_000) for s in seconds)
     return Measured(Point(sweep, series, x, "retewave", SMALL), triples=3_000_000, expected=1, results=results)
@@ -152,6 +158,7 @@ def test_targets_are_judged_repetition_by_repetition():
         speed("window", "retewave", 1, [0.5, 0.5, 0.5]),
         speed("window", "retewave", 25, [1.0, 1.0, 1.0]),
     ]
+    measured.append(speed("network", "retewave", 5, [1.0, 2.0, 0.9]))
     verdicts = {row.series: (row.note, row.median) for row in rows_of_targets(measured)}
     assert verdicts["bytes to matches, window 5 s"] == ("reached", 3e6)
     assert verdicts["bytes to matches, of the C program's"] == ("reached", pytest.approx(90))
