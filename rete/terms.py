@@ -73,6 +73,7 @@ class Terms:
         self.lock = threading.Lock()  # held by whoever interns: this class and the scanner
         self.generation = 0  # the number of sweeps
         self._swept_to = 0  # how many terms the last sweep left
+        self._pinned = 0  # how many terms are pinned: no sweep would reclaim them
         self._marks = np.zeros(0, np.uint8)  # of the sweep that is under way
         self._left = 0  # how many of the terms before it are left
         self._holders: list[Callable[[], np.ndarray]] = []
@@ -158,8 +159,11 @@ class Terms:
 
     def pin(self, ids: Iterable[int] | np.ndarray) -> None:
         """Keep these ids for ever, whatever a sweep marks."""
+        chosen = ids if isinstance(ids, np.ndarray) else np.array(list(ids), np.int64)
         with self.lock:
-            self._table.pinned[ids if isinstance(ids, np.ndarray) else np.array(list(ids), np.int64)] = 1
+            pinned = self._table.pinned
+            pinned[chosen] = 1
+            self._pinned = int(np.count_nonzero(pinned[: int(self._cells[NEXT])].view(np.bool_)))
 
     def hold(self, held: Callable[[], np.ndarray]) -> None:
         """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""
@@ -170,8 +174,8 @@ class Terms:
         self._holders.remove(held)
 
     def due(self) -> bool:
-        """Tell whether a sweep is worth its while: the terms have doubled since the last one."""
-        return len(self) >= max(_SWEEP_FROM, 2 * self._swept_to)
+        """Tell whether a sweep is worth its while: the terms have doubled since the last one, or what is pinned."""
+        return len(self) >= max(_SWEEP_FROM, 2 * self._swept_to, 2 * self._pinned)
 
     def sweep(self, marks: np.ndarray) -> int:
         """Reclaim every id that is neither marked, nor pinned, nor held; return how many those were.
@@ -234,10 +238,10 @@ class Terms:
             raise UsageError("the dictionary is full: it holds at most 4,294,967,295 terms")
         grown: dict[str, np.ndarray] = {}
         if ids + terms > len(self._table.spans):
-            rows = _power_of_two(ids + terms, max(2 * len(self._table.spans), _GROWN_IDS))
+            rows = _power_of_two(ids + terms, max(4 * len(self._table.spans), _GROWN_IDS))
             grown |= {name: larger(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
-            grown["slots"] = zeros((_power_of_two(4 * (live + terms), 0),))
+            grown["slots"] = zeros((_power_of_two(2 * (live + terms), 2 * len(self._table.slots)),))
         self._connect(self._table._replace(**grown))
         if "slots" in grown:
             fill_slots(self.address)
@@ -281,6 +285,7 @@ class Terms:
             getattr(terms._table, name)[: len(state[name])] = state[name]
         terms._cells[: USED + 1] = state["cells"]
         fill_slots(terms.address)
+        terms._pinned = int(np.count_nonzero(state["pinned"]))
         terms.generation, terms._swept_to = (int(number) for number in state["sweeps"])
         return terms
 

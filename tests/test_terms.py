@@ -87,6 +87,17 @@ def test_a_sweep_is_due_when_the_terms_have_doubled():
     assert terms.due()
 
 
+def test_no_sweep_is_due_for_pinned_terms():
+    terms = Terms(seed=1)
+    ids = terms.intern_many([b"%d" % n for n in range(1 << 16)])
+    terms.pin(ids)
+    terms.pin(ids[:10])
+    assert not terms.due()
+    assert not Terms.from_state(terms.state()).due()
+    terms.intern_many([b"x%d" % n for n in range(1 << 16)])
+    assert terms.due()
+
+
 def test_memory_is_flat_over_an_endless_stream_of_new_terms():
     terms, sizes = Terms(seed=1), []
     for round in range(12):
