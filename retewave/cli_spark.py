@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from retewave.cli_input import stream_name
@@ -56,8 +57,9 @@ def run(
             shards = deployment.shards or spark.sparkContext.defaultParallelism
             job = Job.of(list(queries), shards=shards, **options)
             notes.say(job.explain().rstrip())
-            with _signals(), _shown(deployment.out) as tick:
-                _wait(start(spark, job, streams, where), tick, notes)
+            signals = _Signals()
+            with signals.listening(), _shown(deployment.out) as show:
+                _wait(start(spark, job, streams, where), lambda running: (signals.check(), show(running)), notes)
         finally:
             spark.stop()
 
@@ -82,9 +84,12 @@ def _where(deployment: Deployment) -> Where:
     return Where(deployment.checkpoint, deployment.out, spelled, deployment.batch_bytes, deployment.once)
 
 
-def _wait(running: Running, tick: Callable[[Running], None], notes: Notes) -> None:
+def _wait(running: Running, tick: Callable[[Running], object], notes: Notes) -> None:
     try:
         running.wait(tick)
+    except KeyboardInterrupt:
+        running.hush()
+        raise
     finally:
         running.stop()
         _tell(running, notes)
@@ -105,19 +110,31 @@ def _tell(running: Running, notes: Notes) -> None:
             notes.say(f"{count:,} {what}")
 
 
-@contextmanager
-def _signals() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does."""
+class _Signals:
+    """Takes the signals that ask for the end; a second one ends the run at once."""
 
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+    def __init__(self) -> None:
+        self._asked = False
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the signals, instead of being ended by them in the middle of a word with the JVM."""
+        before = {number: signal.signal(number, self._take) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if the end is asked for."""
+        if self._asked:
+            raise KeyboardInterrupt
 
 
 @contextmanager

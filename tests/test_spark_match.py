@@ -242,6 +242,14 @@ def test_checkpoint_of_another_query_is_refused(growing: Growing) -> None:
         growing.run(match(growing.frame, CHAIN.replace("3s", "4s")))
 
 
+def test_checkpoint_of_another_number_of_shards_is_refused(growing: Growing) -> None:
+    growing.give(stream(30))
+    growing.run(match(growing.frame, CHAIN))
+    growing.give([LATER])
+    with pytest.raises(Exception, match="the checkpoint belongs to other|the checkpoint has more shards"):
+        growing.run(match(growing.frame, CHAIN, shards=1))
+
+
 def test_query_without_a_window_is_warned_of(growing: Growing) -> None:
     with pytest.warns(UserWarning, match="the state grows"):
         match(growing.frame, CHAIN.replace(" [RANGE 3s]", ""))

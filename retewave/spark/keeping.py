@@ -14,6 +14,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
+from retewave.errors import UsageError
+
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, MapState, TimerValues, ValueState
 
@@ -96,6 +98,11 @@ class Keeping(StatefulProcessor):
     def _step(self, key: int, payloads: list[bytes], times: TimerValues) -> Iterator[Row]:
         from retewave.spark.shard import shard_of
 
+        if key not in self._shards:
+            raise UsageError(
+                f"the checkpoint has more shards than the {len(self._shards)} that are wanted",
+                hint="start with a new checkpoint folder, or ask for as many as it was made with",
+            )
         millis = times.getCurrentWatermarkInMs()
         watermark = millis * _MICROS if millis > 0 else _NO_WATERMARK  # Spark says 0 as long as there is none
         step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, watermark)

@@ -37,7 +37,7 @@ from retewave.spark.partitions import keys_of
 from retewave.spark.sessions import configure
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column
 
     from retewave.spark.stats import Stats
 
@@ -139,17 +139,13 @@ def run_packed(
     on = streaming == {True}
     if on:
         configure(spark, job.shards)
-    keys = keys_of(job.shards, _partitions(spark) if on else job.shards)
+    keys = keys_of(job.shards)
     carried = carry(spark, job)
     route = routing.Routing(carried, keys, stats)
     packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
     if on:
         return _of_stream(job, packets, watermark, Keeping(carried, keys, stats)), carried
     return _of_batch(job, packets, _Whole(carried, keys)), carried
-
-
-def _partitions(spark: SparkSession) -> int:
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _of_stream(job: Job, packets: Sequence[DataFrame], watermark: str, keeping: Keeping) -> DataFrame:

@@ -1,34 +1,33 @@
-"""Keys of shards: numbers that Spark's hash partitioning spreads as we want, each into a partition of its own.
+"""Keys of shards: numbers that Spark's hash partitioning puts each into a partition of its own.
 
 Where it stands: between stage 1, which writes the keys, and the shuffle.
-Invariant: with as many partitions as shards, each partition has one shard; with fewer, they are even.
+Invariant: keys depend on the number of shards alone, since a shard's state is kept under its key; one of them is 0, so
+that a checkpoint of another number of shards is noticed.  With as many partitions as shards, shard i has partition i.
 """
 
 from __future__ import annotations
 
-__all__ = ["keys_of"]
+__all__ = ["keys_of", "partition_of"]
 
 _SEED = 42  # of Spark's HashPartitioning
 _BITS = 0xFFFFFFFF
 
 
-def keys_of(shards: int, partitions: int) -> tuple[int, ...]:
-    """Return a key for each shard, so that shard i lands in partition i modulo the number of partitions.
+def keys_of(shards: int) -> tuple[int, ...]:
+    """Return a key for each shard.
 
-    >>> keys_of(4, 4)
+    >>> keys_of(4)
     (12, 6, 2, 0)
     """
-    found: dict[int, list[int]] = {place: [] for place in range(partitions)}
-    wanted = -(-shards // partitions)  # keys a partition, at most
+    found: dict[int, int] = {}
     key = 0
-    for place in range(min(shards, partitions)):
-        while len(found[place]) < wanted:
-            found[_partition(key, partitions)].append(key)
-            key += 1
-    return tuple(found[shard % partitions][shard // partitions] for shard in range(shards))
+    while len(found) < shards:
+        found.setdefault(partition_of(key, shards), key)
+        key += 1
+    return tuple(found[shard] for shard in range(shards))
 
 
-def _partition(key: int, partitions: int) -> int:
+def partition_of(key: int, partitions: int) -> int:
     """Return where Spark puts a 32-bit integer: its Murmur3 hash, signed, modulo the number of partitions."""
     hashed = _finish(_mix(_SEED, key))
     signed = hashed - (1 << 32) if hashed >> 31 else hashed

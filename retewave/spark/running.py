@@ -8,12 +8,13 @@ Left out: the command line's words (`cli_spark`).
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pyspark.errors import StreamingQueryException
@@ -71,8 +72,9 @@ class Running:
 
     query: StreamingQuery  # Spark's
     stats: Stats  # its counts
+    spark: SparkSession  # where it runs
 
-    def wait(self, tick: Callable[[Running], None], seconds: int = 1) -> None:
+    def wait(self, tick: Callable[[Running], object], seconds: int = 1) -> None:
         """Wait for its end, telling `tick` of its progress; raise what ended it."""
         try:
             while not self.query.awaitTermination(seconds):
@@ -84,6 +86,11 @@ class Running:
     def stop(self) -> None:
         """End it; a batch that is not done is done by the next run."""
         self.query.stop()
+
+    def hush(self) -> None:
+        """Log nothing any more: what a batch that is cut short has to say is not worth pages of traces."""
+        self.spark.sparkContext.setLogLevel("OFF")
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
 
 
 def _our_own(error: StreamingQueryException) -> RetewaveError:
@@ -123,7 +130,7 @@ def start(spark: SparkSession, job: Job, inputs: Sequence[Input], where: Where) 
     write = _print if where.out == "console" else _Folders(where.out)
     writer = lines.writeStream.foreachBatch(write).option("checkpointLocation", where.checkpoint)
     writer = writer.trigger(availableNow=True) if where.once else writer.trigger(processingTime=_PAUSE)
-    return Running(writer.start(), stats)
+    return Running(writer.start(), stats, spark)
 
 
 # ---- inputs ----
@@ -172,9 +179,3 @@ def _print(lines: DataFrame, batch: int) -> None:
     for row in lines.toLocalIterator():
         sys.stdout.write(f"{row.value}\n")
     sys.stdout.flush()
-
-
-def as_rows(running: Running) -> dict[str, Any]:
-    """Return a job's counts."""
-    stats = running.stats
-    return {name: getattr(stats, name) for name in ("triples", "matches", "malformed", "untimed", "late")}

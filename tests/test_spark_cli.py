@@ -1,0 +1,124 @@
+"""`retewave spark` as a process: it is interrupted, goes on, and writes what `retewave run` writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from retewave.errors import UsageError
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+QUERY = """REGISTER QUERY Chain AS SELECT ?x ?y ?z FROM STREAM <http://e/s> [RANGE 3s]
+WHERE { ?x <http://e/p> ?y . ?y <http://e/q> ?z }"""
+SPOKEN = '"a \\"b\\"\\n\\tc"@en'
+PATIENCE = 500  # seconds until the first matches must be there
+
+
+def lines(first: int, count: int) -> str:
+    """Triples that match, with a literal that has to be escaped among their objects."""
+    return "".join(
+        f"<http://e/n{i % 5}> <http://e/{'pq'[i % 3 == 0]}> "
+        + (SPOKEN if i % 9 == 0 else f"<http://e/n{i * 7 % 5}>")
+        + " .\n"
+        for i in range(first, first + count)
+    )
+
+
+def silence(count: int) -> str:
+    """Triples that no pattern takes: they only tell the time."""
+    return "<http://e/a> <http://e/unheard> <http://e/b> .\n" * count
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "retewave", *arguments]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"SPARK_LOCAL_DIRS": str(folder / "local")}
+
+
+def job(folder: Path, *more: str) -> list[str]:
+    told = {"--input": "http://e/s=in", "--rate": "10", "--watermark": "1s", "--shards": "2", "--master": "local[2]"}
+    places = {"--checkpoint": "checkpoint", "--out": "out"}
+    options = [word for pair in (told | places).items() for word in pair]
+    return command("spark", QUERY, *options, *more)
+
+
+def written(folder: Path) -> list[str]:
+    return sorted(line for path in (folder / "out").glob("*/part-*") for line in path.read_text().splitlines())
+
+
+def wait_for_matches(process: subprocess.Popen[str], folder: Path) -> None:
+    """Wait until a micro-batch with matches is written."""
+    deadline = time.monotonic() + PATIENCE
+    while not written(folder):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, "no match was written"
+        time.sleep(0.2)
+
+
+def test_interrupted_job_goes_on_and_writes_what_run_writes(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.nt").write_text(lines(0, 100))
+    process = subprocess.Popen(
+        job(tmp_path), cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        wait_for_matches(process, tmp_path)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    (tmp_path / "in" / "b.nt").write_text(lines(100, 50) + silence(40))
+    ended = subprocess.run(
+        job(tmp_path, "--once"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "90 triples" in ended.stderr
+    (tmp_path / "all.nt").write_text(lines(0, 150) + silence(40))
+    wanted = subprocess.run(
+        command("run", QUERY, "--stream", "http://e/s=all.nt", "--rate", "10"),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert written(tmp_path) == sorted(wanted.stdout.splitlines()) != []
+
+
+# ---- without a JVM ----
+def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        job(tmp_path), env={"PATH": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "Spark needs Java" in ended.stderr
+    assert "install Java 17" in ended.stderr
+
+
+def test_pandas_that_spark_cannot_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from retewave.spark import sessions
+
+    monkeypatch.setattr(sessions, "version", lambda package: "3.0.1")
+    with pytest.raises(UsageError, match="pandas below 3"):
+        sessions.check_installed()
+
+
+def test_importing_retewave_and_its_spark_package_imports_no_pyspark() -> None:
+    code = "import sys, retewave, retewave.spark; print('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_only_one_way_to_tell_the_time(tmp_path: Path) -> None:
+    ended = subprocess.run(job(tmp_path, "--arrival"), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "only one of" in ended.stderr
