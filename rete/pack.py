@@ -67,8 +67,8 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
     >>> here, there = Terms(seed=1), Terms(seed=2)
     >>> packed = pack(here, np.array([[here.intern(b"<a:b>"), 0]]), [np.array([7, 8])])
     >>> ids, numbers = unpack(there, packed)
-    >>> there.text(ids[0, 0]), ids[0, 1], numbers.tolist()
-    (b'<a:b>', 0, [[7, 8]])
+    >>> there.text(ids[0, 0]), ids[0].tolist(), numbers.tolist()
+    (b'<a:b>', [1, 0], [[7, 8]])
     """
     columns, rows = ids.shape
     flat = np.ascontiguousarray(ids).reshape(-1).copy()

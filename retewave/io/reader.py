@@ -208,7 +208,7 @@ def read(
     >>> terms = Terms(seed=1)
     >>> reader = read(b"<a:s> <a:p> <a:o> .\n<a:s> <a:p> .", rate=10)
     >>> [chunk.rows.tolist() for chunk in reader.chunks(terms)]
-    [[[1, 2, 3, 0, 0, 0, 0]]]
+    [[[2, 1, 3, 0, 0, 0, 0]]]
     >>> str(reader.counters.first_malformed[0].place)
     '<bytes>:2:13'
     """
@@ -239,6 +239,6 @@ def read_static(
 
     >>> from retewave.rete.terms import Terms
     >>> read_static(b"<a:s> <a:p> 'o'@EN .", Terms(seed=1), format="ttl").tolist()
-    [[1, 2, 3, 0, 0, 0, 0]]
+    [[2, 1, 3, 0, 0, 0, 0]]
     """
     return read(source, format=format, name=name, on_error=on_error).static_rows(terms, scope=scope)
