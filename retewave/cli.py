@@ -199,6 +199,7 @@ def spark(
     batch_bytes: options.BatchBytes = 256 << 20,
     once: options.Once = False,
     master: options.Master = None,
+    conf: options.Settings = None,
     sample: options.Sample = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
     allow_cartesian: options.Cartesian = False,
@@ -209,7 +210,9 @@ def spark(
 
         if sum((rate is not None, time_property is not None, arrival)) > 1:
             raise UsageError("only one of --rate, --time-property and --arrival can tell the time")
-        deployment = cli_spark.Deployment(master, shards, checkpoint, out, watermark, batch_bytes, once)
+        deployment = cli_spark.Deployment(
+            master, tuple(conf or ()), shards, checkpoint, out, watermark, batch_bytes, once
+        )
         job = _knowledge(schema, static, dataset) | {
             "rate": rate,
             "time_property": time_property,

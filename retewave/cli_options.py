@@ -45,6 +45,7 @@ __all__ = [
     "Sample",
     "Schemas",
     "Seed",
+    "Settings",
     "Shards",
     "SomeStreams",
     "SparkOut",
@@ -209,6 +210,7 @@ Once = Annotated[bool, Option("--once", help="Do what is there now, and stop.")]
 Master = Annotated[
     str | None, Option("--master", metavar="URL", help="Spark's address; this machine if not said: local[*].")
 ]
+Settings = Annotated[list[str] | None, Option("--conf", metavar="KEY=VALUE", help="A setting of Spark (repeatable).")]
 Sample = Annotated[Path | None, Option("--sample", metavar="F", help="Some of the stream, to plan the shards by.")]
 SpreadOver = Annotated[
     int | None, Option("--shards", metavar="N", min=1, help="Show how so many shards on Spark would spread it, too.")

@@ -31,6 +31,7 @@ class Deployment:
     """Where and how a job runs."""
 
     master: str | None  # Spark's address; None: this machine, or what spark-submit says
+    settings: tuple[str, ...]  # of Spark, KEY=VALUE
     shards: int | None  # None: as many as there are cores
     checkpoint: str  # a folder
     out: str  # a folder, or "console"
@@ -52,7 +53,7 @@ def run(
         from retewave.spark.job import Job
         from retewave.spark.running import open_session, start
 
-        spark = open_session(deployment.master, deployment.shards, streams)
+        spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
             shards = deployment.shards or spark.sparkContext.defaultParallelism
             job = Job.of(list(queries), shards=shards, **options)
@@ -71,6 +72,16 @@ def _input(text: str, format: str | None) -> Input:
         return Input(text, None)
     name, path = stream_name(text)
     return Input(path, name, format)
+
+
+def _settings(deployment: Deployment) -> dict[str, str]:
+    found = {}
+    for text in deployment.settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--conf {text}: no = in it", hint="write --conf KEY=VALUE")
+        found[key] = value
+    return found
 
 
 def _where(deployment: Deployment) -> Where:

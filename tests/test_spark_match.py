@@ -246,7 +246,7 @@ def test_checkpoint_of_another_number_of_shards_is_refused(growing: Growing) -> 
     growing.give(stream(30))
     growing.run(match(growing.frame, CHAIN))
     growing.give([LATER])
-    with pytest.raises(Exception, match="the checkpoint belongs to other|the checkpoint has more shards"):
+    with pytest.raises(Exception, match=r"the checkpoint belongs to other|the checkpoint has more shards"):
         growing.run(match(growing.frame, CHAIN, shards=1))
 
 

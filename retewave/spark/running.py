@@ -12,8 +12,9 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -103,16 +104,18 @@ def _our_own(error: StreamingQueryException) -> RetewaveError:
     return kind(found[2], hint=found[3] or "")
 
 
-def open_session(master: str | None, shards: int | None, inputs: Sequence[Input]) -> SparkSession:
-    """Return the session for a job; under spark-submit, the one that was prepared."""
+def open_session(
+    master: str | None, shards: int | None, inputs: Sequence[Input], given: Mapping[str, str] = MappingProxyType({})
+) -> SparkSession:
+    """Return the session for a job; under spark-submit, the one that was prepared. The settings `given` win."""
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    settings = {}
+    settings: dict[str, str] = {}
     if any(each.is_kafka for each in inputs) and not submitted:
         from pyspark import __version__
 
         settings["spark.jars.packages"] = KAFKA.format(version=__version__)
     chosen = master or (None if submitted else "local[*]")
-    spark = session(chosen, shards=shards, settings=settings)
+    spark = session(chosen, shards=shards, settings=settings | dict(given))
     if not submitted:
         spark.sparkContext.setLogLevel("ERROR")
     return spark
