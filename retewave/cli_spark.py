@@ -60,7 +60,7 @@ def run(
             notes.say(job.explain().rstrip())
             signals = _Signals()
             with signals.listening(), _shown(deployment.out) as show:
-                _wait(start(spark, job, streams, where), lambda running: (signals.check(), show(running)), notes)
+                _wait(start(spark, job, streams, where), signals, show, notes)
         finally:
             spark.stop()
 
@@ -95,7 +95,11 @@ def _where(deployment: Deployment) -> Where:
     return Where(deployment.checkpoint, deployment.out, spelled, deployment.batch_bytes, deployment.once)
 
 
-def _wait(running: Running, tick: Callable[[Running], object], notes: Notes) -> None:
+def _wait(running: Running, signals: _Signals, show: Callable[[Running], None], notes: Notes) -> None:
+    def tick(running: Running) -> None:
+        signals.check()
+        show(running)
+
     try:
         running.wait(tick)
     except KeyboardInterrupt:

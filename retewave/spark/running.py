@@ -75,7 +75,7 @@ class Running:
     stats: Stats  # its counts
     spark: SparkSession  # where it runs
 
-    def wait(self, tick: Callable[[Running], object], seconds: int = 1) -> None:
+    def wait(self, tick: Callable[[Running], None], seconds: int = 1) -> None:
         """Wait for its end, telling `tick` of its progress; raise what ended it."""
         try:
             while not self.query.awaitTermination(seconds):
