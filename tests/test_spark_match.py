@@ -227,6 +227,13 @@ def test_rows_out_of_order_within_the_watermark_are_put_in_order(growing: Growin
     assert growing.run(match(growing.frame, CHAIN, watermark="2 seconds")) == embedded(CHAIN, lines)
 
 
+def test_stream_that_begins_at_time_zero_is_not_forgotten(growing: Growing) -> None:
+    lines = [(line, time - 0.1) for line, time in stream(40)]
+    growing.give(lines)
+    growing.give([LATER])
+    assert growing.run(match(growing.frame, CHAIN, watermark="1 second")) == embedded(CHAIN, lines)
+
+
 def test_static_matches_of_a_stream_are_told_once(growing: Growing, places: Path) -> None:
     for part in (stream(5), stream(5), [LATER]):
         growing.give(part)

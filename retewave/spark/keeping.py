@@ -108,7 +108,8 @@ class Keeping(StatefulProcessor):
         step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, watermark)
         self._stepped[key] = millis
         if step.wake is not None:
-            self._handle.registerTimer(-(-step.wake // _MICROS))
+            # A timer that is due already is over with this micro-batch: as long as there is no watermark, 0 is due.
+            self._handle.registerTimer(max(-(-step.wake // _MICROS), millis + 1))
         if self.stats is not None:
             self.stats.came_late(step.late)
         return (Row(found=packed) for packed in step.found)
