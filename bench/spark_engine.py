@@ -21,6 +21,7 @@ from retewave.bench.vocabulary import PREDICATES
 __all__ = ["ADAPTER"]
 
 _TRIGGER = 160 << 20  # bytes of a micro-batch: about a second's work
+_PART = 16 << 20  # bytes of it that a task reads
 _LATER = 2_000  # microseconds behind the last triple that the watermark must have passed; it goes by milliseconds
 _NOTHING = b"<urn:end> <urn:end> <urn:end> .\n"
 _AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is told
@@ -34,7 +35,7 @@ def _silence(rate: int, micros: int) -> bytes:
 def _found(spark: Any, task: Task, folder: Path) -> Any:
     """Return the DataFrame of matches."""
     source = spark.readStream.format("retewave").option("blocks", "ranges").option("rate", task.question.rate)
-    source = source.option("maxBytesPerTrigger", _TRIGGER).option("partitionBytes", _TRIGGER // CORES)
+    source = source.option("maxBytesPerTrigger", _TRIGGER).option("partitionBytes", _PART)
     return import_module("retewave.spark").match(
         source.load(str(folder)),
         list(task.queries),
@@ -61,7 +62,10 @@ def _run(task: Task) -> Result:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "stream"
         folder.mkdir()
-        silence = _silence(rate, task.question.window + _LATER)
+        # Behind a warm-up comes more than a window of silence, and enough for a task a core: all workers are started.
+        silence = _silence(
+            rate, max(task.question.window + _LATER, 2 * CORES * _PART * 1_000_000 // rate // len(_NOTHING))
+        )
         arrivals = [partial(_arrive, folder, number, task.warm_up, silence) for number in range(WARM_UPS)]
         arrivals.append(partial(_arrive, folder, WARM_UPS, task.offers, _silence(rate, _LATER)))
         matches, seconds = counted(_found(spark, task, folder), Path(name) / "state", arrivals)

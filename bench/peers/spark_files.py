@@ -167,7 +167,8 @@ def write_timed(offers: Path, rate: int, folder: Path, lines: int, behind: Path 
     """
     folder.mkdir()
     start, before = (START, 0) if behind is None else (_last_time(behind) + _HOUR, int(behind.stem) + 1)
-    files, last = [], 0
+    files: list[Path] = []
+    last = 0
     with offers.open("rb") as stream:
         while block := list(islice(stream, lines)):
             times = [start + (last + place) * 1_000_000 // rate for place in range(len(block))]
