@@ -43,7 +43,12 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.ui.showConsoleProgress": "false",
 }
-_LOCAL = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}  # nobody else is to connect
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",  # nobody else is to connect
+    "spark.driver.host": "127.0.0.1",
+    # The JVM moves bytes; its second compiler takes more from the kernels' cores than its code gives back.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
 
 
 def session(
