@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -25,11 +26,24 @@ import psutil
 
 import retewave as rw
 
-__all__ = ["PATIENCE", "Found", "Job", "Life", "Workload", "changes", "found_in", "killed", "life", "until", "workload"]
+__all__ = [
+    "Found",
+    "Job",
+    "Life",
+    "Workload",
+    "changes",
+    "found_in",
+    "killed",
+    "life",
+    "moment",
+    "until",
+    "workload",
+]
 
 PATIENCE = 600.0  # seconds after which something that should happen never will; kernels may have to be compiled first
 RATE = 1000  # triples a second: Spark's watermarks have milliseconds, and so have the times
 STREAM = "http://e/s"
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # when the stream begins where times are no numbers
 
 _E = "PREFIX e: <http://e/>\n"
 _WHERE = "{ ?o e:placed ?c . ?o e:paid ?k }"
@@ -68,11 +82,15 @@ class Workload:
         """The file of the schema."""
         return str(self.folder / "schema.ttl")
 
-    def arguments(self, batches: int) -> list[str]:
-        """Return the command's arguments for about so many micro-batches."""
+    @property
+    def arguments(self) -> list[str]:
+        """The command's arguments that tell what is asked."""
+        return [*self.queries, "--schema", self.schema, "--watermark", "0s", "--shards", "2", "--once"]
+
+    def files(self, batches: int) -> list[str]:
+        """Return the arguments that let it read the stream's file in about so many micro-batches."""
         size = -(-self.stream.stat().st_size // batches)
-        stream = ["--input", f"{STREAM}={self.stream.parent}", "--rate", str(RATE), "--batch-bytes", str(size)]
-        return [*self.queries, "--schema", self.schema, *stream, "--watermark", "0s", "--shards", "2", "--once"]
+        return ["--input", f"{STREAM}={self.stream.parent}", "--rate", str(RATE), "--batch-bytes", str(size)]
 
     @cached_property
     def expected(self) -> Found:
@@ -114,8 +132,18 @@ def found_in(out: Path) -> Found:
         for line in part.read_text().splitlines():
             row = json.loads(line)
             bound = frozenset((name, _n3(term)) for name, term in row["bindings"].items())
-            found[_key(row["query"], row["start"], row["end"], bound)] += 1
+            found[_key(row["query"], _seconds(row["start"]), _seconds(row["end"]), bound)] += 1
     return found
+
+
+def moment(place: int) -> datetime:
+    """Return the time of a triple of the stream where times are no numbers."""
+    return EPOCH + place * timedelta(seconds=1) / RATE
+
+
+def _seconds(time: float | str) -> float:
+    """Return a time as the rate alone would tell it."""
+    return time if isinstance(time, float) else (datetime.fromisoformat(time) - EPOCH) / timedelta(seconds=1)
 
 
 def _key(query: str, start: object, end: object, bound: frozenset[tuple[str, str]]) -> tuple:
@@ -212,6 +240,8 @@ class Job:
     folder: Path  # of its checkpoint, its output and its log
     batches: int  # about how many micro-batches it takes
     master: str = "local[2]"  # Spark's address
+    topic: str | None = None  # where the stream comes from, if not from its file
+    settings: tuple[str, ...] = ()  # of Spark
 
     @property
     def checkpoint(self) -> Path:
@@ -225,8 +255,9 @@ class Job:
 
     def arguments(self) -> list[str]:
         """Return the arguments of the command."""
+        stream = self.work.files(self.batches) if self.topic is None else ["--input", self.topic]
         where = ["--checkpoint", str(self.checkpoint), "--out", str(self.out), "--master", self.master]
-        return [*self.work.arguments(self.batches), *where]
+        return [*self.work.arguments, *stream, *where, *(part for each in self.settings for part in ("--conf", each))]
 
     @contextmanager
     def life(self) -> Iterator[Life]:

@@ -57,6 +57,8 @@ def test_a_job_whose_processes_are_all_killed_at_random_moments_writes_each_matc
     print(f"seed {SEED}, {undisturbed.pace:.2f} s a batch")
     for number in range(DRIVERS):
         with job.life() as run:
+            if chance.random() < 0.5:  # otherwise most would fall into the same batch, which is begun again and again
+                changes(job.committed, run, "committed")
             moment, seen = chance.choice(_moments(job))
             changes(seen, run, moment)
             wait = chance.uniform(0, undisturbed.pace if moment == "begun" else 0.05)
