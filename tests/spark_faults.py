@@ -33,6 +33,7 @@ __all__ = [
     "Workload",
     "changes",
     "found_in",
+    "key",
     "killed",
     "life",
     "moment",
@@ -102,8 +103,8 @@ class Workload:
             name = match.query.name
             built = [dict(zip("spo", triple, strict=True)) for triple in match.triples] if name == "uses" else [match]
             for each in built:
-                bound = frozenset((variable, each[variable].n3()) for variable in each)
-                found[_key(name, match.start, match.end, bound)] += 1
+                bound = {variable: each[variable].n3() for variable in each}
+                found[key(name, match.start, match.end, bound)] += 1
         return found
 
 
@@ -131,8 +132,8 @@ def found_in(out: Path) -> Found:
     for part in out.glob("batch-*/part-*"):
         for line in part.read_text().splitlines():
             row = json.loads(line)
-            bound = frozenset((name, _n3(term)) for name, term in row["bindings"].items())
-            found[_key(row["query"], _seconds(row["start"]), _seconds(row["end"]), bound)] += 1
+            bound = {name: _n3(term) for name, term in row["bindings"].items()}
+            found[key(row["query"], _seconds(row["start"]), _seconds(row["end"]), bound)] += 1
     return found
 
 
@@ -146,9 +147,9 @@ def _seconds(time: float | str) -> float:
     return time if isinstance(time, float) else (datetime.fromisoformat(time) - EPOCH) / timedelta(seconds=1)
 
 
-def _key(query: str, start: object, end: object, bound: frozenset[tuple[str, str]]) -> tuple:
+def key(query: str, start: float, end: float, bound: Mapping[str, str]) -> tuple:
     """Return what identifies a match; DISTINCT may report any of several equal ones, so their start does not count."""
-    return query, None if query == _DISTINCT else start, end, bound
+    return query, None if query == _DISTINCT else start, end, frozenset(bound.items())
 
 
 def _n3(term: Mapping[str, str]) -> str:
