@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.peers.spark_files import CORES, REQUIRES, START, WARM_UPS, counted, java_missing, resident, session
+from retewave.bench.peers.spark_files import CORES, REQUIRES, SETTINGS, START, WARM_UPS, counted, java_missing, resident
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
 
@@ -57,8 +57,9 @@ def _arrive(folder: Path, number: int, offers: Path, silence: bytes) -> None:
 
 
 def _run(task: Task) -> Result:
-    spark, rate = session(), task.question.rate
-    import_module("retewave.spark").register(spark)
+    on_spark, rate = import_module("retewave.spark"), task.question.rate
+    spark = on_spark.session(f"local[{CORES}]", shards=CORES, settings=SETTINGS)
+    on_spark.register(spark)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "stream"
         folder.mkdir()

@@ -26,6 +26,7 @@ from retewave.bench.vocabulary import OFFER_CLASS, PREDICATES, RDF_TYPE
 __all__ = [
     "CORES",
     "REQUIRES",
+    "SETTINGS",
     "START",
     "WARM_UPS",
     "Stream",
@@ -45,14 +46,13 @@ REQUIRES = ("pyspark", "psutil")
 END = "<end>"  # all that the last triples say
 _HOUR = 3_600_000_000  # microseconds
 START = 1_000_000  # microseconds: of the stream; Spark's watermark is 0 as long as there is none, and that is too late
-_OF_JAVA = {
+SETTINGS = {"spark.driver.memory": "3g", "spark.log.level": "ERROR"}  # of every session that is measured
+_PLAIN = SETTINGS | {
     "spark.master": f"local[{CORES}]",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "3g",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": str(CORES),
@@ -94,11 +94,11 @@ def kinds(stream: Stream) -> Any:
     return rows.select(column("s").alias("kind"), column("t").alias("tk")).withWatermark("tk", "0 seconds")
 
 
-def session(**settings: str) -> Any:
+def session() -> Any:
     """Return a local session; the processes of Python start as this very interpreter."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = import_module("pyspark.sql").SparkSession.builder.appName("bench")
-    for name, value in (_OF_JAVA | settings).items():
+    for name, value in _PLAIN.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
