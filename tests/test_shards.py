@@ -301,3 +301,19 @@ def test_a_process_keeps_the_networks_that_it_used_last() -> None:
     shard_of(job, 8)
     assert shard_of(job, 0) is first  # it was number 1 that had to go
     assert router_of(job) is router_of(Job.of([OFFERS], shards=10))
+
+
+def test_statements_that_no_pattern_takes_tell_the_time_too() -> None:
+    _, nominal, _, _ = one_shard(OFFERS, rate=10.0)
+    noise = "".join(f"<http://e/n{i}> <http://e/noise> <http://e/x> .\n" for i in range(20))
+    (told,) = nominal.text(pa.array([noise, noise]), first=np.array([0, 20]))
+    assert (told.payload, told.newest) == (b"", 3_900_000)
+    _, router, _, _ = one_shard(OFFERS)
+    (told,) = router.text(pa.array([noise]), times=np.array([7 * SECOND]), scopes=np.array([1]))
+    assert (told.payload, told.newest) == (b"", 7 * SECOND)
+
+
+def test_what_malformed_lines_do_belongs_to_the_router_not_to_the_checkpoint() -> None:
+    counting, raising = (Job.of([OFFERS], shards=1, on_error=how) for how in ("count", "raise"))
+    assert counting.digest == raising.digest
+    assert router_of(counting) is not router_of(raising)

@@ -91,14 +91,15 @@ class Router:
         reading = _Texts(texts)
         if first is not None or scopes is not None:
             parts = [self._of_one(reading, place, times, first, scopes, name) for place in range(len(texts))]
-            rows = np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *(rows for rows, _ in parts)])
-            places = np.concatenate([np.empty(0, np.int64), *(at for _, at in parts)])
+            rows = np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *(rows for rows, _, _ in parts)])
+            places = np.concatenate([np.empty(0, np.int64), *(at for _, at, _ in parts)])
+            newest = max((time for _, _, time in parts), default=_NOTHING_YET)
         else:
             rows, places = self._of_all(reading, times, name)
+            newest = _NOTHING_YET if times is None or not len(times) else int(times.max())
         if streams is not None:
             heard = rows[:, STREAM] >= 0
             rows[heard, STREAM] = self._stream_numbers(streams)[places[heard]]
-        newest = _NOTHING_YET if times is None or not len(times) else int(times.max())
         found = self._packets(rows, newest)
         if self.engine.terms.due():
             self.engine.live.sweep()
@@ -130,13 +131,22 @@ class Router:
         first: np.ndarray | None,
         scopes: np.ndarray | None,
         name: str,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Scan one text, which is a document, or a part of one, of its own."""
-        told = self._times(None if first is None else int(first[place]))
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Scan one text, which is a document, or a part of one, of its own; return rows, their text, the latest time.
+
+        At a rate, and where the text has a time, statements that no pattern takes tell it, too.
+        """
+        told, before, newest = (
+            self._times(None if first is None else int(first[place])),
+            self.counts.triples,
+            _NOTHING_YET,
+        )
         rows = self._scan(reading.one(place), told, 0 if scopes is None else int(scopes[place]), name)
+        if isinstance(told, _Nominal) and self.counts.triples > before:
+            newest = told.time_of(self.counts.triples - before - 1)
         if times is not None:
-            rows[:, START] = rows[:, END] = times[place]
-        return rows, np.full(len(rows), place)
+            rows[:, START] = rows[:, END] = newest = int(times[place])
+        return rows, np.full(len(rows), place), newest
 
     def _times(self, first: int | None) -> Times:
         if first is not None:
@@ -216,6 +226,12 @@ class _Nominal(RateTimes):
         raw[:, START] += self._before
         return super().place(raw, first)
 
+    def time_of(self, ordinal: int) -> int:
+        """Return the time of one of the part's statements."""
+        row = np.zeros((1, ROW_WIDTH), np.int64)
+        row[0, START] = ordinal
+        return int(self.place(row, 0)[0, END])
+
 
 class _AsTheyAre(NoTimes):
     """Rows are given their times afterwards."""
@@ -276,8 +292,9 @@ _routers: dict[str, Router] = {}  # the one that was used last is the last
 
 def router_of(job: Job) -> Router:
     """Return the router of a job in this process."""
-    router = _routers.pop(job.digest, None) or Router(job)
+    name = f"{job.digest} {job.on_error}"
+    router = _routers.pop(name, None) or Router(job)
     while len(_routers) >= _MOST_ROUTERS:
         del _routers[next(iter(_routers))]
-    _routers[job.digest] = router
+    _routers[name] = router
     return router

@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from retewave.errors import MalformedInput, UsageError
+from retewave.errors import MalformedInput
 
 if TYPE_CHECKING:
     from retewave.spark.carried import Carried
-    from retewave.spark.job import Job
     from retewave.spark.route import Packet, Router
     from retewave.spark.stats import Stats
 
@@ -168,19 +167,3 @@ def _route_file(router: Router, place: dict[str, Any], row: int, told: dict[str,
             raise
         router.counts.malformed += 1
         router.counts.first_malformed.append(str(error))
-    if told["first"] is not None and router.counts.triples > before:
-        yield _nominal(router.job, int(told["first"][row]) + router.counts.triples - before - 1)
-
-
-def _nominal(job: Job, ordinal: int) -> Packet:
-    """Return the word that a statement has come, whether or not a pattern takes it: at a rate, it tells the time."""
-    from retewave.io.times import RateTimes
-    from retewave.rete.rows import ROW_WIDTH, START
-    from retewave.spark.route import Packet
-
-    if job.rate is None:
-        raise UsageError("ordinals tell a time only with a rate")
-    row = np.zeros((1, ROW_WIDTH), np.int64)
-    row[0, START] = ordinal
-    time = int(RateTimes(job.rate, job.start).place(row, 0)[0, START])
-    return Packet(0, time, time, b"")
