@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 PATIENCE = 600.0  # seconds after which something that should happen never will; kernels may have to be compiled first
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that is killed soon has no use for its best code
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that is killed soon has no use for its best code
 RATE = 1000  # triples a second: Spark's watermarks have milliseconds, and so have the times
 STREAM = "http://e/s"
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # when the stream begins where times are no numbers
@@ -226,7 +226,7 @@ def until(never: str, pause: float = 0.01) -> Iterator[None]:
 @contextmanager
 def life(command: Sequence[str], log: Path, **environment: str) -> Iterator[Life]:
     """Run a command; whatever happens, nothing of it is left behind."""
-    run = Life(command, log, environment)
+    run = Life(command, log, {"JAVA_TOOL_OPTIONS": _SHORT_LIVED} | environment)
     try:
         yield run
     finally:
@@ -266,7 +266,7 @@ class Job:
         """Run it, from where it was left."""
         self.folder.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "retewave", "spark", *self.arguments()]
-        with life(command, self.folder / "log", SPARK_LOCAL_IP="127.0.0.1", JAVA_TOOL_OPTIONS=SHORT_LIVED) as run:
+        with life(command, self.folder / "log", SPARK_LOCAL_IP="127.0.0.1") as run:
             yield run
 
     def finish(self) -> None:
