@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import random
 from collections import Counter
@@ -20,6 +21,7 @@ from retewave.errors import MalformedInput, UsageError
 from retewave.spark.found import unpack
 from retewave.spark.job import Job
 from retewave.spark.route import Router, router_of
+from retewave.spark.settling import settle
 from retewave.spark.shard import FOR_EVER, NOTHING_YET, Progress, Shard, shard_of
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
@@ -317,3 +319,14 @@ def test_what_malformed_lines_do_belongs_to_the_router_not_to_the_checkpoint() -
     counting, raising = (Job.of([OFFERS], shards=1, on_error=how) for how in ("count", "raise"))
     assert counting.digest == raising.digest
     assert router_of(counting) is not router_of(raising)
+
+
+def test_what_a_worker_has_loaded_is_out_of_the_collectors_sight() -> None:
+    settle()
+    try:
+        assert gc.get_freeze_count() > 10_000
+        before = gc.get_freeze_count()
+        settle()
+        assert gc.get_freeze_count() == before  # nothing more was loaded
+    finally:
+        gc.unfreeze()

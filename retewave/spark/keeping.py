@@ -93,7 +93,10 @@ class Keeping(StatefulProcessor):
         return self._step(key[0], [], timerValues)
 
     def close(self) -> None:
-        """Do nothing: the live networks stay for the next batch."""
+        """Let the live networks stay for the next batch."""
+        from retewave.spark.settling import settle
+
+        settle()
 
     def _step(self, key: int, payloads: list[bytes], times: TimerValues) -> Iterator[Row]:
         from retewave.spark.shard import shard_of

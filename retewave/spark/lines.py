@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from retewave.io.sink_terms import json_term
+from retewave.spark.settling import settle
 from retewave.windows.times import Clock, format_datetime
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Lines:
                     self.stats.found(len(lines))
                 if len(lines):
                     yield pa.RecordBatch.from_arrays([_one_text(lines)], ["value"])
+        settle()
 
 
 def _one_text(lines: pa.Array) -> pa.Array:

@@ -258,6 +258,7 @@ class _Unpacking:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Unpack all batches of a task."""
         from retewave.spark.found import unpack
+        from retewave.spark.settling import settle
 
         for batch in batches:
             for packed in batch.column(0):
@@ -265,6 +266,7 @@ class _Unpacking:
                 if self.stats is not None:
                     self.stats.found(found.num_rows)
                 yield found
+        settle()
 
 
 @dataclass(frozen=True)

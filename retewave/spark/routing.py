@@ -47,6 +47,7 @@ class Routing:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Route all batches of a task."""
         from retewave.spark.route import router_of
+        from retewave.spark.settling import settle
 
         router = router_of(self.carried.job())
         sent, told = set(), None
@@ -60,6 +61,7 @@ class Routing:
             self._count(router)
         if told is not None:
             yield self._batch(self._last(told, router.job.announces, sent))
+        settle()
 
     def _last(self, told: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
         """Return the packets without rows that end a task: they tell the time, and wake shards that must announce."""
