@@ -18,7 +18,7 @@ import typer
 
 from retewave import __version__
 from retewave import cli_options as options
-from retewave.errors import LimitError, MalformedInput, RetewaveError, UsageError
+from retewave.errors import LimitError, MalformedInput, RetewaveError, StoppedError, UsageError
 
 __all__ = ["INTERRUPTED", "OK", "STOPPED", "WRONG", "app", "main"]
 
@@ -26,8 +26,8 @@ OK, STOPPED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
 _EXIT_CODES = (
     "Exit codes: 0 done (also when the reader of the output went away); 1 the run was stopped: a malformed line with "
-    "--on-error raise, the bound with --at-limit error, a full disk; 2 a query, schema, file or option is wrong; 130 "
-    "interrupted (Ctrl-C, SIGTERM), and all that was found is written."
+    "--on-error raise, the bound with --at-limit error, a full disk, the end of Spark; 2 a query, schema, file or option "
+    "is wrong; 130 interrupted (Ctrl-C, SIGTERM), and all that was found is written."
 )
 
 app = typer.Typer(
@@ -194,7 +194,7 @@ def spark(
     time_property: options.TimeProperty = None,
     arrival: options.Arrival = False,
     stream_format: options.StreamFormat = None,
-    watermark: options.Watermark = "10s",
+    watermark: options.Watermark = None,
     shards: options.Shards = None,
     batch_bytes: options.BatchBytes = 256 << 20,
     once: options.Once = False,
@@ -210,9 +210,8 @@ def spark(
 
         if sum((rate is not None, time_property is not None, arrival)) > 1:
             raise UsageError("only one of --rate, --time-property and --arrival can tell the time")
-        deployment = cli_spark.Deployment(
-            master, tuple(conf or ()), shards, checkpoint, out, watermark, batch_bytes, once
-        )
+        late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
+        deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
         job = _knowledge(schema, static, dataset) | {
             "rate": rate,
             "time_property": time_property,
@@ -261,7 +260,7 @@ def _exit_codes() -> Iterator[None]:
         yield
     except RetewaveError as error:
         typer.echo(f"retewave: {error}", err=True)
-        raise typer.Exit(STOPPED if isinstance(error, MalformedInput | LimitError) else WRONG) from error
+        raise typer.Exit(STOPPED if isinstance(error, MalformedInput | LimitError | StoppedError) else WRONG) from error
     except KeyboardInterrupt as interrupt:
         raise typer.Exit(INTERRUPTED) from interrupt
     except BrokenPipeError:

@@ -202,7 +202,10 @@ SparkOut = Annotated[
 Shards = Annotated[
     int | None, Option("--shards", metavar="N", min=1, help="Spread the network so; as many as cores if not said.")
 ]
-Watermark = Annotated[str, Option("--watermark", metavar="D", help="How late triples may come; matches wait as long.")]
+Watermark = Annotated[
+    str | None,
+    Option("--watermark", metavar="D", help="How late triples may come; matches wait as long: 10s, or 0s at a rate."),
+]
 BatchBytes = Annotated[
     int, Option("--batch-bytes", metavar="N", min=1, help="Take so much of the files in a micro-batch, about.")
 ]

@@ -61,6 +61,8 @@ def run(
             signals = _Signals()
             with signals.listening(), _shown(deployment.out) as show:
                 _wait(start(spark, job, streams, where), signals, show, notes)
+            if deployment.once:
+                notes.say(_waiting(deployment.watermark))
         finally:
             spark.stop()
 
@@ -93,6 +95,16 @@ def _where(deployment: Deployment) -> Where:
         raise UsageError(f"--watermark {deployment.watermark}: {error}") from error
     spelled = f"{micros} microseconds"
     return Where(deployment.checkpoint, deployment.out, spelled, deployment.batch_bytes, deployment.once)
+
+
+def _waiting(watermark: str) -> str:
+    """Say which matches a run that was only to do what is there has not put out.
+
+    >>> _waiting("0s")
+    "matches that end in the stream's last millisecond wait for what comes later (--watermark)"
+    """
+    last = "millisecond" if parse(watermark) < 1_000 else watermark
+    return f"matches that end in the stream's last {last} wait for what comes later (--watermark)"
 
 
 def _wait(running: Running, signals: _Signals, show: Callable[[Running], None], notes: Notes) -> None:

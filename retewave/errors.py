@@ -12,6 +12,7 @@ __all__ = [
     "RetewaveError",
     "SchemaError",
     "SnapshotError",
+    "StoppedError",
     "UsageError",
 ]
 
@@ -76,6 +77,10 @@ class LimitError(RetewaveError):
 
 class SnapshotError(RetewaveError):
     """A snapshot that is truncated, foreign, or of another format."""
+
+
+class StoppedError(RetewaveError):
+    """A run that was ended by what it runs on."""
 
 
 class UsageError(RetewaveError):

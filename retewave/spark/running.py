@@ -22,7 +22,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
 from retewave import errors
-from retewave.errors import RetewaveError, UsageError
+from retewave.errors import RetewaveError, StoppedError, UsageError
 from retewave.spark.lines import LINES, Lines
 from retewave.spark.matching import Columns, run_packed
 from retewave.spark.sessions import session
@@ -99,7 +99,7 @@ def _our_own(error: StreamingQueryException) -> RetewaveError:
     found = _RAISED.search(f"{error}\n")
     if found is None:
         first = str(error).strip().splitlines()[0]
-        return RetewaveError(f"Spark has ended the query: {first}", hint="its log tells more")
+        return StoppedError(f"Spark has ended the query: {first}", hint="its log tells more")
     kind = getattr(errors, found[1], RetewaveError)
     return kind(found[2], hint=found[3] or "")
 
