@@ -26,8 +26,8 @@ OK, STOPPED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
 _EXIT_CODES = (
     "Exit codes: 0 done (also when the reader of the output went away); 1 the run was stopped: a malformed line with "
-    "--on-error raise, the bound with --at-limit error, a full disk, the end of Spark; 2 a query, schema, file or option "
-    "is wrong; 130 interrupted (Ctrl-C, SIGTERM), and all that was found is written."
+    "--on-error raise, the bound with --at-limit error, a full disk, the end of Spark; 2 a query, schema, file or "
+    "option is wrong; 130 interrupted (Ctrl-C, SIGTERM), and all that was found is written."
 )
 
 app = typer.Typer(
