@@ -109,8 +109,8 @@ def latencies(full: bool) -> list[Point]:
         ask = replace(_ask(1, 5), rate=rate)
         workload = Workload(ask, offers, mode="latency", batch=batch)
         found.append(Point("latency", f"{kind}, {rate:,}/s", rate, "retewave", workload))
-    behind = Workload(replace(_ask(1, 5), rate=1_000), 2_000, mode="pushes")
-    found.append(Point("latency", "each push, back to back", 1_000, "retewave", behind))
+    behind = Workload(replace(_ask(1, 5), rate=1_000), 20_000, mode="pushes")
+    found.append(Point("latency", "a push to its callback, back to back", 1_000, "retewave", behind))
     return found
 
 
