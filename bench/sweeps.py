@@ -61,7 +61,7 @@ def network(full: bool) -> list[Point]:
 def static_data(full: bool) -> list[Point]:
     """Return throughput against static triples, patterns 2 and 3, window 1 s: the paper's Figure 9."""
     found = [Point("static", "pattern 1", 0, "retewave", Workload(_ask(1, 1), _offers(full)))]
-    for triples in (100, 1_000, 10_000, 100_000, 1_000_000) if full else (100, 10_000, 100_000):
+    for triples in (100, 1_000, 10_000, 100_000, 1_000_000) if full else (100, 10_000, 100_000, 1_000_000):
         for pattern in (2, 3):
             ask = _ask(pattern, 1, static=triples)
             found.append(Point("static", f"pattern {pattern}", triples, "retewave", Workload(ask, _offers(full))))
@@ -143,10 +143,12 @@ def counters(full: bool) -> list[Point]:
 def costs(full: bool) -> list[Point]:
     """Return what matching needs beside time: memory a live row, the start, the loading of static data."""
     few, static = _ask(1, 5), _ask(2, 1, static=1_000_000)
+    types = Workload(few, 500, mode="first", type_scale=10_000_000)
     return [
         Point("costs", "pattern 1, window 25 s", 0, "retewave", Workload(_ask(1, 25), _offers(full), mode="rows")),
         Point("costs", "pattern 1", 0, "retewave", Workload(few, 500, mode="start")),
         Point("costs", "pattern 1", 1, "retewave", Workload(few, 500, mode="first")),
+        Point("costs", "pattern 1, 22,527 types", 1, "retewave", types),
         Point("costs", "pattern 2, 10⁶ static triples", 0, "retewave", Workload(static, 500, mode="load")),
     ]
 

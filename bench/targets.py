@@ -93,8 +93,8 @@ def _best(several: Sequence[Values]) -> Values:
     return values
 
 
-def _static(pattern: int) -> Place:
-    return ("static", f"pattern {pattern}", 100_000)
+def _static(pattern: int, triples: int = 100_000) -> Place:
+    return ("static", f"pattern {pattern}", triples)
 
 
 _PLAIN_SPARK = [_on_spark(name) for name in SPARK if name != "spark"]
@@ -105,6 +105,8 @@ _LATE_PUSHES = ("latency", "one by one, 1,000/s", 1_000)
 _COUNTERS = ("counters", "by turns", 0)
 _ROWS = ("costs", "pattern 1, window 25 s", 0)
 _START = ("costs", "pattern 1", 0)
+_TYPES = ("costs", "pattern 1, 22,527 types", 1)
+_FIRST = "schema read and query registered to first match, warm process"
 _LOAD = ("costs", "pattern 2, 10⁶ static triples", 0)
 
 TARGETS = (
@@ -115,7 +117,19 @@ TARGETS = (
     Target("window 25 s against 1 s", "%", _ratio(_speed(("window", WITH, 25)), _speed(("window", WITH, 1))), 70),
     Target("pattern 2 against pattern 1, 10⁵ static triples", "%", _ratio(_speed(_static(2)), _speed(_PLAIN)), 90),
     Target("pattern 3 against pattern 1, 10⁵ static triples", "%", _ratio(_speed(_static(3)), _speed(_PLAIN)), 90),
+    Target(
+        "pattern 2, 10⁶ static triples against 10²",
+        "%",
+        _ratio(_speed(_static(2, 1_000_000)), _speed(_static(2, 100))),
+        90,
+    ),
     Target("with reasoning against without", "%", _ratio(_speed(WINDOW_5), _speed(BARE_5)), 97),
+    Target(
+        "schema of 22,527 types against 329",
+        "%",
+        _ratio(_speed(("schema", WITH, 1_608)), _speed(("schema", WITH, 40))),
+        95,
+    ),
     Target(
         "10,000 registered patterns against one",
         "%",
@@ -127,6 +141,7 @@ TARGETS = (
     Target("network alone, counters on against off", "%", _at(_COUNTERS, "network alone, counters on against off"), 97),
     _below("arena in use, a live row", 120, "bytes", _ROWS, "arena in use, a live row"),
     _below("process start to first match, kernels cached", 2_000, "ms", _START, "process start to first match"),
+    _below("22,527 types, from schema and query to first match", 2_000, "ms", _TYPES, _FIRST),
     _below("10⁶ static triples, read and loaded", 3, "s", _LOAD, "static data, read and loaded"),
     Target("on Spark, local[2], bytes to matches", "triples/s", _on_spark("spark"), 0.8e6),
     Target("on Spark, of the embedded engine's", "%", _ratio(_on_spark("spark"), _on_spark("retewave")), 40),

@@ -165,6 +165,11 @@ class Terms:
             pinned[chosen] = 1
             self._pinned = int(np.count_nonzero(pinned[: int(self._cells[NEXT])].view(np.bool_)))
 
+    def grow_ahead(self) -> None:
+        """Make room for as much again as there is, so that what comes next does not wait for the arrays to grow."""
+        with self.lock:
+            self.reserve(int(self._cells[USED]) // 2, int(self._cells[LIVE]))
+
     def hold(self, held: Callable[[], np.ndarray]) -> None:
         """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""
         self._holders.append(held)

@@ -86,6 +86,7 @@ class Datasets:
             found = np.concatenate(rows)
             found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
             self.terms.pin(found[:, SUBJECT : OBJECT + 1].ravel())
+            self.terms.grow_ahead()  # now, and not in the middle of the stream
             self._static = found
         return self._static
 

@@ -340,6 +340,17 @@ def test_a_file_that_a_query_names_is_schema_and_static_data(tmp_path: Path) -> 
     assert (match.start, match.end) == (5, 5)
 
 
+def test_the_dictionary_has_grown_when_static_data_is_loaded_and_not_while_the_stream_runs() -> None:
+    static = b"".join(b"<http://e/s%d> <http://e/p> <http://e/o%d> .\n" % (n, n) for n in range(20_000))
+    engine = rw.Engine(static=static)
+    engine.register("REGISTER QUERY q AS SELECT * FROM STREAM <http://e/s> [RANGE 1s] WHERE { ?s <http://e/p> ?o }")
+    engine.flush()
+    before = engine.terms.table
+    stream = (b"<http://e/t%d> <http://e/p> <http://e/u%d> .\n" % (n, n) for n in range(15_000))
+    assert sum(1 for _ in engine.run(rw.read(stream, rate=1_000))) == 15_000
+    assert engine.terms.table.arena is before.arena and engine.terms.table.slots is before.slots
+
+
 def test_what_static_data_matches_alone_is_reported_before_the_stream() -> None:
     engine = rw.Engine(static=b"<http://e/a> <http://e/p> 1 ; <http://e/q> 2 .")
     engine.register(pair())

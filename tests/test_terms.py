@@ -77,6 +77,16 @@ def test_growing_leaves_arrays_that_were_fetched_before_as_they_were():
     assert terms.text(20_001) == b"<http://example.org/19999>"
 
 
+def test_who_has_grown_ahead_takes_as_much_again_without_growing():
+    terms = Terms(seed=1)
+    terms.intern_many([b"<http://example.org/%d>" % n for n in range(40_000)])
+    terms.grow_ahead()
+    before = terms.table
+    terms.intern_many([b"<http://example.org/%d>" % n for n in range(40_000, 80_000)])
+    assert all(one is other for one, other in zip(terms.table, before, strict=True))
+    assert terms.find(b"<http://example.org/0>") == 1 and terms.text(80_000) == b"<http://example.org/79999>"
+
+
 def test_a_sweep_is_due_when_the_terms_have_doubled():
     terms = Terms(seed=1)
     terms.intern_many([b"%d" % n for n in range(1 << 16)])
