@@ -99,7 +99,7 @@ class Cluster:
     def __post_init__(self) -> None:
         self.stores = [MemoryStore() for _ in range(self.job.shards)]
 
-    def step(self, number: int, payloads: list[bytes], watermark: int) -> None:
+    def step(self, number: int, payloads: list[bytes], watermark: int, ahead: int) -> None:
         """Run a step in one of the workers; sometimes it fails after its work, and is done again."""
         while True:
             worker = self.chance.choice(self.workers)
@@ -107,7 +107,7 @@ class Cluster:
                 worker.clear()  # the process was new
             shard = worker.setdefault(number, Shard(self.job, number))
             store = self.stores[number].copy()
-            done = shard.step(store, payloads, watermark)
+            done = shard.step(store, payloads, watermark, ahead)
             if self.chance.random() < 0.15:
                 continue  # what it did is lost
             self.stores[number] = store
@@ -116,25 +116,36 @@ class Cluster:
             self.wakes[number] = done.wake
             return
 
-    def batch(self, packets: Sequence, watermark: int) -> None:
-        """Run a micro-batch: the shards that something came for, and those whose rows the watermark has passed."""
+    def batch(self, packets: Sequence, watermark: int, delay: int | None = None) -> None:
+        """Run a micro-batch: the shards that something came for, and those whose rows the watermark has passed.
+
+        With a delay each of them looks ahead to where the next watermark will be, by what it has been sent.
+        """
         payloads: dict[int, list[bytes]] = {}
+        ahead: dict[int, int] = {}
         for packet in packets:
             payloads.setdefault(packet.shard, []).append(packet.payload)
+            if delay is not None:
+                ahead[packet.shard] = max(ahead.get(packet.shard, NOTHING_YET), packet.newest - delay)
         due = {number for number, wake in self.wakes.items() if wake is not None and wake <= watermark}
         for number in sorted(payloads.keys() | due):
-            self.step(number, payloads.get(number, []), watermark)
+            self.step(number, payloads.get(number, []), watermark, ahead.get(number, NOTHING_YET))
 
 
-def streamed(job: Job, items: Sequence[Item], cuts: Sequence[int], delay: int, chance: random.Random) -> Cluster:
-    """Stream items in micro-batches, each scanned by one or two tasks, with Spark's watermark; then let time pass."""
+def streamed(
+    job: Job, items: Sequence[Item], cuts: Sequence[int], delay: int, chance: random.Random, *, ahead: bool
+) -> Cluster:
+    """Stream items in micro-batches, each scanned by one or two tasks, with Spark's watermark; then let time pass.
+
+    `ahead` is whether shards look ahead to the next watermark.
+    """
     cluster, router, watermark, newest = Cluster(job, chance), Router(job), NOTHING_YET, NOTHING_YET
     bounds = [0, *sorted(min(cut, len(items)) for cut in cuts), len(items)]
     for begin, end in pairwise(bounds):
         middle = chance.randint(begin, end)
         packets = [packet for part in (items[begin:middle], items[middle:end]) for packet in routed(router, part)]
         chance.shuffle(packets)
-        cluster.batch(packets, watermark)
+        cluster.batch(packets, watermark, delay if ahead else None)
         newest = max([newest, *(packet.newest for packet in packets)])
         if newest > NOTHING_YET:
             watermark = newest - delay

@@ -45,13 +45,19 @@ def wanted(case: Case) -> Counter:
 
 
 @LAW
-@given(case=case_of(), shards=SHARDS, cuts=st.lists(st.integers(0, 12), max_size=4), seed=st.integers(0, 1 << 30))
+@given(
+    case=case_of(),
+    shards=SHARDS,
+    cuts=st.lists(st.integers(0, 12), max_size=4),
+    seed=st.integers(0, 1 << 30),
+    ahead=st.booleans(),
+)
 def test_a_stream_over_shards_matches_what_the_naive_matcher_does(
-    case: Case, shards: int, cuts: list[int], seed: int
+    case: Case, shards: int, cuts: list[int], seed: int, ahead: bool
 ) -> None:
     case = instants(case)
     job = job_for(case, shards)
-    cluster = streamed(job, case.stream, cuts, 20_000, random.Random(seed))
+    cluster = streamed(job, case.stream, cuts, 20_000, random.Random(seed), ahead=ahead)
     assert cluster.late == 0
     assert read(job, cluster.found, case.query.distinct) == wanted(case)
 
@@ -115,6 +121,26 @@ def test_rows_wait_for_the_watermark_and_the_shard_says_when_it_wants_to_be_woke
     step = shard.step(store, [], 4 * SECOND)
     assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
     assert step.wake is None
+
+
+def test_a_shard_that_knows_the_next_watermark_does_not_wait_for_it() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    step = shard.step(store, lines(router, P, Q, at=[3, 4]), NOTHING_YET, ahead=4 * SECOND)
+    assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
+    assert (step.wake, step.late) == (None, 0)
+    again = "<http://e/a> <http://e/q> <http://e/z> ."
+    other = Shard(job, 0)  # in another worker
+    step = other.step(store, lines(router, again, Q, at=[5, 4]), 4 * SECOND, ahead=5 * SECOND)
+    assert [row["end"].second for row in rows(job, step.found)] == [5]
+    assert step.late == 1
+
+
+def test_what_is_over_when_it_has_been_poured_is_never_stored() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    said = [blob for n in range(60) for blob in lines(router, P.replace("/a>", f"/o{n}>"), at=[n])]
+    shard.step(store, said, NOTHING_YET, ahead=59 * SECOND)
+    (chunk,) = store.chunks.values()
+    assert len(chunk) < 7 / 60 * sum(map(len, said))
 
 
 def test_the_store_holds_the_window_and_no_more() -> None:

@@ -1,8 +1,9 @@
 """Stage 2 on Spark: the shards' steps, with Spark's state store as their store.
 
 Data's way: packets of a shard -> **a step of the shard** -> packed matches.
-Invariant: what a step puts out and what it writes are committed together by Spark, or not at all.  Rows wait in the
-shard until the watermark has passed them; a timer of event time calls the shard again when it has.
+Invariant: what a step puts out and what it writes are committed together by Spark, or not at all.  Spark moves the
+watermark between micro-batches; a shard knows from what it is sent how far that will be at least, and need not wait for
+it.  What must wait is called for by a timer of event time.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ class _Store:
 class Keeping(StatefulProcessor):
     """Spark's view of the shards: one key, one shard."""
 
-    def __init__(self, carried: Carried, keys: Sequence[int], stats: Stats | None) -> None:
+    def __init__(self, carried: Carried, keys: Sequence[int], delay: int | None, stats: Stats | None) -> None:
         self.carried, self.stats = carried, stats
+        self.delay = delay  # milliseconds that the watermark stays behind the latest time; None: others decide, too
         self._shards = {key: shard for shard, key in enumerate(keys)}
         self._stepped: dict[int, int] = {}  # key -> the watermark that its last step in this batch has seen
 
@@ -78,8 +80,12 @@ class Keeping(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Step a shard that has been sent something."""
-        payloads = [bytes(row.payload) for row in rows if row.payload]
-        return self._step(key[0], payloads, timerValues)
+        payloads, newest = [], _NO_WATERMARK
+        for row in rows:
+            newest = max(newest, row.newest)
+            if row.payload:
+                payloads.append(bytes(row.payload))
+        return self._step(key[0], payloads, timerValues, self._ahead(newest))
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -98,7 +104,11 @@ class Keeping(StatefulProcessor):
 
         settle()
 
-    def _step(self, key: int, payloads: list[bytes], times: TimerValues) -> Iterator[Row]:
+    def _ahead(self, newest: int) -> int:
+        """Return where the next watermark will be at least, if something so late has come in this micro-batch."""
+        return _NO_WATERMARK if self.delay is None else _watermark(newest // _MICROS - self.delay)
+
+    def _step(self, key: int, payloads: list[bytes], times: TimerValues, ahead: int = _NO_WATERMARK) -> Iterator[Row]:
         from retewave.spark.shard import shard_of
 
         if key not in self._shards:
@@ -107,8 +117,7 @@ class Keeping(StatefulProcessor):
                 hint="start with a new checkpoint folder, or ask for as many as it was made with",
             )
         millis = times.getCurrentWatermarkInMs()
-        watermark = millis * _MICROS if millis > 0 else _NO_WATERMARK  # Spark says 0 as long as there is none
-        step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, watermark)
+        step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, _watermark(millis), ahead)
         self._stepped[key] = millis
         if step.wake is not None:
             # A timer that is due already is over with this micro-batch: as long as there is no watermark, 0 is due.
@@ -116,3 +125,8 @@ class Keeping(StatefulProcessor):
         if self.stats is not None:
             self.stats.came_late(step.late)
         return (Row(found=packed) for packed in step.found)
+
+
+def _watermark(millis: int) -> int:
+    """Return a watermark of Spark's in microseconds; Spark says 0 as long as there is none."""
+    return millis * _MICROS if millis > 0 else _NO_WATERMARK

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["WATERMARK", "Columns", "match", "run", "run_packed"]
 
 WATERMARK = "10 seconds"
+_DELAY = "spark.watermarkDelayMs"  # Spark's name for it among the metadata of a column
 
 
 def match(
@@ -144,16 +145,21 @@ def run_packed(
     route = routing.Routing(carried, keys, stats)
     packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
     if on:
-        return _of_stream(job, packets, watermark, Keeping(carried, keys, stats)), carried
+        return _of_stream(job, packets, watermark, carried, stats), carried
     return _of_batch(job, packets, _Whole(carried, keys)), carried
 
 
-def _of_stream(job: Job, packets: Sequence[DataFrame], watermark: str, keeping: Keeping) -> DataFrame:
+def _of_stream(
+    job: Job, packets: Sequence[DataFrame], watermark: str, carried: Carried, stats: Stats | None
+) -> DataFrame:
     if job.unbounded:
         warnings.warn("a query has no window ([RANGE …]), so the state grows as long as the stream runs", stacklevel=4)
     told = _union([frame.withWatermark("newest", watermark) for frame in packets])
+    # With several inputs the slowest decides, and a shard does not know which it is.
+    delay = told.schema["newest"].metadata[_DELAY] if len(packets) == 1 else None
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
-    sent = told.select("shard", "payload")
+    sent = told.select("shard", F.unix_micros("newest").alias("newest"), "payload")
+    keeping = Keeping(carried, keys_of(job.shards), delay, stats)
     return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
 
 

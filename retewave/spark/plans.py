@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import glob
 import mmap
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from retewave.errors import UsageError
@@ -19,6 +22,8 @@ from retewave.io.formats import FORMATS, QUADS, format_of
 from retewave.spark.ranges import Range, cut, is_cuttable, statements
 
 __all__ = ["Files", "Offset", "Part", "Plan", "groups"]
+
+_COUNTING = min(4, os.cpu_count() or 1)  # threads that count statements; the memory is busy with that
 
 
 @dataclass(frozen=True)
@@ -111,13 +116,16 @@ class Files:
 
     def plan(self, start: Offset, end: Offset) -> Plan:
         """Return the parts between two offsets."""
-        parts: list[Part] = []
-        count = start.statements
-        for path, upto in self._unread(start, end.files):
-            for part in self._parts(path, start.files.get(path, 0), upto):
-                parts.append(Part(part, count if self.counted else None))
-                count += statements(part) if self.counted else 0
-        return Plan(tuple(parts), Offset(end.files, count))
+        ranges = [
+            part
+            for path, upto in self._unread(start, end.files)
+            for part in self._parts(path, start.files.get(path, 0), upto)
+        ]
+        if not self.counted:
+            return Plan(tuple(Part(each, None) for each in ranges), Offset(end.files, start.statements))
+        with ThreadPoolExecutor(_COUNTING) as counting:  # nothing else goes on meanwhile
+            before = list(accumulate(counting.map(statements, ranges), initial=start.statements))
+        return Plan(tuple(map(Part, ranges, before)), Offset(end.files, before[-1]))
 
     def _unread(self, start: Offset, ends: Mapping[str, int]) -> list[tuple[str, int]]:
         """Return the files that have something new, and up to where: those begun first, then by name."""

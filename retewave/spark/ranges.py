@@ -26,6 +26,7 @@ __all__ = ["Range", "cut", "is_cuttable", "statements", "statements_of", "texts_
 
 PIECE = 16 << 20  # bytes of text that are handed on at once
 _LOOK = 1 << 16  # bytes behind a piece that usually have a place to cut
+_SEEN = 1 << 18  # bytes in which line ends are looked for at once
 _FAR = 1 << 18  # bytes without a named graph after which nothing is said of the last one any more
 
 _TERM = rb'(?:<[^>]*>|_:[^\s<"]+|"(?:[^"\\]|\\.)*"(?:@[^\s]+|\^\^<[^>]*>)?)'
@@ -193,15 +194,20 @@ def _statements(data: memoryview) -> int:
     2
     """
     bytes_ = np.frombuffer(data, np.uint8)
-    if not len(bytes_):
-        return 0
     if 13 in bytes_[: 1 << 12]:
         bytes_ = np.frombuffer(bytes(data).replace(b"\r\n", b"\n").replace(b"\r", b"\n"), np.uint8)
-    ends = np.flatnonzero(bytes_[:-1] == 10)
-    starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
+    first = int(len(bytes_) > 0 and _is_statement(bytes_, 0))
+    return first + sum(_statements_behind(bytes_, at) for at in range(0, len(bytes_), _SEEN))
+
+
+def _statements_behind(bytes_: np.ndarray, at: int) -> int:
+    """Count the statements behind the line ends of a piece that the caches hold."""
+    starts = np.flatnonzero(bytes_[at : min(at + _SEEN, len(bytes_) - 1)] == 10) + (at + 1)
     heads = bytes_[starts]
-    indented = starts[(heads == 32) | (heads == 9)]
-    return int(np.count_nonzero((heads == 60) | (heads == 95))) + sum(_is_statement(bytes_, at) for at in indented)
+    count = int(np.count_nonzero(heads == 60)) + int(np.count_nonzero(heads == 95))
+    if count == len(starts):
+        return count
+    return count + sum(_is_statement(bytes_, at) for at in starts[(heads == 32) | (heads == 9)])
 
 
 def _is_statement(bytes_: np.ndarray, at: int) -> bool:

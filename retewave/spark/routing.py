@@ -8,7 +8,7 @@ Left out: what a text means and where its rows go, which is the router's (`route
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,9 +53,9 @@ class Routing:
         sent, told = set(), None
         for gathered in _gathered(batches):
             packets = _route(router, self._timed(gathered))
-            full = [packet for packet in packets if packet.payload]
-            sent |= {packet.shard for packet in full}
             told = _latest(told, packets)
+            full = [replace(packet, newest=told.newest) for packet in packets if packet.payload and told is not None]
+            sent |= {packet.shard for packet in full}
             if full:
                 yield self._batch(full)
             self._count(router)

@@ -3,8 +3,8 @@
 Data's way: packets -> **shard** (order -> network) -> packed matches.
 The store holds the packets that may still matter, as numbered chunks, and a little that says how far the shard has come
 (`Progress`).  The live network is a cache of that: it is made anew by pouring the chunks' rows again, silently.  Rows
-wait until the watermark has passed them, so every step pours in time order, and the order is the same whenever it is
-done again.
+wait until nothing earlier can come any more, so every step pours in time order, and the order is the same whenever it
+is done again.
 
 Invariants: a step is a function of the store and its arguments; what it puts out, and what it changes in the store,
 happen together or not at all (Spark sees to that); a network is used only if the store says that its last step was the
@@ -111,7 +111,7 @@ class Step:
 
 
 class Waiting:
-    """Rows that wait for the watermark: pieces, each in time order, in the order of their arrival."""
+    """Rows that wait for what may come before them: pieces, each in time order, in the order of their arrival."""
 
     def __init__(self) -> None:
         self._pieces: list[np.ndarray] = []
@@ -174,18 +174,22 @@ class Shard:
         self.engine.live.holders.append(self._waiting.rows)
 
     # ---- streams ----
-    def step(self, store: Store, payloads: Sequence[bytes], watermark: int) -> Step:
-        """Take in what has arrived, pour what the watermark has passed, and bring the store up to date."""
+    def step(self, store: Store, payloads: Sequence[bytes], watermark: int, ahead: int = NOTHING_YET) -> Step:
+        """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
+
+        Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
+        later steps and is not later than it will be late, so what has arrived up to it need not wait.
+        """
+        until = max(watermark, ahead)
         data = store.meta()
         progress = Progress.of(data, self.job.digest)
         before, self._step = self._step, _TORN  # a step that fails leaves a network that nobody may use
         cached = self._catch_up(store, progress, before)
         name = progress.steps[-1] if progress.steps else ""
-        late = self._arrive(store, progress, [each for each in payloads if each], watermark)
+        late = self._arrive(store, progress, [each for each in payloads if each], watermark, until)
         found = self._announced() if data is None else []
-        poured = list(self._pour(watermark))
-        found += poured
-        if self._forget(store, progress, watermark) or self._changed(progress) or late or data is None:
+        found += self._pour(until)
+        if self._forget(store, progress, until) or self._changed(progress) or late or data is None:
             name = self._note(store, progress, late)
         self._step = name
         return Step(found, self._waiting.oldest(), late, cached)
@@ -206,23 +210,25 @@ class Shard:
             pass  # an earlier step has reported it
         return cached
 
-    def _arrive(self, store: Store, progress: Progress, payloads: list[bytes], watermark: int) -> int:
-        """Keep what has arrived as a chunk; return how many rows of it are late."""
+    def _arrive(self, store: Store, progress: Progress, payloads: list[bytes], watermark: int, until: int) -> int:
+        """Keep what has arrived and will still matter as a chunk; return how many rows are late."""
         if not payloads:
             return 0
-        newest, late = self._take(payloads, watermark)
-        if newest > watermark:
-            store.put_chunk(progress.number, _joined(payloads))
-            progress.chunks.append(Chunk(progress.number, newest, watermark))
+        bound = max(watermark, progress.poured)
+        newest, late = self._take(payloads, bound)
+        kept = [place for place, time in enumerate(newest) if time > max(bound, until - self._retention)]
+        if kept:
+            store.put_chunk(progress.number, _joined([payloads[place] for place in kept]))
+            progress.chunks.append(Chunk(progress.number, max(newest), bound))
             self._next = progress.number + 1
         return late
 
     def _changed(self, progress: Progress) -> bool:
         return self._next > progress.number or self._poured > progress.poured
 
-    def _forget(self, store: Store, progress: Progress, watermark: int) -> bool:
+    def _forget(self, store: Store, progress: Progress, until: int) -> bool:
         """Drop the chunks that cannot matter any more; say whether there were any."""
-        past = [chunk for chunk in progress.chunks if chunk.newest <= watermark - self._retention]
+        past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
         for chunk in past:
             store.drop(chunk.number)
         progress.chunks = [chunk for chunk in progress.chunks if chunk not in past]
@@ -251,12 +257,12 @@ class Shard:
         self._step = _TORN
 
     # ---- the network ----
-    def _take(self, payloads: Sequence[bytes], bound: int) -> tuple[int, int]:
-        """Let the rows that are later than a bound wait; return the latest time, and how many are not later."""
-        newest, late = NOTHING_YET, 0
+    def _take(self, payloads: Sequence[bytes], bound: int) -> tuple[list[int], int]:
+        """Let the rows that are later than a bound wait; return the latest time of each payload, and the late rows."""
+        newest, late = [], 0
         for payload in payloads:
             rows = self._decoded(payload)
-            newest = max(newest, int(rows[:, END].max(initial=NOTHING_YET)))
+            newest.append(int(rows[:, END].max(initial=NOTHING_YET)))
             late += len(rows) - self._waiting.add(rows, bound)
         return newest, late
 
