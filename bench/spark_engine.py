@@ -20,8 +20,8 @@ from retewave.bench.vocabulary import PREDICATES
 
 __all__ = ["ADAPTER"]
 
-_TRIGGER = 160 << 20  # bytes of a micro-batch: about a second's work
-_PART = 16 << 20  # bytes of it that a task reads
+_TRIGGER = 1 << 30  # bytes of a micro-batch
+_PART = 64 << 20  # bytes of it that a task reads
 _LATER = 2_000  # microseconds behind the last triple that the watermark must have passed; it goes by milliseconds
 _NOTHING = b"<urn:end> <urn:end> <urn:end> .\n"
 _AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is told

@@ -13,13 +13,15 @@ from retewave.bench.question import Question
 from retewave.bench.run import ADAPTERS, SPARK, adapter
 from retewave.bench.workload import Workload, sleepers, watchers
 
-__all__ = ["SWEEPS", "points"]
+__all__ = ["SPELLED", "SWEEPS", "points"]
 
 SECOND = 1_000_000
 TARGET = 2  # a type with 40 subclasses
 OFFERS = 200_000
+LONG = 1_000_000  # offers
 PLAIN = "spark sessions"  # the fastest that Spark does without us
 WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
+SPELLED = "retewave, terms spelled out"
 
 
 def _offers(full: bool) -> int:
@@ -120,14 +122,21 @@ def peers(full: bool) -> list[Point]:
 
 
 def on_spark(full: bool) -> list[Point]:
-    """Return pattern 1 embedded, on Spark with two local cores, and in plain Structured Streaming."""
-    return [_alone("spark", name) for name in ("retewave", *SPARK)]
+    """Return pattern 1 embedded, on Spark with two local cores, and in plain Structured Streaming.
+
+    A long stream makes several large micro-batches, in which a network has to be kept from one to the next.
+    """
+    found = [_alone("spark", name) for name in ("retewave", *SPARK)]
+    if full:
+        found += [_alone("spark", name, LONG) for name in ("retewave", "spark")]
+    embedded = [point for point in found if point.measured == "retewave"]
+    return found + [replace(p, series=SPELLED, workload=replace(p.workload, mode="spelled")) for p in embedded]
 
 
-def _alone(sweep: str, name: str) -> Point:
+def _alone(sweep: str, name: str, most: int = OFFERS) -> Point:
     """Return pattern 1 by one adapter; x is the number of offers that it gets through."""
     measured = adapter(name)
-    offers = min(OFFERS, measured.most_offers or OFFERS)
+    offers = min(most, measured.most_offers or most)
     question = replace(_ask(1, 5), distinct=measured.distinct)
     return Point(sweep, measured.name, offers, name, Workload(question, offers))
 

@@ -29,7 +29,8 @@ class Task:
     queries: tuple[str, ...]  # the patterns' texts
     question: Question  # what they ask, for peers that read no query
     triples: int  # in the stream
-    # run: bytes to matches; network: encoded input; latency: paced; pushes: back to back; or one of `costs.COSTS`
+    # run: bytes to matches; spelled: to matches as text; network: encoded input; latency: paced; pushes: back to back;
+    # or one of `costs.COSTS`
     mode: str = "run"
     batch: int = 1  # triples a push, in mode latency
     stats: bool = False  # the engine counts by memory and join

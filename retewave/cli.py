@@ -196,7 +196,7 @@ def spark(
     stream_format: options.StreamFormat = None,
     watermark: options.Watermark = None,
     shards: options.Shards = None,
-    batch_bytes: options.BatchBytes = 256 << 20,
+    batch_bytes: options.BatchBytes = 1 << 30,
     once: options.Once = False,
     master: options.Master = None,
     conf: options.Settings = None,

@@ -35,6 +35,7 @@ def spark() -> Iterator[SparkSession]:
         pytest.skip(str(error))
     with TemporaryDirectory(prefix="retewave-tests-") as folder:
         settings = {"spark.local.dir": folder, "spark.sql.warehouse.dir": f"{folder}/warehouse"}
+        settings["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"  # it does not live long
         started = session("local[2]", shards=2, settings=settings | {"spark.driver.memory": "1g"})
         started.sparkContext.setLogLevel("OFF")
         yield started

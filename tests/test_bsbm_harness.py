@@ -146,6 +146,11 @@ def test_the_network_alone_finds_the_expected_matches(tmp_path):
     assert matches == expected and seconds > 0
 
 
+def test_matches_that_are_spelled_out_are_as_many(tmp_path):
+    task, expected = prepare(replace(SMALL, mode="spelled"), tmp_path)
+    assert measure(adapter("retewave"), Task.from_json(task.to_json())).matches == expected > 0
+
+
 def speed(sweep: str, series: str, x: float, seconds: list[float]) -> Measured:
     results = tuple(Result(1, s, match_seconds=s / 2, peak_rss=300_000_000) for s in seconds)
     return Measured(Point(sweep, series, x, "retewave", SMALL), triples=3_000_000, expected=1, results=results)

@@ -34,7 +34,7 @@ class ArrowSink:
         """Write the matches of several queries as one record batch, in the order in which they were found."""
         table = pa.concat_tables([pa.table(self._columns(batch), schema=self._schema) for batch in batches])
         order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
-        self._writer.write_table(table.take(order))
+        self._writer.write_table(table if len(batches) == 1 else table.take(order))
         self._file.flush()
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class ArrowSink:
             "end": self._moments(batch.ends, timeless),
         }
         for name in self._names:
-            columns[name] = pa.array(_texts(batch, name), pa.string())
+            columns[name] = _terms(batch, name)
         return columns
 
     def _moments(self, times: np.ndarray, timeless: np.ndarray) -> Any:
@@ -58,7 +58,9 @@ class ArrowSink:
         return pa.array(values, mask=timeless).cast(self._time)
 
 
-def _texts(batch: Matches, name: str) -> list[str | None]:
+def _terms(batch: Matches, name: str) -> pa.Array:
+    """Return a column of terms; each is decoded once, however many matches have it."""
     if name not in batch.query.variables:
-        return [None] * len(batch)
-    return [None if text is None else text.decode() for text in batch.column(name)]
+        return pa.nulls(len(batch), pa.string())
+    texts, places = batch.distinct(name)
+    return pa.array([None if text is None else text.decode() for text in texts], pa.string()).take(pa.array(places))

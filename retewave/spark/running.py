@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["KAFKA", "Input", "Running", "Where", "open_session", "start"]
 
 KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13:{version}"
+_TASKS = 4  # a core: the cores end at about the same time, and a task costs some milliseconds
 _PAUSE = "500 milliseconds"  # between looks at the inputs when there was nothing new
 _RAISED = re.compile(r"retewave\.errors\.(\w+): (.+?)(?:\n\s*hint: (.+?))?\n")
 
@@ -143,7 +144,7 @@ def _frame(spark: SparkSession, job: Job, each: Input, where: Where) -> DataFram
 
 
 def _files(spark: SparkSession, job: Job, each: Input, where: Where) -> DataFrame:
-    tasks = max(1, spark.sparkContext.defaultParallelism)
+    tasks = _TASKS * max(1, spark.sparkContext.defaultParallelism)
     reader = spark.readStream.format("retewave").option("blocks", "ranges")
     reader = reader.option("maxBytesPerTrigger", where.batch_bytes)
     reader = reader.option("partitionBytes", max(1 << 20, -(-where.batch_bytes // tasks)))

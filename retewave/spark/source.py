@@ -36,8 +36,8 @@ TRIPLES = "s string, p string, o string, graph string, time timestamp"
 BLOCKS = "value binary, first bigint, file string"
 PLACES = "value struct<file: string, start: bigint, end: bigint, format: string>, first bigint"
 
-PART_BYTES = 32 << 20
-TRIGGER_BYTES = 256 << 20
+PART_BYTES = 64 << 20
+TRIGGER_BYTES = 1 << 30
 BLOCK_BYTES = 4 << 20
 _PLACE = pa.struct([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("format", pa.string())])
 
