@@ -99,7 +99,7 @@ class Cluster:
     def __post_init__(self) -> None:
         self.stores = [MemoryStore() for _ in range(self.job.shards)]
 
-    def step(self, number: int, payloads: list[bytes], watermark: int, ahead: int) -> None:
+    def step(self, number: int, packets: list[tuple[int, bytes]], watermark: int, ahead: int) -> None:
         """Run a step in one of the workers; sometimes it fails after its work, and is done again."""
         while True:
             worker = self.chance.choice(self.workers)
@@ -107,7 +107,7 @@ class Cluster:
                 worker.clear()  # the process was new
             shard = worker.setdefault(number, Shard(self.job, number))
             store = self.stores[number].copy()
-            done = shard.step(store, payloads, watermark, ahead)
+            done = shard.step(store, packets, watermark, ahead)
             if self.chance.random() < 0.15:
                 continue  # what it did is lost
             self.stores[number] = store
@@ -121,15 +121,15 @@ class Cluster:
 
         With a delay each of them looks ahead to where the next watermark will be, by what it has been sent.
         """
-        payloads: dict[int, list[bytes]] = {}
+        sent: dict[int, list[tuple[int, bytes]]] = {}
         ahead: dict[int, int] = {}
         for packet in packets:
-            payloads.setdefault(packet.shard, []).append(packet.payload)
+            sent.setdefault(packet.shard, []).append((packet.oldest, packet.payload))
             if delay is not None:
                 ahead[packet.shard] = max(ahead.get(packet.shard, NOTHING_YET), packet.newest - delay)
         due = {number for number, wake in self.wakes.items() if wake is not None and wake <= watermark}
-        for number in sorted(payloads.keys() | due):
-            self.step(number, payloads.get(number, []), watermark, ahead.get(number, NOTHING_YET))
+        for number in sorted(sent.keys() | due):
+            self.step(number, sent.get(number, []), watermark, ahead.get(number, NOTHING_YET))
 
 
 def streamed(

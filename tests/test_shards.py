@@ -22,17 +22,18 @@ from retewave.spark.found import unpack
 from retewave.spark.job import Job
 from retewave.spark.route import Router, router_of
 from retewave.spark.settling import settle
-from retewave.spark.shard import FOR_EVER, NOTHING_YET, Progress, Shard, shard_of
+from retewave.spark.shard import FOR_EVER, NOTHING_YET, Arrival, Progress, Shard, shard_of
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _sweeps() -> Iterator[None]:
-    """Let the dictionaries be swept as often as can be."""
+def _restless() -> Iterator[None]:
+    """Let the dictionaries be swept, and what waits be poured, as often as can be."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("retewave.rete.terms._SWEEP_FROM", 4)
+        patch.setattr("retewave.spark.shard._ENOUGH", 1)
         yield
 
 
@@ -92,10 +93,14 @@ def one_shard(query: str, **options: object) -> tuple[Job, Router, Shard, Memory
     return job, Router(job), Shard(job, 0), MemoryStore()
 
 
-def lines(router: Router, *texts: str, at: list[int] | None = None, **options: object) -> list[bytes]:
-    """Route lines that are given in seconds; return the payloads."""
+def lines(router: Router, *texts: str, at: list[int] | None = None, **options: object) -> list[Arrival]:
+    """Route lines that are given in seconds; return the packets with rows."""
     times = np.array([second * SECOND for second in at], np.int64) if at is not None else None
-    return [packet.payload for packet in router.text(pa.array(texts), times=times, **options) if packet.payload]
+    return [
+        (packet.oldest, packet.payload)
+        for packet in router.text(pa.array(texts), times=times, **options)
+        if packet.payload
+    ]
 
 
 def rows(job: Job, found: list[bytes]) -> list[dict[str, object]]:
@@ -140,7 +145,7 @@ def test_what_is_over_when_it_has_been_poured_is_never_stored() -> None:
     said = [blob for n in range(60) for blob in lines(router, P.replace("/a>", f"/o{n}>"), at=[n])]
     shard.step(store, said, NOTHING_YET, ahead=59 * SECOND)
     (chunk,) = store.chunks.values()
-    assert len(chunk) < 7 / 60 * sum(map(len, said))
+    assert len(chunk) < 7 / 60 * sum(len(payload) for _, payload in said)
 
 
 def test_the_store_holds_the_window_and_no_more() -> None:
@@ -204,9 +209,9 @@ def test_what_static_data_alone_matches_is_reported_once_by_one_shard() -> None:
     found = []
     for number in range(3):
         store, shard = MemoryStore(), Shard(job, number)
-        found += rows(job, shard.step(store, [b""], NOTHING_YET).found)
-        assert not shard.step(store, [b""], SECOND).found
-        assert not Shard(job, number).step(store, [b""], 2 * SECOND).found
+        found += rows(job, shard.step(store, [(0, b"")], NOTHING_YET).found)
+        assert not shard.step(store, [(0, b"")], SECOND).found
+        assert not Shard(job, number).step(store, [(0, b"")], 2 * SECOND).found
     assert [(row["s"], row["start"], row["end"]) for row in found] == [("<http://e/a>", None, None)]
 
 
@@ -267,7 +272,7 @@ def test_a_rate_gives_every_part_of_a_document_the_times_that_the_whole_has() ->
     job, router, shard, store = one_shard(OFFERS, rate=3.0)
     half = sum(map(len, text.splitlines(keepends=True)[:15]))
     parts = router.text(pa.array([text[:half], text[half:]]), first=np.array([0, 15]))
-    shard.step(store, [packet.payload for packet in parts], NOTHING_YET)
+    shard.step(store, [(packet.oldest, packet.payload) for packet in parts], NOTHING_YET)
     found = rows(job, shard.step(store, [], FOR_EVER).found)
     assert sorted((row["o"].encode(), row["start"].timestamp(), row["end"].timestamp()) for row in found) == whole
 

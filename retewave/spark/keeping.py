@@ -80,12 +80,12 @@ class Keeping(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Step a shard that has been sent something."""
-        payloads, newest = [], _NO_WATERMARK
+        packets, newest = [], _NO_WATERMARK
         for row in rows:
             newest = max(newest, row.newest)
             if row.payload:
-                payloads.append(bytes(row.payload))
-        return self._step(key[0], payloads, timerValues, self._ahead(newest))
+                packets.append((row.oldest, bytes(row.payload)))
+        return self._step(key[0], packets, timerValues, self._ahead(newest))
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -108,7 +108,9 @@ class Keeping(StatefulProcessor):
         """Return where the next watermark will be at least, if something so late has come in this micro-batch."""
         return _NO_WATERMARK if self.delay is None else _watermark(newest // _MICROS - self.delay)
 
-    def _step(self, key: int, payloads: list[bytes], times: TimerValues, ahead: int = _NO_WATERMARK) -> Iterator[Row]:
+    def _step(
+        self, key: int, packets: Sequence[tuple[int, bytes]], times: TimerValues, ahead: int = _NO_WATERMARK
+    ) -> Iterator[Row]:
         from retewave.spark.shard import shard_of
 
         if key not in self._shards:
@@ -117,7 +119,7 @@ class Keeping(StatefulProcessor):
                 hint="start with a new checkpoint folder, or ask for as many as it was made with",
             )
         millis = times.getCurrentWatermarkInMs()
-        step = shard_of(self.carried.job(), self._shards[key]).step(self._store, payloads, _watermark(millis), ahead)
+        step = shard_of(self.carried.job(), self._shards[key]).step(self._store, packets, _watermark(millis), ahead)
         self._stepped[key] = millis
         if step.wake is not None:
             # A timer that is due already is over with this micro-batch: as long as there is no watermark, 0 is due.

@@ -158,7 +158,7 @@ def _of_stream(
     # With several inputs the slowest decides, and a shard does not know which it is.
     delay = told.schema["newest"].metadata[_DELAY] if len(packets) == 1 else None
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
-    sent = told.select("shard", F.unix_micros("newest").alias("newest"), "payload")
+    sent = told.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
     keeping = Keeping(carried, keys_of(job.shards), delay, stats)
     return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
 

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
+from operator import itemgetter
+from struct import Struct
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +32,7 @@ from retewave.spark.found import Finder
 from retewave.spark.job import Job
 from retewave.windows.times import Clock
 
-__all__ = ["Shard", "Step", "Store", "shard_of"]
+__all__ = ["Arrival", "Shard", "Step", "Store", "shard_of"]
 
 NOTHING_YET = -(1 << 62)  # before all time
 FOR_EVER = 1 << 62  # after all time
@@ -37,7 +40,11 @@ _STEPS = 64  # steps that the store remembers: a network that has missed more is
 _MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
+_HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
 _CLOCK = Clock("float")  # times leave as microseconds; the clock shows them to nobody
+
+
+Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its packed rows
 
 
 class Store(Protocol):
@@ -110,6 +117,14 @@ class Step:
     cached: bool  # the live network could be used as it was
 
 
+@dataclass(frozen=True)
+class _Taken:
+    """What a packet brought."""
+
+    newest: int  # microseconds: the latest time in it
+    late: int  # rows that came too late
+
+
 class Waiting:
     """Rows that wait for what may come before them: pieces, each in time order, in the order of their arrival."""
 
@@ -174,7 +189,7 @@ class Shard:
         self.engine.live.holders.append(self._waiting.rows)
 
     # ---- streams ----
-    def step(self, store: Store, payloads: Sequence[bytes], watermark: int, ahead: int = NOTHING_YET) -> Step:
+    def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = NOTHING_YET) -> Step:
         """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
 
         Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
@@ -186,9 +201,13 @@ class Shard:
         before, self._step = self._step, _TORN  # a step that fails leaves a network that nobody may use
         cached = self._catch_up(store, progress, before)
         name = progress.steps[-1] if progress.steps else ""
-        late = self._arrive(store, progress, [each for each in payloads if each], watermark, until)
+        arrived = sorted((packet for packet in packets if packet[1]), key=itemgetter(0))
+        bound = max(watermark, progress.poured)
+        taken: list[_Taken] = []
         found = self._announced() if data is None else []
-        found += self._pour(until)
+        found += self._feed(arrived, bound, until, taken)
+        late = sum(each.late for each in taken)
+        self._keep(store, progress, arrived, taken, bound, max(bound, until - self._retention))
         if self._forget(store, progress, until) or self._changed(progress) or late or data is None:
             name = self._note(store, progress, late)
         self._step = name
@@ -204,24 +223,26 @@ class Shard:
         for chunk in progress.chunks:
             if chunk.number >= self._next:
                 bound = max(chunk.late, progress.poured - self._retention)
-                self._take(_parts(store.chunk(chunk.number)), bound)
+                _silently(self._feed(_parts(store.chunk(chunk.number)), bound, NOTHING_YET))
         self._next = progress.number
-        for _ in self._pour(progress.poured):
-            pass  # an earlier step has reported it
+        _silently(self._pour(progress.poured))
         return cached
 
-    def _arrive(self, store: Store, progress: Progress, payloads: list[bytes], watermark: int, until: int) -> int:
-        """Keep what has arrived and will still matter as a chunk; return how many rows are late."""
-        if not payloads:
-            return 0
-        bound = max(watermark, progress.poured)
-        newest, late = self._take(payloads, bound)
-        kept = [place for place, time in enumerate(newest) if time > max(bound, until - self._retention)]
+    def _keep(
+        self,
+        store: Store,
+        progress: Progress,
+        arrived: Sequence[Arrival],
+        taken: Sequence[_Taken],
+        late: int,
+        over: int,
+    ) -> None:
+        """Keep what has arrived and is not over as a chunk; what was not later than `late` was late."""
+        kept = [packet for packet, each in zip(arrived, taken, strict=True) if each.newest > over]
         if kept:
-            store.put_chunk(progress.number, _joined([payloads[place] for place in kept]))
-            progress.chunks.append(Chunk(progress.number, max(newest), bound))
+            store.put_chunk(progress.number, _joined(kept))
+            progress.chunks.append(Chunk(progress.number, max(each.newest for each in taken), late))
             self._next = progress.number + 1
-        return late
 
     def _changed(self, progress: Progress) -> bool:
         return self._next > progress.number or self._poured > progress.poured
@@ -244,27 +265,34 @@ class Shard:
         return name
 
     # ---- batches ----
-    def whole(self, payloads: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        """Pour a whole stream: packets with their earliest times, in the order of these."""
+    def whole(self, packets: Iterable[Arrival]) -> Iterator[bytes]:
+        """Pour a whole stream: packets in the order of their earliest times."""
         self._begin()
         yield from self._announced()
-        for oldest, payload in payloads:
-            if len(self._waiting) >= _ENOUGH:
-                yield from self._pour(oldest - 1)
-            if payload:
-                self._take([payload], NOTHING_YET)
-        yield from self._pour(FOR_EVER)
+        yield from self._feed(((oldest, payload) for oldest, payload in packets if payload), NOTHING_YET, FOR_EVER)
         self._step = _TORN
 
     # ---- the network ----
-    def _take(self, payloads: Sequence[bytes], bound: int) -> tuple[list[int], int]:
-        """Let the rows that are later than a bound wait; return the latest time of each payload, and the late rows."""
-        newest, late = [], 0
-        for payload in payloads:
-            rows = self._decoded(payload)
-            newest.append(int(rows[:, END].max(initial=NOTHING_YET)))
-            late += len(rows) - self._waiting.add(rows, bound)
-        return newest, late
+    def _feed(
+        self, packets: Iterable[Arrival], bound: int, until: int, taken: list[_Taken] | None = None
+    ) -> Iterator[bytes]:
+        """Take packets in, in the order of their earliest times, and pour up to a time; yield what that matches.
+
+        Of much that arrives at once little waits: a sweep of the dictionary goes through all that does.
+        """
+        for oldest, payload in packets:
+            if len(self._waiting) >= _ENOUGH:
+                yield from self._pour(min(oldest - 1, until))
+            told = self._take(payload, bound)
+            if taken is not None:
+                taken.append(told)
+        yield from self._pour(until)
+
+    def _take(self, payload: bytes, bound: int) -> _Taken:
+        """Let the rows that are later than a bound wait."""
+        rows = self._decoded(payload)
+        newest = int(rows[:, END].max(initial=NOTHING_YET))
+        return _Taken(newest, len(rows) - self._waiting.add(rows, bound))
 
     def _decoded(self, payload: bytes) -> np.ndarray:
         ids, numbers = unpack(self.engine.terms, payload)
@@ -292,23 +320,27 @@ class Shard:
             yield from found
 
 
-def _joined(payloads: Sequence[bytes]) -> bytes:
-    """Return payloads as one chunk."""
-    return b"".join(len(payload).to_bytes(8, "little") + payload for payload in payloads)
+def _silently(found: Iterable[bytes]) -> None:
+    """Go through what an earlier step has reported."""
+    deque(found, maxlen=0)
 
 
-def _parts(chunk: bytes) -> list[bytes]:
-    """Return the payloads of a chunk.
+def _joined(packets: Sequence[Arrival]) -> bytes:
+    """Return packets as one chunk."""
+    return b"".join(_HEAD.pack(oldest, len(payload)) + payload for oldest, payload in packets)
 
-    >>> _parts(_joined([b"a", b"bc"]))
-    [b'a', b'bc']
+
+def _parts(chunk: bytes) -> Iterator[Arrival]:
+    """Iterate over the packets of a chunk.
+
+    >>> list(_parts(_joined([(-7, b"a"), (0, b"bc")])))
+    [(-7, b'a'), (0, b'bc')]
     """
-    found, at = [], 0
+    at = 0
     while at < len(chunk):
-        size = int.from_bytes(chunk[at : at + 8], "little")
-        found.append(chunk[at + 8 : at + 8 + size])
-        at += 8 + size
-    return found
+        oldest, size = _HEAD.unpack_from(chunk, at)
+        at += _HEAD.size + size
+        yield oldest, chunk[at - size : at]
 
 
 _shards: dict[tuple[str, int], Shard] = {}  # the one that was used last is the last
