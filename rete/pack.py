@@ -25,19 +25,20 @@ _CODEC = "lz4"
 
 
 @kernel
-def _number(ids, local, found):  # type: ignore[no-untyped-def]
-    """Replace ids by small numbers in the order of their first appearance; return how many there are."""
+def _number(ids: Address, across: int, along: int, places, local, found):  # type: ignore[no-untyped-def]
+    """Set small numbers for ids, in the order of their first appearance; return how many there are.
+
+    The ids of a column are `along` words apart, the columns `across` words.
+    """
     count = 0
-    for i in range(len(ids)):
-        term = ids[i]
-        if term != 0:
-            if local[term] == 0:
+    for column in range(places.shape[0]):
+        for row in range(places.shape[1]):
+            term = cell(ids, column * across + row * along)
+            if term != 0 and local[term] == 0:
                 found[count] = term
                 count += 1
                 local[term] = count
-            ids[i] = local[term]
-    for i in range(count):
-        local[found[i]] = 0
+            places[column, row] = local[term]
     return count
 
 
@@ -70,20 +71,20 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
     >>> there.text(ids[0, 0]), ids[0].tolist(), numbers.tolist()
     (b'<a:b>', [1, 0], [[7, 8]])
     """
-    columns, rows = ids.shape
-    flat = np.ascontiguousarray(ids).reshape(-1).copy()
+    places = np.empty(ids.shape, np.int32)
+    across, along = (stride // ids.itemsize for stride in ids.strides)
     with terms.lock:
         table = terms.table
-        found = np.empty(min(len(flat), len(table.spans)), np.int64)
-        found = found[: _number(flat, np.zeros(len(table.spans), np.int32), found)]
+        found = np.empty(min(ids.size, len(table.spans)), np.int64)
+        local = np.zeros(len(table.spans), np.int32)
+        found = found[: _number(address_of(ids), across, along, places, local, found)]
         sizes = np.empty(len(found), np.int32)
         total = int(_sizes(address_of(table.spans), found, sizes))
         texts = np.empty(total + 64, np.uint8)
         _copy_texts(address_of(table.spans), address_of(table.arena), found, address_of(texts))
+    columns, rows = ids.shape
     header = np.array([_MAGIC, rows, columns, len(numbers), len(found), total], np.int64)
-    parts: list[np.ndarray] = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers)]
-    parts += [flat.astype(np.int32), sizes, texts[:total]]
-    raw = b"".join(part.tobytes() for part in parts)
+    raw = b"".join([header, *(np.ascontiguousarray(each, np.int64) for each in numbers), places, sizes, texts[:total]])
     return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)
 
 

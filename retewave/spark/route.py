@@ -25,7 +25,7 @@ from retewave.io.sources import open_bytes
 from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
 from retewave.rete.route import Role, Routing
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.running import Running
 from retewave.spark.job import Job
 
@@ -191,7 +191,8 @@ class Router:
 
     # ---- sending ----
     def _packets(self, rows: np.ndarray, newest: int) -> list[Packet]:
-        rows = rows[rows[:, STREAM] >= 0]  # others were there to tell a time
+        unheard = rows[:, STREAM] < 0  # they were there to tell a time
+        rows = rows[~unheard] if unheard.any() else rows
         newest = max(newest, int(rows[:, END].max(initial=_NOTHING_YET)))
         found = list(self._sent(rows))
         if newest == _NOTHING_YET:
@@ -210,7 +211,7 @@ class Router:
             ends = mine[:, END]
             plain = not (mine[:, STREAM].any() or mine[:, EVENT].any() or (mine[:, START] != ends).any())
             numbers = [ends] if plain else [ends, mine[:, START], mine[:, STREAM], mine[:, EVENT]]
-            payload = pack(terms, mine[:, [SUBJECT, PREDICATE, OBJECT]].T, numbers)
+            payload = pack(terms, mine[:, SUBJECT : OBJECT + 1].T, numbers)
             yield Packet(shard, int(ends.min()), int(ends.max()), payload)
 
 
