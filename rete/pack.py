@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from retewave.errors import SnapshotError
 from retewave.rete.jit import kernel
-from retewave.rete.term_bytes import address_of, cell, copy
+from retewave.rete.term_bytes import Address, address_of, cell, copy
 from retewave.rete.terms import Terms
 
 __all__ = ["pack", "unpack", "unpack_texts"]
@@ -84,7 +84,8 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
         _copy_texts(address_of(table.spans), address_of(table.arena), found, address_of(texts))
     columns, rows = ids.shape
     header = np.array([_MAGIC, rows, columns, len(numbers), len(found), total], np.int64)
-    raw = b"".join([header, *(np.ascontiguousarray(each, np.int64) for each in numbers), places, sizes, texts[:total]])
+    parts = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers), places, sizes, texts[:total]]
+    raw = b"".join(part.data for part in parts)
     return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)
 
 
