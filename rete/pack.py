@@ -84,7 +84,13 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
         _copy_texts(address_of(table.spans), address_of(table.arena), found, address_of(texts))
     columns, rows = ids.shape
     header = np.array([_MAGIC, rows, columns, len(numbers), len(found), total], np.int64)
-    parts = [header, *(np.ascontiguousarray(column, np.int64) for column in numbers), places, sizes, texts[:total]]
+    parts: list[np.ndarray] = [
+        header,
+        *(np.ascontiguousarray(column, np.int64) for column in numbers),
+        places,
+        sizes,
+        texts[:total],
+    ]
     raw = b"".join(part.data for part in parts)
     return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)
 
