@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from retewave.rete.jit import JIT, kernel
+from retewave.rete.jit import JIT, inlined, kernel
 from retewave.rete.layout import (
     A_BUCKET_MASK,
     A_BUCKETS,
@@ -53,7 +53,7 @@ def _mix_plain(state: int, value: int) -> int:
     return h - (1 << 64) if h >> 63 else h
 
 
-@kernel
+@inlined
 def _mix_jitted(state, value):  # type: ignore[no-untyped-def]
     h = (np.uint64(state) ^ np.uint64(value)) * np.uint64(MULTIPLIER)
     h ^= h >> np.uint64(32)
@@ -72,7 +72,7 @@ def key_hash(arena, net, node, at):  # type: ignore[no-untyped-def]
     return h & HASH
 
 
-@kernel
+@inlined
 def shortage(arena, size, words):  # type: ignore[no-untyped-def]
     """Return the words that an arena of `size` lacks for a step of so many words, and for larger buckets if due."""
     if crowded(arena):
@@ -80,7 +80,7 @@ def shortage(arena, size, words):  # type: ignore[no-untyped-def]
     return max(0, arena[A_TOP] + words - size)
 
 
-@kernel
+@inlined
 def crowded(arena):  # type: ignore[no-untyped-def]
     """Say whether the bucket table is more than half full."""
     return 2 * arena[A_GROUPS] > arena[A_BUCKET_MASK]
@@ -132,7 +132,7 @@ def double_buckets(arena):  # type: ignore[no-untyped-def]
         free_page(arena, page)
 
 
-@kernel
+@inlined
 def new_page(arena):  # type: ignore[no-untyped-def]
     """Take a page off the free list, or cut one from the top."""
     page = arena[A_FREE_PAGE]
@@ -146,7 +146,7 @@ def new_page(arena):  # type: ignore[no-untyped-def]
     return page
 
 
-@kernel
+@inlined
 def free_page(arena, page):  # type: ignore[no-untyped-def]
     """Put a page on the free list."""
     arena[page] = arena[A_FREE_PAGE]
@@ -154,7 +154,7 @@ def free_page(arena, page):  # type: ignore[no-untyped-def]
     arena[A_USED_WORDS] -= PAGE
 
 
-@kernel
+@inlined
 def new_group(arena, words):  # type: ignore[no-untyped-def]
     """Take a group of so many words off its free list, or cut one from the top; it is all zero."""
     group = arena[A_FREE_GROUPS + words]
@@ -170,7 +170,7 @@ def new_group(arena, words):  # type: ignore[no-untyped-def]
     return group
 
 
-@kernel
+@inlined
 def free_group(arena, group, words):  # type: ignore[no-untyped-def]
     """Put a group on the free list of its size."""
     arena[group] = arena[A_FREE_GROUPS + words]

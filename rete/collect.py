@@ -8,7 +8,7 @@ ends, not of their starts: one that is due may wait behind one that is not, for 
 
 from __future__ import annotations
 
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     A_LIVE,
     A_NOW,
@@ -33,7 +33,7 @@ from retewave.rete.words import words
 __all__ = ["collect_all", "collect_now", "collect_slot", "shed"]
 
 
-@kernel
+@inlined
 def collect_slot(arena, net, slot, most):  # type: ignore[no-untyped-def]
     """Drop at most `most` rows that are due from the head of a slot."""
     state = arena[A_SLOT_STATES] + slot * S_WIDTH

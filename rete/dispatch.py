@@ -7,7 +7,7 @@ constants, and which α asked for it.  No entailed triple is built but as the tu
 from __future__ import annotations
 
 from retewave.rete.arena import mix
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     ALPHA_COLUMNS,
     ALPHA_EDGE_COUNT,
@@ -66,19 +66,19 @@ from retewave.rete.values import BLANK, IRI
 __all__ = ["dispatch", "key_home", "predicate_home"]
 
 
-@kernel
+@inlined
 def predicate_home(seed, predicate, mask):  # type: ignore[no-untyped-def]
     """Return where a predicate's probe sequence starts."""
     return mix(seed, predicate) & mask
 
 
-@kernel
+@inlined
 def key_home(seed, s, p, o, mask):  # type: ignore[no-untyped-def]
     """Return where a key's probe sequence starts."""
     return mix(mix(mix(seed, s), p), o) & mask
 
 
-@kernel
+@inlined
 def _shapes(net, predicate):  # type: ignore[no-untyped-def]
     """Return the shapes of key that `predicate` has, or -1 when it is not known."""
     mask = net[N_PREDICATE_MASK]
@@ -92,7 +92,7 @@ def _shapes(net, predicate):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & mask
 
 
-@kernel
+@inlined
 def _find_key(net, s, p, o):  # type: ignore[no-untyped-def]
     """Return the record of a key, or -1."""
     mask = net[N_KEY_MASK]
@@ -106,12 +106,12 @@ def _find_key(net, s, p, o):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & mask
 
 
-@kernel
+@inlined
 def _part(source, s, o):  # type: ignore[no-untyped-def]
     return s if source == FROM_SUBJECT else (o if source == FROM_OBJECT else source)
 
 
-@kernel
+@inlined
 def _equalities_hold(equal, x, q, y):  # type: ignore[no-untyped-def]
     return (equal & EQUAL_SO == 0 or x == y) and (equal & EQUAL_SP == 0 or x == q) and (equal & EQUAL_PO == 0 or q == y)
 
@@ -130,7 +130,7 @@ def _has_twin(stack, top, stride, edges, x, q, y):  # type: ignore[no-untyped-de
     return False
 
 
-@kernel
+@inlined
 def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Put the triple that a route derives on the stack, if the route fires; return the new top."""
     s, o = rows[row + SUBJECT], rows[row + OBJECT]
@@ -161,7 +161,7 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
     return top + net[N_STRIDE]
 
 
-@kernel
+@inlined
 def _take_all(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Follow every route of the key (s, p, o); return the new top."""
     record = _find_key(net, s, p, o)
@@ -173,7 +173,7 @@ def _take_all(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-un
     return top
 
 
-@kernel
+@inlined
 def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
     """Put on the stack one tuple for each α and each triple it asked for that `row` entails; return the top.
 

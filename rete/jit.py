@@ -18,7 +18,7 @@ from numba import config, njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Listener, install_listener
 
-__all__ = ["JIT", "kernel", "telling_of_compilation"]
+__all__ = ["JIT", "inlined", "kernel", "telling_of_compilation"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +38,20 @@ def _stamp() -> tuple[str, int]:
 
 def kernel(function: F) -> F:
     """Compile a function on its first call, cache the code on disk, run it without the GIL."""
-    compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+    return _compiled(function, inline=False)
+
+
+def inlined(function: F) -> F:
+    """Compile a function as `kernel` does, and put its code wherever a kernel calls it.
+
+    A call that stays costs its arguments and its result, through memory, and what registers held around it.
+    For small kernels on the way of every row; what is large, or seldom needed, stays a call.
+    """
+    return _compiled(function, inline=True)
+
+
+def _compiled(function: F, inline: bool) -> F:
+    compiled = njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
     if JIT:
         _cache_by_stamp(compiled._cache)
     return compiled

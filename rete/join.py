@@ -8,7 +8,7 @@ relation, is given up at once.
 
 from __future__ import annotations
 
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     A_COUNTING,
     A_SLOT_STATES,
@@ -58,7 +58,7 @@ WORK = MOST_SLOTS + 4  # words of each of the three lists that a combination wor
 _holds = kernel(relations.holds)
 
 
-@kernel
+@inlined
 def _put(arena, net, record, rows, end, window_start, start, stack, top):  # type: ignore[no-untyped-def]
     """Write the combination of `rows` (one a slot, the group behind them) on the stack."""
     stack[top + T_EDGES] = net[record + NODE_EDGES]
@@ -88,7 +88,7 @@ def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untype
     return True
 
 
-@kernel
+@inlined
 def combine(arena, net, node, group, slot, row, work, stack, top, room):  # type: ignore[no-untyped-def]
     """Put every combination of `row` with one row of each other slot of `group` on the stack; return the new top.
 

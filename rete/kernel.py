@@ -18,7 +18,7 @@ from retewave.rete.dispatch import dispatch
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.filter_codes import TRUE, UNDECIDED
 from retewave.rete.filters import Filters, decide
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.join import WORK, combine
 from retewave.rete.layout import (
     A_COUNTING,
@@ -213,7 +213,7 @@ def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & mask
 
 
-@kernel
+@inlined
 def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyped-def]
     """Write an output row for each query that a complete tuple matches; return the new number of output rows.
 
@@ -248,7 +248,7 @@ def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyp
     return count
 
 
-@kernel
+@inlined
 def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
     """Say whether a tuple passes an edge's filter, or may: what is undecided is decided at the end."""
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
@@ -262,7 +262,7 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel
+@inlined
 def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
@@ -276,7 +276,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     return group if arena[group + G_MASK] == full else 0
 
 
-@kernel
+@inlined
 def _combine(arena, net, edge, group, work, stack, top, room):  # type: ignore[no-untyped-def]
     """Put what the row that has just been stored completes on the stack; return the new top, or -1."""
     record = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
@@ -303,7 +303,7 @@ def _make_room(arena, net):  # type: ignore[no-untyped-def]
     return arena[A_LIVE] < arena[A_LIMIT]
 
 
-@kernel
+@inlined
 def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type: ignore[no-untyped-def]
     """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
     if at[P_GROUP] == 0:

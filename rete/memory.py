@@ -7,7 +7,7 @@ list: taking it out is O(1), with no search and no tombstone.
 from __future__ import annotations
 
 from retewave.rete.arena import HASH, forget_group, free_group, free_page, key_hash, mix, new_group, new_page
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     A_BUCKET_MASK,
     A_BUCKETS,
@@ -64,7 +64,7 @@ AHEAD = (
 )
 
 
-@kernel
+@inlined
 def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-def]
     for i in range(count):  # noqa: SIM110
         if arena[group + G_KEY + i] != item[T_COLUMNS + net[keys + i]]:
@@ -72,7 +72,7 @@ def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-
     return True
 
 
-@kernel
+@inlined
 def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
     """Return the group of `node` for the key that `edge` takes from the tuple `item`; make it when it is not there."""
     record = net[N_NODES] + node * NODE_WIDTH
@@ -104,7 +104,7 @@ def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
     return group
 
 
-@kernel
+@inlined
 def _place(arena, state, words, page_word, place_word):  # type: ignore[no-untyped-def]
     """Return the place of a new row in the pages that the two words of a slot's state tell of."""
     page, place = arena[state + page_word], arena[state + place_word]
@@ -118,7 +118,7 @@ def _place(arena, state, words, page_word, place_word):  # type: ignore[no-untyp
     return place
 
 
-@kernel
+@inlined
 def _new_row(arena, net, slot, static):  # type: ignore[no-untyped-def]
     state = arena[A_SLOT_STATES] + slot * S_WIDTH
     words = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
@@ -134,7 +134,7 @@ def _new_row(arena, net, slot, static):  # type: ignore[no-untyped-def]
     return row
 
 
-@kernel
+@inlined
 def _link_row(arena, group, word, row, static, none_static):  # type: ignore[no-untyped-def]
     """Put a row in its group's list: streamed rows in arrival order, static ones after them.
 
@@ -153,7 +153,7 @@ def _link_row(arena, group, word, row, static, none_static):  # type: ignore[no-
         arena[word] = (head << 32) | row
 
 
-@kernel
+@inlined
 def store_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-def]
     """Store the tuple `item` in a slot, as a row of `group`; return the row.
 
@@ -188,7 +188,7 @@ def _drop_group(arena, net, group, node, words):  # type: ignore[no-untyped-def]
     free_group(arena, group, words)
 
 
-@kernel
+@inlined
 def _unlink_oldest(arena, net, slot, row):  # type: ignore[no-untyped-def]
     record = net[N_SLOTS] + slot * SLOT_WIDTH
     node, index = net[record + SLOT_NODE], net[record + SLOT_INDEX]
@@ -204,7 +204,7 @@ def _unlink_oldest(arena, net, slot, row):  # type: ignore[no-untyped-def]
             _drop_group(arena, net, group, node, net[node_record + NODE_GROUP_WORDS])
 
 
-@kernel
+@inlined
 def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
     """Take the oldest streamed row of a slot out: off its group's list and off the slot's first page."""
     state = arena[A_SLOT_STATES] + slot * S_WIDTH
