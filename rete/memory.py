@@ -171,9 +171,8 @@ def store_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-d
         arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]
     record = net[N_SLOTS] + slot * SLOT_WIDTH
     index = net[record + SLOT_INDEX]
-    keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
     none_static = arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_STATIC_PAGE] == 0
-    _link_row(arena, group, group + G_KEY + keys + index, row, static, none_static)
+    _link_row(arena, group, _list_word(arena, net, slot, group), row, static, none_static)
     arena[group + G_MASK] |= 1 << index
     if arena[A_COUNTING] != 0:
         arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_IN] += 1
@@ -189,12 +188,20 @@ def _drop_group(arena, net, group, node, words):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _list_word(arena, net, slot, group):  # type: ignore[no-untyped-def]
+    """Return where a group has the head and the tail of a slot's list."""
+    record = net[N_SLOTS] + slot * SLOT_WIDTH
+    keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
+    return group + G_KEY + keys + net[record + SLOT_INDEX]
+
+
+@inlined
 def _unlink_oldest(arena, net, slot, row):  # type: ignore[no-untyped-def]
     record = net[N_SLOTS] + slot * SLOT_WIDTH
     node, index = net[record + SLOT_NODE], net[record + SLOT_INDEX]
     node_record = net[N_NODES] + node * NODE_WIDTH
     group = arena[row + R_LINK] & LOW
-    word = group + G_KEY + net[node_record + NODE_KEY_COUNT] + index
+    word = _list_word(arena, net, slot, group)
     tail = arena[word] & LOW
     following = arena[row + R_LINK] >> 32
     arena[word] = (following << 32) | (0 if tail == row else tail)
@@ -227,4 +234,4 @@ def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
         arena[state + S_HEAD] = following + 1
     else:
         arena[state + S_HEAD] = row + words
-        prefetch(arena, arena[row + words + R_LINK] & LOW)
+        prefetch(arena, _list_word(arena, net, slot, arena[row + words + R_LINK] & LOW))
