@@ -15,7 +15,6 @@ from retewave.rete.layout import (
     G_KEY,
     N_COLUMNS,
     N_NODES,
-    N_STRIDE,
     N_TIMES,
     NODE_EDGE_COUNT,
     NODE_EDGES,
@@ -59,16 +58,16 @@ _holds = kernel(relations.holds)
 
 
 @inlined
-def _put(arena, net, record, rows, end, window_start, start, stack, top):  # type: ignore[no-untyped-def]
-    """Write the combination of `rows` (one a slot, the group behind them) on the stack."""
-    stack[top + T_EDGES] = net[record + NODE_EDGES]
-    stack[top + T_EDGE_COUNT] = net[record + NODE_EDGE_COUNT]
-    stack[top + T_END] = end
-    stack[top + T_WINDOW_START] = window_start
-    stack[top + T_START] = start
+def _put(arena, net, record, rows, end, window_start, start, into, top):  # type: ignore[no-untyped-def]
+    """Write the combination of `rows` (one a slot, the group behind them) as a tuple, or an output row if it is one."""
+    into[top + T_EDGES] = net[record + NODE_EDGES]
+    into[top + T_EDGE_COUNT] = net[record + NODE_EDGE_COUNT]
+    into[top + T_END] = end
+    into[top + T_WINDOW_START] = window_start
+    into[top + T_START] = start
     out = net[N_COLUMNS] + net[record + NODE_OUT]
     for i in range(net[record + NODE_OUT_COUNT]):
-        stack[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
+        into[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
 
 
 @kernel
@@ -89,17 +88,17 @@ def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untype
 
 
 @inlined
-def combine(arena, net, node, group, slot, row, work, stack, top, room):  # type: ignore[no-untyped-def]
-    """Put every combination of `row` with one row of each other slot of `group` on the stack; return the new top.
+def combine(arena, net, node, group, slot, row, work, into, top, room, stride):  # type: ignore[no-untyped-def]
+    """Put every combination of `row` with one row of each other slot of `group` into the stack or the output.
 
-    Return -1 when the stack has no room for them all: the caller makes room and asks again.
+    Return the new top, or -1 when there is no room for them all: the caller makes room and asks again.
     `work` is three lists: the row chosen in each slot, and with each choice the starts of the combination so far.
     """
     record = net[N_NODES] + node * NODE_WIDTH
     slots = net[record + NODE_SLOTS]
     lists = group + G_KEY + net[record + NODE_KEY_COUNT]
     window, related = net[record + NODE_WINDOW], net[record + NODE_RELATION_COUNT] > 0
-    start_word, stride = net[N_TIMES], net[N_STRIDE]
+    start_word = net[N_TIMES]
     end = arena[row + R_END]
     hits, no_window, no_relation = 0, 0, 0
     work[slot] = row
@@ -127,7 +126,7 @@ def combine(arena, net, node, group, slot, row, work, stack, top, room):  # type
             if top + stride > room:
                 return -1
             start = min(work[2 * WORK + depth], arena[other + start_word])
-            _put(arena, net, record, work, end, window_start, start, stack, top)
+            _put(arena, net, record, work, end, window_start, start, into, top)
             top += stride
             hits += 1
         else:

@@ -66,6 +66,7 @@ from retewave.rete.layout import (
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
+    NODE_LAST,
     NODE_SLOTS,
     NODE_WIDTH,
     O_BRANCH,
@@ -277,21 +278,25 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _combine(arena, net, edge, group, work, stack, top, room):  # type: ignore[no-untyped-def]
-    """Put what the row that has just been stored completes on the stack; return the new top, or -1."""
-    record = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
-    return combine(
-        arena,
-        net,
-        net[record + SLOT_NODE],
-        group,
-        net[record + SLOT_INDEX],
-        work[ROW],
-        work,
-        stack,
-        top,
-        room,
-    )
+def _complete(net, arena, sizes, edge, work, stack, out, at):  # type: ignore[no-untyped-def]
+    """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
+
+    What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
+    """
+    slot = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
+    node, index, width = net[slot + SLOT_NODE], net[slot + SLOT_INDEX], net[N_OUT_WIDTH]
+    last = net[net[N_NODES] + node * NODE_WIDTH + NODE_LAST] != 0
+    into, stride = (out, width) if last else (stack, net[N_STRIDE])
+    top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
+    top = combine(arena, net, node, at[P_GROUP], index, work[ROW], work, into, top, room, stride)
+    if top < 0:
+        return NEEDS_OUT if last else NEEDS_STACK
+    if last:
+        at[P_COUNT] = top // width
+    else:
+        at[P_TOP] = top
+    at[P_GROUP] = 0
+    return DONE
 
 
 @kernel
@@ -321,11 +326,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
             double_buckets(arena)
         at[P_GROUP] = _store(arena, net, edge, item, work, at)
     if at[P_GROUP] != 0:
-        top = _combine(arena, net, edge, at[P_GROUP], work, stack, at[P_TOP], sizes.stack)
-        if top < 0:
-            return NEEDS_STACK
-        at[P_TOP] = top
-        at[P_GROUP] = 0
+        return _complete(net, arena, sizes, edge, work, stack, out, at)
     return DONE
 
 

@@ -66,13 +66,15 @@ EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS, SLOT_WIDTH = 0, 1, 2, 3
 NODE_SLOTS, NODE_FIRST_SLOT, NODE_KEY_COUNT, NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT = 0, 1, 2, 3, 4, 5
-NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_WIDTH = (
+# a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
+NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_LAST, NODE_WIDTH = (
     6,
     7,
     8,
     9,
     10,
     11,
+    12,
 )
 RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = (
@@ -90,8 +92,8 @@ INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 
 T_EDGES, T_EDGE_COUNT, T_END, T_WINDOW_START, T_START, T_COLUMNS = 0, 1, 2, 3, 4, 5
 ALPHA_COLUMNS = 4  # an α's tuple: subject, predicate, object, event
 
-# ---- an output row ----
-O_QUERY, O_BRANCH, O_START, O_END, O_WINDOW_START, O_COLUMNS = 0, 1, 2, 3, 4, 5
+# ---- an output row: a tuple's times and columns stand in it where they stand in the tuple ----
+O_QUERY, O_BRANCH, O_END, O_WINDOW_START, O_START, O_COLUMNS = 0, 1, T_END, T_WINDOW_START, T_START, T_COLUMNS
 UNDECIDED_ROW = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
 
 # ---- arena: header ----

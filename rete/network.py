@@ -272,15 +272,29 @@ class _Assembler:
         row_words = 1 + self.network.times + max(self.network.slots[slot].columns for slot in node.slots)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
+        first, count = self._edges(node.edges, edges)
+        last, columns = self._listener(node), node.out
+        if last is not None:
+            first, count, columns = last.query, last.branch, [node.out[column] for column in last.out]
         out: list[int] = []
-        for slot, column in node.out:
+        for slot, column in columns:
             out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.network.times + column]
         relations = [word for r in node.relations for word in (r.left, r.right, r.code)]
         self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
         return [
-            len(node.slots), node.slots[0], node.keys, node.window, self._list(out), len(node.out),
-            *self._edges(node.edges, edges), self._list(relations), len(node.relations), group_words,
+            len(node.slots), node.slots[0], node.keys, node.window, self._list(out), len(columns),
+            first, count, self._list(relations), len(node.relations), group_words, last is not None,
         ]  # fmt: skip
+
+    def _listener(self, node: Node) -> Instance | None:
+        """Return the query that is all that listens to a node, if every tuple of the node matches it as it is."""
+        if len(node.edges) != 1 or node.edges[0].kind != at.TO_TERMINAL or node.edges[0].program:
+            return None
+        terminal = self.network.terminals[node.edges[0].target]
+        if terminal.parameters or len(terminal.instances) != 1:
+            return None
+        one = terminal.instances[0]
+        return one if not one.program and one.window >= node.window else None
 
     def _streams(self) -> None:
         sets = self.network.streams
