@@ -20,11 +20,12 @@ from retewave.rete.layout import (
     G_KEY,
     LOW,
     N_ALPHAS,
+    N_END,
     N_SLOTS,
+    N_START,
     N_STRIDE,
     N_TIMES,
     PAGE,
-    R_END,
     R_LINK,
     R_WINDOW_START,
     S_HEAD,
@@ -142,9 +143,9 @@ def slot_rows(net_array, arena_array, slot, keys, payload):  # type: ignore[no-u
     row, page = arena[state + S_HEAD], arena[state + S_HEAD_PAGE]
     for i in range(count):
         found[i, 0], found[i, 1], found[i, 2] = (
-            arena[row + R_END],
+            arena[row + net[N_END]],
             arena[row + R_WINDOW_START],
-            arena[row + times],
+            arena[row + net[N_START]],
         )
         group = arena[row + R_LINK] & LOW
         for c in range(keys):

@@ -14,8 +14,9 @@ from retewave.rete.layout import (
     A_SLOT_STATES,
     G_KEY,
     N_COLUMNS,
+    N_END,
     N_NODES,
-    N_TIMES,
+    N_START,
     NODE_EDGE_COUNT,
     NODE_EDGES,
     NODE_FIRST_SLOT,
@@ -27,7 +28,6 @@ from retewave.rete.layout import (
     NODE_SLOTS,
     NODE_WIDTH,
     NODE_WINDOW,
-    R_END,
     R_LINK,
     R_WINDOW_START,
     RELATION_CODE,
@@ -73,7 +73,7 @@ def _put(arena, net, record, rows, end, window_start, start, into, top):  # type
 @kernel
 def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untyped-def]
     """Check the temporal relations of the node between rows that are chosen (a bit a slot) already."""
-    start = net[N_TIMES]
+    start, end = net[N_START], net[N_END]
     at = net[N_COLUMNS] + net[record + NODE_RELATIONS]
     for i in range(net[record + NODE_RELATION_COUNT]):
         relation = at + i * RELATION_WIDTH
@@ -82,14 +82,14 @@ def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untype
             continue
         a, b = rows[left], rows[right]
         code = net[relation + RELATION_CODE]
-        if not _holds(code, arena[a + start], arena[a + R_END], arena[b + start], arena[b + R_END]):
+        if not _holds(code, arena[a + start], arena[a + end], arena[b + start], arena[b + end]):
             return False
     return True
 
 
 @inlined
-def combine(arena, net, node, group, slot, row, work, into, top, room, stride):  # type: ignore[no-untyped-def]
-    """Put every combination of `row` with one row of each other slot of `group` into the stack or the output.
+def combine(arena, net, node, group, slot, row, item, work, into, top, room, stride):  # type: ignore[no-untyped-def]
+    """Put every combination of `row`, stored of `item`, with one row of each other slot into the stack or the output.
 
     Return the new top, or -1 when there is no room for them all: the caller makes room and asks again.
     `work` is three lists: the row chosen in each slot, and with each choice the starts of the combination so far.
@@ -98,15 +98,13 @@ def combine(arena, net, node, group, slot, row, work, into, top, room, stride): 
     slots = net[record + NODE_SLOTS]
     lists = group + G_KEY + net[record + NODE_KEY_COUNT]
     window, related = net[record + NODE_WINDOW], net[record + NODE_RELATION_COUNT] > 0
-    start_word = net[N_TIMES]
-    end = arena[row + R_END]
+    start_word, end = net[N_START], item[T_END]
     hits, no_window, no_relation = 0, 0, 0
     work[slot] = row
     work[slots] = group
     first = 1 if slot == 0 else 0
     last = slots - 2 if slot == slots - 1 else slots - 1
-    work[WORK + first] = arena[row + R_WINDOW_START]
-    work[2 * WORK + first] = arena[row + start_word]
+    work[WORK + first], work[2 * WORK + first] = item[T_WINDOW_START], item[T_START]
     depth = first
     work[depth] = arena[lists + depth] >> 32
     while True:

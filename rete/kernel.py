@@ -49,6 +49,7 @@ from retewave.rete.layout import (
     INSTANCE_QUERY,
     INSTANCE_WIDTH,
     INSTANCE_WINDOW,
+    INTERVAL,
     MOST_GROUP_WORDS,
     N_COLUMNS,
     N_EDGES,
@@ -63,6 +64,7 @@ from retewave.rete.layout import (
     N_SLOTS,
     N_STRIDE,
     N_TERMINALS,
+    N_TIMES,
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
@@ -96,7 +98,7 @@ from retewave.rete.layout import (
 )
 from retewave.rete.marks import mark_row
 from retewave.rete.memory import find_group, store_row
-from retewave.rete.rows import END, ROW_WIDTH
+from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.rete.term_bytes import Address, address_of, cell
 from retewave.rete.values import Values
 from retewave.rete.words import bytes_at, reals_at, tail, words, words_at
@@ -278,7 +280,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, item, work, stack, out, at):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
@@ -288,7 +290,7 @@ def _complete(net, arena, sizes, edge, work, stack, out, at):  # type: ignore[no
     last = net[net[N_NODES] + node * NODE_WIDTH + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, at[P_GROUP], index, work[ROW], work, into, top, room, stride)
+    top = combine(arena, net, node, at[P_GROUP], index, work[ROW], item, work, into, top, room, stride)
     if top < 0:
         return NEEDS_OUT if last else NEEDS_STACK
     if last:
@@ -326,13 +328,13 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
             double_buckets(arena)
         at[P_GROUP] = _store(arena, net, edge, item, work, at)
     if at[P_GROUP] != 0:
-        return _complete(net, arena, sizes, edge, work, stack, out, at)
+        return _complete(net, arena, sizes, edge, item, work, stack, out, at)
     return DONE
 
 
 @kernel
 def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[no-untyped-def]
-    """Go on where `at` says until the rows are done, the output or the live rows are many enough, or room is wanted.
+    """Go on where `at` says until the rows are done, output or live rows are many enough, or a row or room is wanting.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
     """
@@ -363,6 +365,8 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
             at[P_TOP] = put_fact(net, rows, row, stack)
         else:
             row = at[P_ROW] * ROW_WIDTH
+            if net[N_TIMES] == 1 and rows[row + START] < rows[row + END]:
+                return INTERVAL
             arena[A_NOW] = max(arena[A_NOW], rows[row + END])
             at[P_TOP] = dispatch(net, rows, row, view.values.kind, stack)
         at[P_ROW] += 1
@@ -377,8 +381,8 @@ def run(cells: Address, rows: np.ndarray) -> int:
 
     `cells` were told by `connect`; the P_* words of its progress say which of `rows` are to be poured, whether they are
     facts or input rows, and afterwards which one is next and how many output rows there are.  What is on the stack
-    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, or NEEDS_*: an array is too small, and
-    the caller makes it larger and calls again.
+    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, INTERVAL, or NEEDS_*: an array is too
+    small, and the caller makes it larger and calls again.
     """
     net = words_at(cell(cells, _NET))
     filters = Filters(

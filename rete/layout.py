@@ -6,8 +6,9 @@
     net    [header | predicates | keys | routes | alphas | edges | slots | nodes | terminals | instances | columns …]
     arena  [header | free lists of groups | slot states | … pages, groups and bucket tables in any order …]
 
-A **row** in a memory (slot) is `[next << 32 | group, end, window start, (start,) columns …]`; the true start has a
-word of its own only in networks where some query gives its streams different ranges (`TIMES` is 3 then).
+A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
+its own only where items have been intervals or a query asks how they lie to each other, the true start only where some
+query gives its streams different ranges; else they are the window start (`N_TIMES`, `N_END`, `N_START`).
 A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot]`; the bucket table is open
 addressing over `hash << 32 | group`, at most half full.
 A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 # ---- net: header ----
 N_SEED = 0  # seed of the key hash
-N_TIMES = 1  # 2, or 3 when rows keep a true start beside the window start
+N_TIMES = 1  # words of a row's times: the window start, or that and the end, or these and the true start
 N_STRIDE = 2  # words of a tuple on the work stack: T_COLUMNS + widest tuple
 N_PREDICATES = 3  # open-addressing table of known predicates: PREDICATE_* words each
 N_PREDICATE_MASK = 4
@@ -43,7 +44,9 @@ N_CODE = 21  # filter programs
 N_UNKNOWN_SHAPES = 22  # which key shapes exist for predicates that are not known
 N_OUT_WIDTH = 23  # words of an output row
 N_MOST_ROUTES = 24  # the most tuples that one input row can put on the stack
-N_HEADER = 25
+N_END = 25  # which word of a row is its end
+N_START = 26  # which word of a row is its true start
+N_HEADER = 27
 
 REFUSED = -1  # a stream's shift when the stream is not in the set
 
@@ -135,11 +138,12 @@ S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WID
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory
-# a row's true start is at word N_TIMES (2 or 3), its columns at 1 + N_TIMES
-R_LINK, R_END, R_WINDOW_START = 0, 1, 2
+# a row's end and true start are at the words that N_END and N_START tell, its columns at 1 + N_TIMES
+R_LINK, R_WINDOW_START = 0, 1
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
 # ---- what the kernel says when it returns ----
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
-NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 3, 4, 5  # room: `Runtime` makes some and calls again
+INTERVAL = 3  # the next input row is no instant, and the network's rows have no room for an end
+NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # room: `Runtime` makes some and calls again

@@ -25,15 +25,16 @@ from retewave.rete.layout import (
     G_NODE,
     LOW,
     N_COLUMNS,
+    N_END,
     N_NODES,
     N_SEED,
     N_SLOTS,
+    N_START,
     N_TIMES,
     NODE_GROUP_WORDS,
     NODE_KEY_COUNT,
     NODE_WIDTH,
     PAGE,
-    R_END,
     R_LINK,
     R_WINDOW_START,
     S_COLLECTED,
@@ -161,11 +162,9 @@ def store_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-d
     """
     static = item[T_END] < item[T_WINDOW_START]
     row = _new_row(arena, net, slot, static)
-    arena[row + R_END] = item[T_END]
-    arena[row + R_WINDOW_START] = item[T_WINDOW_START]
+    arena[row + net[N_END]], arena[row + net[N_START]] = item[T_END], item[T_START]
+    arena[row + R_WINDOW_START] = item[T_WINDOW_START]  # the last one: of three that share a word this is the one
     times = net[N_TIMES]
-    if times == 3:
-        arena[row + times] = item[T_START]
     payload = net[N_COLUMNS] + net[edge + EDGE_PAYLOAD]
     for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
         arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]

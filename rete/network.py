@@ -126,12 +126,15 @@ class Network:
     nodes: list[Node] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
+    intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
 
     @property
     def times(self) -> int:
-        """Words of a row's interval: 3 when some query gives its streams different ranges."""
-        return 3 if any(shift for shifts in self.streams for shift in shifts.values()) else 2
+        """Words of a row's times: as few as tell its window start, its end where that matters, and its true start."""
+        if any(shift for shifts in self.streams for shift in shifts.values()):
+            return 3
+        return 2 if self.intervals or any(node.relations for node in self.nodes) else 1
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
@@ -155,7 +158,9 @@ class _Assembler:
 
     def net(self) -> np.ndarray:
         self.words[at.N_SEED] = int(self.seed)
-        self.words[at.N_TIMES] = self.network.times
+        times = self.network.times
+        self.words[at.N_TIMES], self.words[at.N_END] = times, min(times, 2)
+        self.words[at.N_START] = times if times == 3 else at.R_WINDOW_START
         self._dispatch()
         self._records()
         self._place(at.N_COLUMNS, self.columns)
@@ -269,7 +274,7 @@ class _Assembler:
         if not 2 <= len(node.slots) <= MOST_SLOTS:
             raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
         group_words = at.G_KEY + node.keys + len(node.slots)
-        row_words = 1 + self.network.times + max(self.network.slots[slot].columns for slot in node.slots)
+        row_words = 1 + max(2, self.network.times) + max(self.network.slots[slot].columns for slot in node.slots)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
         first, count = self._edges(node.edges, edges)

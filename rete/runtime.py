@@ -97,13 +97,17 @@ class Runtime:
         return self.state.arena
 
     def pour(self, rows: np.ndarray, values: Values) -> Iterator[np.ndarray]:
-        """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows."""
+        """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows.
+
+        Items that are intervals need a network that is made for them.
+        """
         yield from self._run(rows, 0, values)
 
     def pour_some(self, rows: np.ndarray, values: Values) -> tuple[np.ndarray, int, int]:
         """Pour input rows until there is output enough: the output, how many went in, and what stops it.
 
-        That is DONE, OUTPUT_FULL, AT_LIMIT (the bound on live rows) or NEEDS_ARENA (no network can hold more).
+        That is DONE, OUTPUT_FULL, AT_LIMIT (the bound on live rows), INTERVAL (an item that only a network for
+        intervals can take) or NEEDS_ARENA (no network can hold more).
         """
         said, poured, out = self._go_on(rows, 0, 0, values)
         return out, poured, said
@@ -142,6 +146,8 @@ class Runtime:
                 yield out
             if said == at.AT_LIMIT:
                 raise LiveRowsAtBound(row)
+            if said == at.INTERVAL:
+                raise ValueError("an item is an interval, and the network is made for instants alone")
             if said == at.NEEDS_ARENA:
                 raise self.full()
 
@@ -212,6 +218,15 @@ class Runtime:
         for word in (at.A_LIMIT, at.A_SHEDDING, at.A_COUNTING):
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
+
+    def take_counters(self, former: Runtime) -> None:
+        """Go on counting where a network of the same records has come to."""
+        mine, other = self.state.arena, former.arena
+        for slot in range(len(self.network.slots)):
+            counters = slice(slot * at.S_WIDTH + at.S_IN, (slot + 1) * at.S_WIDTH)
+            mine[mine[at.A_SLOT_STATES] :][counters] = other[other[at.A_SLOT_STATES] :][counters]
+        edges = len(self.network.edges())
+        mine[mine[at.A_EDGE_COUNTERS] :][:edges] = other[other[at.A_EDGE_COUNTERS] :][:edges]
 
     def collect(self) -> None:
         """Drop every row that is due."""

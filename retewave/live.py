@@ -57,6 +57,7 @@ class Live:
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far
+        self.intervals = False  # an item was no instant
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
         self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
@@ -76,9 +77,9 @@ class Live:
         """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
         self.leave_sweep()
         former, registry = self.running, self.registry
-        schema, static = self.datasets.schema, self.datasets.static
+        static = self.datasets.static
         without_bound = replace(self.options, max_live_rows=0)
-        running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, without_bound)
+        running = self._built(without_bound)
         found = list(load(running, self.terms, static, former))
         running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
         if former is None:
@@ -90,6 +91,26 @@ class Live:
         self._found += self._new(found, running)
         self._known = set(registry.queries)
         self.running, self._generation = running, registry.generation
+
+    def _built(self, options: Options) -> Running:
+        """Return a network for the queries, empty."""
+        registry, datasets = self.registry, self.datasets
+        return build(
+            registry.listeners(),
+            registry.queries,
+            datasets.schema.network,
+            self.terms,
+            datasets.static,
+            options,
+            self.intervals,
+        )
+
+    def _meet_interval(self) -> None:
+        """Make the network anew, with room for the ends of items: the first that is no instant has come."""
+        former = self.current()
+        self.intervals = True
+        self._renew()
+        self.current().runtime.take_counters(former.runtime)
 
     def _new(self, found: list[np.ndarray], running: Running) -> list[np.ndarray]:
         """Return what a new network's first output tells that was not told: before the stream, to every query."""
@@ -106,9 +127,9 @@ class Live:
     ) -> Running:
         """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
         self.leave_sweep()
-        schema, static = self.datasets.schema, self.datasets.static
         registry = self.registry
-        running = build(registry.listeners(), registry.queries, schema.network, self.terms, static, self.options)
+        self.intervals = counts["intervals"]
+        running = self._built(self.options)
         self.running, self._generation, self._found = running, registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
         self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
@@ -129,10 +150,13 @@ class Live:
             out, poured, said = running.runtime.pour_some(self.waiting, self.terms.values)
             self.waiting = self.waiting[poured:]
             self.triples += poured
-            self.stated = self.stated[:0]
+            if poured:
+                self.stated = self.stated[:0]
             if len(out):
                 yield self._noted(running.outcome.matches(out, clock))
                 yield from self._first_matches(clock)
+            elif said == at.INTERVAL:
+                self._meet_interval()
             elif said == at.AT_LIMIT:
                 raise self._at_bound()
             elif said == at.NEEDS_ARENA:

@@ -55,8 +55,9 @@ def build(
     terms: Terms,
     static: np.ndarray,
     options: Options,
+    intervals: bool,
 ) -> Running:
-    """Plan the queries over a schema's network; nothing is loaded yet."""
+    """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
@@ -65,6 +66,7 @@ def build(
     plan = make_plan(shapes, fed.__contains__)
     programs = Programs(terms)
     lowered = lower(plan, dispatch, programs)
+    lowered.network.intervals = intervals
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     supports = {
         each.number: Support.empty(len(queries[each.number].variables), each.width)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "read", "write"]
 
-FORMAT = 3  # grows when the meaning of the file changes
+FORMAT = 4  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -116,7 +116,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "clock": None if engine.clock is None else _clock_data(engine.clock),
         "counts": {
             "triples": engine.triples, "poured": live.triples, "events": live.events, "collected": live.collected,
-            "shed": live.shed, "started": live.started,
+            "shed": live.shed, "started": live.started, "intervals": live.intervals,
         },
     }  # fmt: skip
 

@@ -28,7 +28,7 @@ AS_SUBJECT, AS_OBJECT, AS_EVENT = 0, 2, 3  # columns of an α's tuple
 def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bool) -> Network:
     """Return `?x <1> ?a . ?x <2> ?b . ?x <3> ?c` as one node under ?x, or under ?x and the event."""
     keys = (AS_SUBJECT, AS_EVENT) if by_event else (AS_SUBJECT,)
-    network = Network(known=frozenset(PREDICATES))
+    network = Network(known=frozenset(PREDICATES), intervals=True)
     for place, predicate in enumerate(PREDICATES):
         network.keys[0, predicate, 0] = [Route(place, at.FROM_SUBJECT, predicate, at.FROM_OBJECT)]
         network.alphas.append(Alpha(edges=[Edge(at.TO_SLOT, place, keys, (AS_OBJECT,))]))
