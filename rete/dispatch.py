@@ -1,4 +1,4 @@
-"""Dispatch: from an input triple to the α-memories it feeds, in one look-up per shape of key that its predicate has.
+"""Dispatch: from an input triple to the α-memories it feeds, by its predicate and each shape of key that this has.
 
 ε and α are the same tables (DESIGN §4): a route says which triple the input entails, as parts of the input and
 constants, and which α asked for it.  No entailed triple is built but as the tuple that is stored.
@@ -38,7 +38,9 @@ from retewave.rete.layout import (
     N_STREAM_WIDTH,
     N_STREAMS,
     N_STRIDE,
-    N_UNKNOWN_SHAPES,
+    N_UNKNOWN,
+    PREDICATE_BEGIN,
+    PREDICATE_COUNT,
     PREDICATE_ID,
     PREDICATE_SHAPES,
     PREDICATE_WIDTH,
@@ -49,7 +51,6 @@ from retewave.rete.layout import (
     ROUTE_PREDICATE,
     ROUTE_SUBJECT,
     ROUTE_WIDTH,
-    SHAPE_P,
     SHAPE_PO,
     SHAPE_SP,
     SHAPE_SPO,
@@ -79,16 +80,16 @@ def key_home(seed, s, p, o, mask):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _shapes(net, predicate):  # type: ignore[no-untyped-def]
-    """Return the shapes of key that `predicate` has, or -1 when it is not known."""
+def _predicate(net, predicate):  # type: ignore[no-untyped-def]
+    """Return the record of a predicate, or that of those which are not known."""
     mask = net[N_PREDICATE_MASK]
     slot = predicate_home(net[N_SEED], predicate, mask)
     while True:
         record = net[N_PREDICATES] + slot * PREDICATE_WIDTH
         if net[record + PREDICATE_ID] == predicate:
-            return net[record + PREDICATE_SHAPES]
+            return record
         if net[record + PREDICATE_ID] == 0:
-            return -1
+            return net[N_UNKNOWN]
         slot = (slot + 1) & mask
 
 
@@ -162,15 +163,20 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
 
 
 @inlined
-def _take_all(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+def _take_all(net, begin, count, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+    """Follow so many routes; return the new top."""
+    for route in range(begin, begin + count):
+        top = _take(net, net[N_ROUTES] + route * ROUTE_WIDTH, rows, row, kinds, stack, top)
+    return top
+
+
+@kernel
+def _take_key(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Follow every route of the key (s, p, o); return the new top."""
     record = _find_key(net, s, p, o)
     if record < 0:
         return top
-    begin, count = net[record + KEY_BEGIN], net[record + KEY_COUNT]
-    for route in range(begin, begin + count):
-        top = _take(net, net[N_ROUTES] + route * ROUTE_WIDTH, rows, row, kinds, stack, top)
-    return top
+    return _take_all(net, net[record + KEY_BEGIN], net[record + KEY_COUNT], rows, row, kinds, stack, top)
 
 
 @inlined
@@ -179,17 +185,15 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
 
     The stack has room for N_MOST_ROUTES tuples.
     """
-    s, p, o = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
-    shapes = _shapes(net, p)
-    if shapes < 0:
-        shapes, p = net[N_UNKNOWN_SHAPES], 0
-    top = 0
-    if shapes & SHAPE_P != 0:
-        top = _take_all(net, 0, p, 0, rows, row, kinds, stack, top)
+    s, o = rows[row + SUBJECT], rows[row + OBJECT]
+    record = _predicate(net, rows[row + PREDICATE])
+    p, shapes = net[record + PREDICATE_ID], net[record + PREDICATE_SHAPES]
+    begin, count = net[record + PREDICATE_BEGIN], net[record + PREDICATE_COUNT]
+    top = _take_all(net, begin, count, rows, row, kinds, stack, 0)
     if shapes & SHAPE_PO != 0:
-        top = _take_all(net, 0, p, o, rows, row, kinds, stack, top)
+        top = _take_key(net, 0, p, o, rows, row, kinds, stack, top)
     if shapes & SHAPE_SP != 0:
-        top = _take_all(net, s, p, 0, rows, row, kinds, stack, top)
+        top = _take_key(net, s, p, 0, rows, row, kinds, stack, top)
     if shapes & SHAPE_SPO != 0:
-        top = _take_all(net, s, p, o, rows, row, kinds, stack, top)
+        top = _take_key(net, s, p, o, rows, row, kinds, stack, top)
     return top

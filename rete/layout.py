@@ -24,7 +24,7 @@ N_TIMES = 1  # words of a row's times: the window start, or that and the end, or
 N_STRIDE = 2  # words of a tuple on the work stack: T_COLUMNS + widest tuple
 N_PREDICATES = 3  # open-addressing table of known predicates: PREDICATE_* words each
 N_PREDICATE_MASK = 4
-N_KEYS = 5  # open-addressing table of (s, p, o) keys with constants: KEY_* words each
+N_KEYS = 5  # open-addressing table of (s, p, o) keys that say more than a predicate: KEY_* words each
 N_KEY_MASK = 6
 N_ROUTES = 7
 N_ALPHAS = 8
@@ -41,7 +41,7 @@ N_COLUMNS = 18  # all lists of columns, one after the other
 N_STREAMS = 19  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
 N_STREAM_WIDTH = 20
 N_CODE = 21  # filter programs
-N_UNKNOWN_SHAPES = 22  # which key shapes exist for predicates that are not known
+N_UNKNOWN = 22  # what stands for the predicates that are not known: PREDICATE_* words, their id is 0
 N_OUT_WIDTH = 23  # words of an output row
 N_MOST_ROUTES = 24  # the most tuples that one input row can put on the stack
 N_END = 25  # which word of a row is its end
@@ -51,8 +51,9 @@ N_HEADER = 27
 REFUSED = -1  # a stream's shift when the stream is not in the set
 
 # ---- net: records ----
-PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_WIDTH = 0, 1, 2
-SHAPE_P, SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4, 8  # which keys to look up for a predicate
+# a predicate: its id, which keys to look up for it, the routes of those who ask for nothing but it
+PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_BEGIN, PREDICATE_COUNT, PREDICATE_WIDTH = 0, 1, 2, 3, 4
+SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4
 KEY_S, KEY_P, KEY_O, KEY_BEGIN, KEY_COUNT, KEY_WIDTH = 0, 1, 2, 3, 4, 5
 ROUTE_ALPHA, ROUTE_SUBJECT, ROUTE_PREDICATE, ROUTE_OBJECT, ROUTE_FLAGS, ROUTE_WIDTH = 0, 1, 2, 3, 4, 5
 FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = (

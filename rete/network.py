@@ -200,37 +200,29 @@ class _Assembler:
     def _dispatch(self) -> None:
         keys = self.network.keys
         routes: list[int] = []
-        shapes = dict.fromkeys(self.network.known, 0)
-        unknown = 0
+        predicates = {p: [p, 0, 0, 0] for p in (0, *self.network.known, *(p for _, p, _ in keys))}
         table = _open_table(len(keys), at.KEY_WIDTH)
         mask = len(table) // at.KEY_WIDTH - 1
-        for key, found in keys.items():
-            s, p, o = key
-            record = [s, p, o, len(routes) // at.ROUTE_WIDTH, len(found)]
-            _put(table, int(key_home(self.seed, s, p, o, mask)), record, at.KEY_WIDTH, at.KEY_COUNT)
+        for (s, p, o), found in keys.items():
+            begin, count = len(routes) // at.ROUTE_WIDTH, len(found)
             routes += [word for route in found for word in self._route(route)]
-            shape = _shape(key)
-            if p:
-                shapes[p] = shapes.get(p, 0) | shape
+            if s or o:
+                home = int(key_home(self.seed, s, p, o, mask))
+                _put(table, home, [s, p, o, begin, count], at.KEY_WIDTH, at.KEY_COUNT)
+                predicates[p][at.PREDICATE_SHAPES] |= _shape(s, o)
             else:
-                unknown |= shape
+                predicates[p][at.PREDICATE_BEGIN : at.PREDICATE_COUNT + 1] = begin, count
         self._place(at.N_KEYS, table)
         self.words[at.N_KEY_MASK] = mask
-        self.words[at.N_UNKNOWN_SHAPES] = unknown
         self._place(at.N_ROUTES, routes)
-        self._predicates(shapes)
+        self._place(at.N_UNKNOWN, predicates.pop(0))
+        self._predicates(predicates)
 
-    def _predicates(self, shapes: dict[int, int]) -> None:
-        table = _open_table(len(shapes), at.PREDICATE_WIDTH)
+    def _predicates(self, predicates: dict[int, list[int]]) -> None:
+        table = _open_table(len(predicates), at.PREDICATE_WIDTH)
         mask = len(table) // at.PREDICATE_WIDTH - 1
-        for p, shape in shapes.items():
-            _put(
-                table,
-                int(predicate_home(self.seed, p, mask)),
-                [p, shape],
-                at.PREDICATE_WIDTH,
-                at.PREDICATE_ID,
-            )
+        for p, record in predicates.items():
+            _put(table, int(predicate_home(self.seed, p, mask)), record, at.PREDICATE_WIDTH, at.PREDICATE_ID)
         self._place(at.N_PREDICATES, table)
         self.words[at.N_PREDICATE_MASK] = mask
 
@@ -357,9 +349,8 @@ class _Assembler:
         self.words[at.N_INSTANCE_KEY_MASK] = mask
 
 
-def _shape(key: Key) -> int:
-    s, _, o = key
-    return (at.SHAPE_SPO if o else at.SHAPE_SP) if s else (at.SHAPE_PO if o else at.SHAPE_P)
+def _shape(s: int, o: int) -> int:
+    return (at.SHAPE_SPO if o else at.SHAPE_SP) if s else at.SHAPE_PO
 
 
 def _open_table(entries: int, width: int) -> list[int]:
