@@ -68,9 +68,11 @@ from retewave.rete.layout import (
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
+    NODE_FORESEEN,
     NODE_LAST,
     NODE_SLOTS,
     NODE_WIDTH,
+    NONE,
     O_BRANCH,
     O_COLUMNS,
     O_END,
@@ -97,7 +99,7 @@ from retewave.rete.layout import (
     UNDECIDED_ROW,
 )
 from retewave.rete.marks import mark_row
-from retewave.rete.memory import find_group, store_row
+from retewave.rete.memory import find_group, foresee, store_row
 from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.rete.term_bytes import Address, address_of, cell
 from retewave.rete.values import Values
@@ -275,8 +277,13 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     work[ROW] = store_row(arena, net, slot, edge, group, item)
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, work[ROW], bytes_at(at[P_MARKS]), at[P_MARKED])
-    full = (1 << net[net[N_NODES] + node * NODE_WIDTH + NODE_SLOTS]) - 1
-    return group if arena[group + G_MASK] == full else 0
+    record = net[N_NODES] + node * NODE_WIDTH
+    missing = ((1 << net[record + NODE_SLOTS]) - 1) & ~arena[group + G_MASK]
+    if missing == 0:
+        return group
+    if missing & (missing - 1) == 0 and net[record + NODE_FORESEEN] != NONE:
+        foresee(arena, net, node, group)
+    return 0
 
 
 @inlined

@@ -48,6 +48,7 @@ N_END = 25  # which word of a row is its end
 N_START = 26  # which word of a row is its true start
 N_HEADER = 27
 
+NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
 
 # ---- net: records ----
@@ -71,15 +72,8 @@ TO_SLOT, TO_TERMINAL = 0, 1
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS, SLOT_WIDTH = 0, 1, 2, 3
 NODE_SLOTS, NODE_FIRST_SLOT, NODE_KEY_COUNT, NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT = 0, 1, 2, 3, 4, 5
 # a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
-NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_LAST, NODE_WIDTH = (
-    6,
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-)
+NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_LAST = 6, 7, 8, 9, 10, 11
+NODE_FORESEEN, NODE_WIDTH = 12, 13  # the edge to prefetch along when all slots but one have rows, or NONE
 RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = (
     0,

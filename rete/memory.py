@@ -20,19 +20,25 @@ from retewave.rete.layout import (
     EDGE_KEYS,
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
+    EDGE_TARGET,
+    EDGE_WIDTH,
     G_KEY,
     G_MASK,
     G_NODE,
     LOW,
     N_COLUMNS,
+    N_EDGES,
     N_END,
     N_NODES,
     N_SEED,
     N_SLOTS,
     N_START,
     N_TIMES,
+    NODE_FORESEEN,
     NODE_GROUP_WORDS,
     NODE_KEY_COUNT,
+    NODE_OUT,
+    NODE_SLOTS,
     NODE_WIDTH,
     PAGE,
     R_LINK,
@@ -58,7 +64,7 @@ from retewave.rete.layout import (
 )
 from retewave.rete.words import prefetch
 
-__all__ = ["drop_oldest", "find_group", "store_row"]
+__all__ = ["drop_oldest", "find_group", "foresee", "store_row"]
 
 AHEAD = (
     32  # words: the oldest rows were written so long ago that they have left the caches; fetch them before their turn
@@ -103,6 +109,30 @@ def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
         arena[group + G_KEY + i] = item[T_COLUMNS + net[keys + i]]
     arena[note] = group
     return group
+
+
+@inlined
+def foresee(arena, net, node, group):  # type: ignore[no-untyped-def]
+    """Prefetch the group to which the tuples of `group` will go, which lacks rows of one slot only.
+
+    Two loads that miss the caches, one after the other: when the last row comes, nothing else is left to do meanwhile.
+    The first bucket is the right one more often than not, and to look whether it is would be to wait for it.
+    """
+    record = net[N_NODES] + node * NODE_WIDTH
+    edge = net[N_EDGES] + net[record + NODE_FORESEEN] * EDGE_WIDTH
+    target = net[net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH + SLOT_NODE]
+    lists, out = group + G_KEY + net[record + NODE_KEY_COUNT], net[N_COLUMNS] + net[record + NODE_OUT]
+    keys = net[N_COLUMNS] + net[edge + EDGE_KEYS]
+    h = mix(net[N_SEED], target)
+    for i in range(net[net[N_NODES] + target * NODE_WIDTH + NODE_KEY_COUNT]):
+        column = out + 2 * net[keys + i]
+        of_group = net[column] == net[record + NODE_SLOTS]
+        place = group if of_group else arena[lists + net[column]] >> 32
+        if place == 0:
+            return  # a row of the slot that is missing tells the key
+        h = mix(h, arena[place + net[column + 1]])
+    bucket = arena[A_BUCKETS] + (h & arena[A_BUCKET_MASK])
+    prefetch(arena, (arena[bucket] & LOW) + G_KEY)
 
 
 @inlined

@@ -281,6 +281,7 @@ class _Assembler:
         return [
             len(node.slots), node.slots[0], node.keys, node.window, self._list(out), len(columns),
             first, count, self._list(relations), len(node.relations), group_words, last is not None,
+            first if last is None and _foreseen(node) else at.NONE,
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:
@@ -347,6 +348,11 @@ class _Assembler:
             )
         self._place(at.N_INSTANCE_KEYS, table)
         self.words[at.N_INSTANCE_KEY_MASK] = mask
+
+
+def _foreseen(node: Node) -> bool:
+    """Say whether tuples that go on to another node are near when all slots but one have rows: not with two slots."""
+    return len(node.slots) > 2 and len(node.edges) > 0 and node.edges[0].kind == at.TO_SLOT
 
 
 def _shape(s: int, o: int) -> int:
