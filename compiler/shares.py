@@ -23,6 +23,7 @@ from retewave.compiler.shape import Listener, Member, Shape
 
 __all__ = ["Load", "Scheme", "owned", "schemes"]
 
+_APART = "DISTINCT compares rows that have no variable of all patterns' in common"
 MOST_SHARE_VARIABLES = 5  # more of them are never worth their replication
 
 
@@ -75,18 +76,64 @@ def schemes(
     numbers of the DISTINCT queries.
     """
     meeting = _meeting(shapes, distinct)
-    found = []
+    wanted = []
     for number, shape in enumerate(shapes):
-        of_patterns = tuple(loads.get((number, place), Load()) for place in range(len(shape.patterns)))
-        allowed, reason = _allowed(shape, distinct, meeting)
-        bound = tuple(_variables(shape, place) for place in range(len(shape.patterns)))
-        if shards == 1 or not allowed:
-            first = 0 if reason is not None and reason.startswith("DISTINCT") else number % shards
-            copies = tuple(1.0 for _ in bound)
-            found.append(Scheme((), first, copies, reason=None if shards == 1 else reason))
-        else:
-            found.append(_best(bound, of_patterns, tuple(sorted(allowed)), shards))
-    return tuple(found)
+        places = range(len(shape.patterns))
+        of_patterns = tuple(loads.get((number, place), Load()) for place in places)
+        bound = tuple(_variables(shape, place) for place in places)
+        wanted.append(_Wanted(bound, of_patterns, *_allowed(shape, distinct, meeting)))
+    found: dict[int, Scheme] = {}
+    for group in _groups(shapes, meeting):
+        found |= _spread([(number, wanted[number]) for number in group], shards)
+    return tuple(found[number] for number in range(len(shapes)))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a scheme is chosen for."""
+
+    bound: tuple[frozenset[int], ...]  # by pattern: the variables that it binds
+    loads: tuple[Load, ...]  # by pattern
+    allowed: frozenset[int]  # the variables that the shape may be spread by
+    reason: str | None  # why there are none
+
+
+def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Scheme]:
+    """Choose the schemes of shapes whose rows have to meet: all are spread by one variable each, or none is."""
+    if shards == 1:
+        return {number: Scheme((), 0, tuple(1.0 for _ in one.bound)) for number, one in group}
+    if not all(one.allowed for _, one in group):
+        return {number: _in_one_shard(one, number % shards, len(group)) for number, one in group}
+    if len(group) == 1:
+        ((number, one),) = group
+        return {number: _best(one.bound, one.loads, tuple(sorted(one.allowed)), shards)}
+    together = (
+        [_scheme(one.bound, one.loads, dict.fromkeys(one.allowed, many)) for _, one in group]
+        for many in range(shards, 0, -1)
+    )
+    best = min(
+        together,
+        key=lambda schemes: _cost([(each, _total(one.loads)) for each, (_, one) in zip(schemes, group, strict=True)]),
+    )
+    return {number: scheme for (number, _), scheme in zip(group, best, strict=True)}
+
+
+def _in_one_shard(one: _Wanted, first: int, meeting: int) -> Scheme:
+    """Return the scheme of a shape that is not spread; what DISTINCT compares is in the first shard."""
+    reason = one.reason if one.reason is not None else _APART
+    together = meeting > 1 or reason == _APART
+    return Scheme((), 0 if together else first, tuple(1.0 for _ in one.bound), reason=reason)
+
+
+def _groups(shapes: Sequence[Shape], meeting: Mapping[int, str | None]) -> list[list[int]]:
+    """Return the shapes by groups: those whose rows one DISTINCT query compares are together."""
+    groups: list[tuple[set[int], set[int]]] = []  # shapes, and the queries by which they hang together
+    for number, shape in enumerate(shapes):
+        queries = {member.listener.number for member in shape.members} & meeting.keys()
+        mine = [group for group in groups if group[1] & queries]
+        groups = [group for group in groups if group not in mine]
+        groups.append(({number}.union(*(each for each, _ in mine)), queries.union(*(each for _, each in mine))))
+    return [sorted(group) for group, _ in groups]
 
 
 def _variables(shape: Shape, place: int) -> frozenset[int]:
@@ -118,7 +165,7 @@ def _allowed(
             allowed &= _comparable(member, meeting)
     if allowed:
         return allowed, None
-    return allowed, "DISTINCT compares rows that have no variable of all patterns' in common"
+    return allowed, _APART
 
 
 def _comparable(member: Member, meeting: Mapping[int, str | None]) -> frozenset[int]:
@@ -133,21 +180,32 @@ def _best(bound: tuple[frozenset[int], ...], loads: tuple[Load, ...], allowed: t
     """Return the scheme whose busiest shard gets the least; then the one that sends the least."""
     candidates = sorted(allowed, key=lambda variable: (-_binding(variable, bound, loads), variable))
     candidates = candidates[:MOST_SHARE_VARIABLES]
-    best, rank, total = None, (0.0, 0.0), sum(each.weight for each in loads) or 1.0
-    for parts in _parts(len(candidates), shards):
-        given = {variable: many for variable, many in zip(candidates, parts, strict=True) if many > 1}
-        load = sum(_load(variables, each, given) for variables, each in zip(bound, loads, strict=True))
-        copies = tuple(
-            float(prod(many for variable, many in given.items() if variable not in variables)) for variables in bound
-        )
-        sent = sum(each.weight * many for each, many in zip(loads, copies, strict=True))
-        if best is None or (round(load, 9), sent) < rank:
-            best, rank = (
-                Scheme(tuple(sorted(given.items())), 0, copies, load / total, sent / total),
-                (round(load, 9), sent),
-            )
-    assert best is not None
-    return best
+    total = _total(loads)
+    every = (
+        _scheme(bound, loads, dict(zip(candidates, parts, strict=True))) for parts in _parts(len(candidates), shards)
+    )
+    return min(every, key=lambda scheme: _cost([(scheme, total)]))
+
+
+def _scheme(bound: Sequence[frozenset[int]], loads: Sequence[Load], parts: Mapping[int, int]) -> Scheme:
+    """Return the scheme that tells some variables into so many parts."""
+    given = {variable: many for variable, many in parts.items() if many > 1}
+    load = sum(_load(variables, each, given) for variables, each in zip(bound, loads, strict=True))
+    copies = tuple(
+        float(prod(many for variable, many in given.items() if variable not in variables)) for variables in bound
+    )
+    sent = sum(each.weight * many for each, many in zip(loads, copies, strict=True))
+    return Scheme(tuple(sorted(given.items())), 0, copies, load / _total(loads), sent / _total(loads))
+
+
+def _total(loads: Sequence[Load]) -> float:
+    return sum(each.weight for each in loads) or 1.0
+
+
+def _cost(schemes: Sequence[tuple[Scheme, float]]) -> tuple[float, float]:
+    """Return what the busiest shard gets and what is sent, of shapes that take so much of the stream each."""
+    load = sum(scheme.share_of_stream * total for scheme, total in schemes)
+    return round(load, 9), sum(scheme.replication * total for scheme, total in schemes)
 
 
 def _binding(variable: int, bound: Sequence[frozenset[int]], loads: Sequence[Load]) -> float:
