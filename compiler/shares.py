@@ -111,10 +111,8 @@ def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Sche
         [_scheme(one.bound, one.loads, dict.fromkeys(one.allowed, many)) for _, one in group]
         for many in range(shards, 0, -1)
     )
-    best = min(
-        together,
-        key=lambda schemes: _cost([(each, _total(one.loads)) for each, (_, one) in zip(schemes, group, strict=True)]),
-    )
+    totals = [_total(one.loads) for _, one in group]
+    best = min(together, key=lambda each: _cost(list(zip(each, totals, strict=True))))
     return {number: scheme for (number, _), scheme in zip(group, best, strict=True)}
 
 

@@ -63,6 +63,20 @@ def test_a_stream_over_shards_matches_what_the_naive_matcher_does(
     assert read(job, cluster.found, case.query.distinct) == wanted(case)
 
 
+@pytest.mark.filterwarnings("ignore::retewave.registry.CartesianWarning")
+def test_branches_of_a_distinct_query_are_spread_alike_though_one_of_them_would_be_better_off_in_one_shard() -> None:
+    text = "PREFIX e: <http://e/> SELECT DISTINCT ?w WHERE { { ?w e:p ?w } UNION { ?w e:q ?w . ?x e:p ?y } }"
+    job = Job.of([text], static=[b"<http://e/a> <http://e/q> <http://e/a> ."], shards=2, allow_cartesian=True)
+    one, other = job.spread
+    assert one.cells == other.cells
+    line, found = pa.array(["<http://e/a> <http://e/p> <http://e/a> ."]), []
+    packets = Router(job).text(line, times=np.zeros(1, np.int64))
+    for number in range(2):
+        mine = [(packet.oldest, packet.payload) for packet in packets if packet.shard == number]
+        found += rows(job, list(Shard(job, number).whole(mine)))
+    assert [row["w"] for row in found] == ["<http://e/a>"]
+
+
 @LAW
 @given(case=case_of(), shards=SHARDS, parts=st.integers(1, 4), seed=st.integers(0, 1 << 30))
 def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
