@@ -1,8 +1,9 @@
 """The engine on Spark as an adapter: the same query text through `retewave.spark.match`, on two local cores.
 
 Where it stands: beside the embedded engine (`engine`) and the plain formulations (`peers.spark_*`), under the same
-protocol.  The session's start, the query's start, the loading of the kernels into Spark's workers and short streams
-through this very query are warm-up and not measured; every micro-batch from then on is, with its log and its commit.
+protocol.  The session's start, the query's start, the loading of the kernels into Spark's workers, short streams
+through this very query and the stream itself, once, are warm-up and not measured: the JVM compiles meanwhile.  Every
+micro-batch from then on is measured, with its log and its commit.
 Matches are counted as the rows of the output DataFrame: each has gone back to the JVM with its terms as text.
 """
 
@@ -21,7 +22,7 @@ from retewave.bench.vocabulary import PREDICATES
 __all__ = ["ADAPTER"]
 
 _TRIGGER = 1 << 30  # bytes of a micro-batch
-_PART = 64 << 20  # bytes of it that a task reads
+_PART = 128 << 20  # bytes of it that a task reads
 _LATER = 2_000  # microseconds behind the last triple that the watermark must have passed; it goes by milliseconds
 _NOTHING = b"<urn:end> <urn:end> <urn:end> .\n"
 _AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is told
@@ -64,11 +65,10 @@ def _run(task: Task) -> Result:
         folder = Path(name) / "stream"
         folder.mkdir()
         # Behind a warm-up comes more than a window of silence, and enough for a task a core: all workers are started.
-        silence = _silence(
-            rate, max(task.question.window + _LATER, 2 * CORES * _PART * 1_000_000 // rate // len(_NOTHING))
-        )
-        arrivals = [partial(_arrive, folder, number, task.warm_up, silence) for number in range(WARM_UPS)]
-        arrivals.append(partial(_arrive, folder, WARM_UPS, task.offers, _silence(rate, _LATER)))
+        silence = _silence(rate, max(task.question.window + _LATER, CORES * _PART * 1_000_000 // rate // len(_NOTHING)))
+        streams = [*[task.warm_up] * WARM_UPS, task.offers, task.offers]
+        arrivals = [partial(_arrive, folder, number, stream, silence) for number, stream in enumerate(streams[:-1])]
+        arrivals.append(partial(_arrive, folder, len(arrivals), streams[-1], _silence(rate, _LATER)))
         matches, seconds = counted(_found(spark, task, folder), Path(name) / "state", arrivals)
         memory = resident()
         spark.stop()

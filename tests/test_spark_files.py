@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.errors import MalformedInput, UsageError
+from retewave.spark import plans
 from retewave.spark.partitions import keys_of, partition_of
 from retewave.spark.plans import Files, Offset, groups
 from retewave.spark.ranges import Range, cut, statements, texts_of
@@ -118,6 +121,23 @@ def test_other_formats_are_read_as_quads(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text("@prefix a: <a:> . a:s a:p a:o, 5 .")
     assert content([whole(path, "ttl")]).count(b"<a:s> <a:p>") == 2
+
+
+def test_statements_of_a_part_are_counted_once_and_what_is_remembered_stays_at_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, counted = folder(tmp_path, {"a.nt": 4}) / "a.nt", []
+    monkeypatch.setattr(plans, "statements", lambda part: counted.append(part) or statements(part))
+    monkeypatch.setattr(plans, "_REMEMBERED", 2)
+    counts = plans.Counts()
+    parts = [replace(whole(path), start=at) for at in (0, 22, 44)]
+    assert [counts(part) for part in (parts[0], parts[0], parts[1])] == [4, 4, 3]
+    assert counted == parts[:2]
+    counts(parts[2])
+    counts(parts[0])  # it had to go for the third
+    assert counted == [*parts, parts[0]]
+    assert pickle.loads(pickle.dumps(counts))(parts[0]) == 4
+    assert counted == [*parts, parts[0], parts[0]]
 
 
 # ---- what a micro-batch takes ----

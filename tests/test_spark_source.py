@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,32 @@ def source(spark: SparkSession) -> SparkSession:
 
     register(spark)
     return spark
+
+
+def test_the_statements_of_the_next_micro_batch_are_counted_while_this_one_is_matched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark")
+    from pyspark.sql.streaming.datasource import ReadMaxBytes
+
+    from retewave.spark import plans
+    from retewave.spark import source as sources
+
+    counted, statements = [], plans.statements
+    monkeypatch.setattr(plans, "statements", lambda part: counted.append(part) or statements(part))
+    (tmp_path / "a.nt").write_text(lines(0, 100))
+    options = {"path": str(tmp_path), "blocks": "ranges", "rate": "1", "partitionBytes": "300"}
+    reader = sources.Triples(options).streamReader(None)
+    at, taken = reader.initialOffset(), 0
+    while (then := reader.latestOffset(at, ReadMaxBytes(1000))) != at:
+        for thread in threading.enumerate():
+            if thread.name == sources.LOOKING:
+                thread.join()
+        taken += len(reader.partitions(at, then))
+        assert len(counted) > taken or then["statements"] == 100
+        at = then
+    assert at["statements"] == 100
+    assert len(counted) == len(set(counted)) == taken > 3
 
 
 def lines(first: int, count: int) -> str:

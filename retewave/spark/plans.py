@@ -11,7 +11,7 @@ from __future__ import annotations
 import glob
 import mmap
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
@@ -21,8 +21,9 @@ from retewave.errors import UsageError
 from retewave.io.formats import FORMATS, QUADS, format_of
 from retewave.spark.ranges import Range, cut, is_cuttable, statements
 
-__all__ = ["Files", "Offset", "Part", "Plan", "groups"]
+__all__ = ["Counts", "Files", "Offset", "Part", "Plan", "groups"]
 
+_REMEMBERED = 4096  # parts
 _COUNTING = min(4, os.cpu_count() or 1)  # threads that count statements; the memory is busy with that
 
 
@@ -59,6 +60,25 @@ class Plan:
     end: Offset  # where it leaves the stream
 
 
+class Counts:
+    """How many statements parts have; those of the parts that were asked for last are remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[Range, int] = {}
+
+    def __reduce__(self) -> tuple[type[Counts], tuple[()]]:
+        """Travel without what is remembered, which may be growing."""
+        return Counts, ()
+
+    def __call__(self, part: Range) -> int:
+        """Return the number of a part's statements."""
+        if part not in self._known:
+            while len(self._known) >= _REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[part] = statements(part)
+        return self._known[part]
+
+
 @dataclass(frozen=True)
 class Files:
     """The files of a source."""
@@ -67,6 +87,7 @@ class Files:
     format: str | None  # of all files; None: their names tell
     counted: bool  # whether statements are counted
     part_bytes: int  # of a part, about
+    count: Callable[[Range], int] = statements  # counts the statements of a part
 
     # ---- listing ----
     def sizes(self) -> dict[str, int]:
@@ -124,7 +145,7 @@ class Files:
         if not self.counted:
             return Plan(tuple(Part(each, None) for each in ranges), Offset(end.files, start.statements))
         with ThreadPoolExecutor(_COUNTING) as counting:  # nothing else goes on meanwhile
-            before = list(accumulate(counting.map(statements, ranges), initial=start.statements))
+            before = list(accumulate(counting.map(self.count, ranges), initial=start.statements))
         return Plan(tuple(map(Part, ranges, before)), Offset(end.files, before[-1]))
 
     def _unread(self, start: Offset, ends: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -8,8 +8,10 @@ Left out: matching, which is `match`'s.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from retewave.errors import UsageError
-from retewave.spark.plans import Files, Offset, Part, Plan, groups
+from retewave.spark.plans import Counts, Files, Offset, Part, Plan, groups
 from retewave.spark.ranges import statements_of, texts_of
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ PLACES = "value struct<file: string, start: bigint, end: bigint, format: string>
 PART_BYTES = 64 << 20
 TRIGGER_BYTES = 1 << 30
 BLOCK_BYTES = 4 << 20
+LOOKING = "retewave looks ahead"  # the name of a thread
 _PLACE = pa.struct([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("format", pa.string())])
 
 
@@ -155,6 +158,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Options) -> None:
         self._options = options
+        self._files = replace(options.files, count=Counts())
         self._ends: dict[str, int] | None = None  # where everything ends, if only what is there now is wanted
         self._planned: tuple[Offset, Plan] | None = None  # the last plan, and where it starts
 
@@ -168,11 +172,11 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """Take note of what is there now, a last line without an end included: nothing else will be read."""
-        self._ends = self._options.files.sizes()
+        self._ends = self._files.sizes()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """Return up to where the next micro-batch reads."""
-        begun, files = Offset.of(start), self._options.files
+        begun, files = Offset.of(start), self._files
         ends = self._ends
         if ends is None:
             ends = files.complete(files.sizes(), begun.files)
@@ -180,14 +184,24 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         most_files = limit.max_files if isinstance(limit, ReadMaxFiles) else None
         plan = files.following(begun, ends, most_bytes=most_bytes, most_files=most_files)
         self._planned = begun, plan
+        if files.counted and plan.end != begun:
+            next_one = (plan.end, ends, most_bytes, most_files)
+            threading.Thread(target=self._look_ahead, args=next_one, name=LOOKING, daemon=True).start()
         return plan.end.data()
+
+    def _look_ahead(
+        self, begun: Offset, ends: Mapping[str, int], most_bytes: int | None, most_files: int | None
+    ) -> None:
+        """Count the statements of the next micro-batch while this one is matched."""
+        with suppress(UsageError, OSError):  # whoever plans it in earnest will meet the same error
+            self._files.following(begun, ends, most_bytes=most_bytes, most_files=most_files)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return what the tasks read between two offsets."""
         begun, ended = Offset.of(start), Offset.of(end)
         if self._planned is not None and self._planned[0] == begun and self._planned[1].end == ended:
             return _partitions(self._planned[1], self._options)
-        return _partitions(self._options.files.plan(begun, ended), self._options)
+        return _partitions(self._files.plan(begun, ended), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read what a task reads."""
