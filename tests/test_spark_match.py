@@ -207,6 +207,26 @@ def test_stream_finds_the_same_across_micro_batches_and_restarts(growing: Growin
     assert growing.run(again) == wanted
 
 
+def test_match_comes_in_the_micro_batch_that_moves_the_watermark_past_it(growing: Growing) -> None:
+    no_data = "spark.sql.streaming.noDataMicroBatches.enabled"
+    lines = stream(120)
+    growing.give(lines)
+    growing.spark.conf.set(no_data, "false")
+    try:
+        found = growing.run(match(growing.frame, CHAIN, watermark="1 second"))
+    finally:
+        growing.spark.conf.unset(no_data)
+    assert found == until(embedded(CHAIN, lines), 12.0 - 1)
+
+
+def test_a_frame_with_a_watermark_of_its_own_is_refused(growing: Growing) -> None:
+    patient = growing.frame.withWatermark("timestamp", "1 hour").selectExpr(
+        "value", "timestamp + INTERVAL 1 second AS timestamp"
+    )
+    with pytest.raises(UsageError, match="has a watermark already"):
+        match(patient, CHAIN, watermark="1 second")
+
+
 def test_late_rows_are_counted_and_left_out(growing: Growing) -> None:
     from retewave.spark import Stats
 

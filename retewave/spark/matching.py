@@ -139,6 +139,7 @@ def run_packed(
         raise UsageError("streaming and batch DataFrames cannot be matched together")
     on = streaming == {True}
     if on:
+        _check_watermarks(frames)
         configure(spark, job.shards)
     keys = keys_of(job.shards)
     carried = carry(spark, job)
@@ -161,6 +162,15 @@ def _of_stream(
     sent = told.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
     keeping = Keeping(carried, keys_of(job.shards), delay, stats)
     return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
+
+
+def _check_watermarks(frames: Sequence[DataFrame]) -> None:
+    """Refuse a DataFrame that has been given a watermark, even if its column is gone: Spark would, and less clearly."""
+    if any("EventTimeWatermark" in frame._jdf.queryExecution().analyzed().toString() for frame in frames):
+        raise UsageError(
+            "the DataFrame has a watermark already, and Spark takes one only",
+            hint='leave withWatermark out, and say match(…, watermark="10 seconds")',
+        )
 
 
 def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFrame:
