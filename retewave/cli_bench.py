@@ -14,7 +14,7 @@ from retewave.errors import UsageError
 
 __all__ = ["bench"]
 
-_PARTS = ("generate", "profile", "report", "soak")  # modules of retewave.bench that run by themselves
+_PARTS = ("generate", "profile", "report", "soak", "spark-scaling")  # modules of retewave.bench that run by themselves
 
 
 def bench(arguments: Sequence[str]) -> None:
@@ -23,4 +23,6 @@ def bench(arguments: Sequence[str]) -> None:
         raise UsageError("the benches draw with matplotlib, which is missing", hint="pip install 'retewave[bench]'")
     part = arguments[0] if arguments and arguments[0] in _PARTS else ""
     sys.argv = [f"retewave bench {part}".strip(), *arguments[1 if part else 0 :]]
-    runpy.run_module(f"retewave.bench.{part}" if part else "retewave.bench", run_name="__main__", alter_sys=False)
+    runpy.run_module(
+        f"retewave.bench.{part.replace('-', '_')}" if part else "retewave.bench", run_name="__main__", alter_sys=False
+    )

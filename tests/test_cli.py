@@ -367,3 +367,13 @@ def test_bench_generate_writes_the_data_of_the_benches(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (out / "offers.nt").read_bytes().count(b"\n") == 110
+
+
+def test_bench_takes_parts_of_two_words() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "retewave", "bench", "spark-scaling", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "Simulate 1 to 1,000 shards" in done.stdout, done.stderr
