@@ -23,6 +23,5 @@ def bench(arguments: Sequence[str]) -> None:
         raise UsageError("the benches draw with matplotlib, which is missing", hint="pip install 'retewave[bench]'")
     part = arguments[0] if arguments and arguments[0] in _PARTS else ""
     sys.argv = [f"retewave bench {part}".strip(), *arguments[1 if part else 0 :]]
-    runpy.run_module(
-        f"retewave.bench.{part.replace('-', '_')}" if part else "retewave.bench", run_name="__main__", alter_sys=False
-    )
+    module = f"retewave.bench.{part.replace('-', '_')}" if part else "retewave.bench"
+    runpy.run_module(module, run_name="__main__", alter_sys=False)
