@@ -165,6 +165,8 @@ def measure_all(
 ) -> list[Measured]:
     """Measure every point so many times, one run of each after the other, and again from the first."""
     runs = [_Runs(point, *prepare(point.workload, folder), []) for point in points]
+    if hasattr(os, "sync"):
+        os.sync()  # else the system writes the data down while the first runs are measured
     for repetition in range(repetitions):
         for run in runs:
             progress(f"{run.point.sweep}: {run.point.series}, {run.point.x:g} ({repetition + 1}/{repetitions})")
