@@ -134,7 +134,10 @@ def static_facts(net_array, rows_array, kinds, stack_array, alpha_of_edges):  # 
 
 @kernel
 def slot_rows(net_array, arena_array, slot, keys, payload):  # type: ignore[no-untyped-def]
-    """Return the streamed rows of a slot, oldest first: end, window start, start, the key's columns, the row's."""
+    """Return the streamed rows of a slot, oldest first: end, window start, start, the key's columns, the row's.
+
+    Rows with one time have that for all three: of an instant it is, of what a join has put together it is the start.
+    """
     net, arena = words(net_array), words(arena_array)
     state, record = arena[A_SLOT_STATES] + slot * S_WIDTH, net[N_SLOTS] + slot * SLOT_WIDTH
     size, times = net[record + SLOT_ROW_WORDS], net[N_TIMES]

@@ -3,7 +3,8 @@
 Data's way: rows -> dispatch -> **memories and joins** -> output rows.  One loop, one explicit stack, no recursion:
 a tuple (an α's triple or a join's result) is taken off the stack and sent along its producer's edges; an edge that
 ends in a slot stores it as a row and puts what that row completes on the stack; an edge that ends in a terminal
-writes output rows.  The kernel is compiled once for all patterns: the network is data.
+writes output rows, as does a node of which nothing is left to test.  The kernel is compiled once for all patterns: the
+network is data.
 """
 
 from __future__ import annotations
@@ -341,7 +342,9 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
 
 @kernel
 def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[no-untyped-def]
-    """Go on where `at` says until the rows are done, output or live rows are many enough, or a row or room is wanting.
+    """Go on where `at` says until the rows are done, output or live rows are many enough, or room is wanting.
+
+    Or until an interval has come and rows have no end word.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
     """

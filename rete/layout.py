@@ -8,7 +8,8 @@
 
 A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
 its own only where items have been intervals or a query asks how they lie to each other, the true start only where some
-query gives its streams different ranges; else they are the window start (`N_TIMES`, `N_END`, `N_START`).
+query gives its streams different ranges (which brings an end word, too); else they are the window start (`N_TIMES`,
+`N_END`, `N_START`): right for instants, and for the start of what a join has put together; its end nobody asks.
 A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot]`; the bucket table is open
 addressing over `hash << 32 | group`, at most half full.
 A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.

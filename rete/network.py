@@ -266,6 +266,7 @@ class _Assembler:
         if not 2 <= len(node.slots) <= MOST_SLOTS:
             raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
         group_words = at.G_KEY + node.keys + len(node.slots)
+        # Whoever fits without ends must fit with them: the first interval must not find a network too wide.
         row_words = 1 + max(2, self.network.times) + max(self.network.slots[slot].columns for slot in node.slots)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")

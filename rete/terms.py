@@ -168,7 +168,7 @@ class Terms:
     def grow_ahead(self) -> None:
         """Make room for as much again as there is, so that what comes next does not wait for the arrays to grow."""
         with self.lock:
-            self.reserve(int(self._cells[USED]) // 2, int(self._cells[LIVE]))
+            self.reserve(int(self._cells[USED]) // 2, int(self._cells[LIVE]))  # it takes bytes for twice as many
 
     def hold(self, held: Callable[[], np.ndarray]) -> None:
         """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""

@@ -57,7 +57,7 @@ class Live:
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far
-        self.intervals = False  # an item was no instant
+        self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
         self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
@@ -77,6 +77,8 @@ class Live:
         """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
         self.leave_sweep()
         former, registry = self.running, self.registry
+        if former is not None and former.lowered.network.times > 1:
+            self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
         static = self.datasets.static
         without_bound = replace(self.options, max_live_rows=0)
         running = self._built(without_bound)

@@ -86,3 +86,17 @@ def test_a_network_for_instants_refuses_an_interval_where_nobody_makes_another()
     rows[:, END] = 5
     with pytest.raises(ValueError, match="made for instants"):
         list(engine.live.current().runtime.pour(rows, engine.terms.values))
+
+
+def test_ends_outlive_the_query_that_asked_for_them() -> None:
+    engine = rw.Engine()
+    engine.register(QUERY)
+    ranges = engine.register(
+        "SELECT ?x FROM STREAM <http://e/s> [RANGE 10s] FROM STREAM <http://e/t> [RANGE 5s] { ?x <http://e/p> ?y }"
+    )
+    engine.push(("<http://e/a>", "<http://e/p>", "<http://e/c>"), time=(1.0, 9.0))
+    engine.push(("<http://e/a>", "<http://e/p>", "<http://e/b>"), time=9.5)
+    engine.remove(ranges)
+    engine.push(("<http://e/u>", "<http://e/u>", "<http://e/u>"), time=10.0)
+    engine.register("SELECT ?y FROM STREAM <http://e/s> [RANGE 5s] { ?x <http://e/p> ?y }", name="narrow")
+    assert [(str(m["y"]), m.start, m.end) for m in engine.flush()] == [("http://e/b", 9.5, 9.5)]

@@ -10,6 +10,7 @@ import pytest
 import retewave as rw
 from retewave.inspector.controller import Controller
 from retewave.inspector.layout import HEIGHT, MOST_NODES, place
+from retewave.inspector.reading import rows_of_memory
 
 QUERY = "PREFIX e: <http://e/> SELECT ?x ?z FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x e:p ?y . ?y e:q ?z }"
 LINES = """<http://e/a> <http://e/p> <http://e/b> .
@@ -205,3 +206,21 @@ def test_schema_too_large_for_the_page_is_left_out_and_said_to_be() -> None:
     graph.add_node("alpha:0", kind="alpha", label="", text="", layer=3)
     placed = place(graph)
     assert ([node["name"] for node in placed["nodes"]], placed["left_out"]) == (["alpha:0"], MOST_NODES)
+
+
+def test_rows_of_joins_show_no_end_where_they_keep_none() -> None:
+    engine = rw.Engine(seed=1)
+    chain = "{ ?x <http://e/p> ?y . ?y <http://e/q> ?z . ?z <http://e/r> ?w . ?w <http://e/t> ?v }"
+    engine.register(f"SELECT * FROM STREAM <http://e/s> [RANGE 20s] {chain}")
+    engine.push(("<http://e/a>", "<http://e/p>", "<http://e/b>"), time=1.0)
+    engine.push(("<http://e/b>", "<http://e/q>", "<http://e/c>"), time=4.0)
+    slots = range(len(engine.live.current().lowered.slots))
+    shown = [[*page["rows"][0][:2], page["note"]] for slot in slots if (page := rows_of_memory(engine, slot))["rows"]]
+    assert shown == [
+        ["1.0", "1.0", ""],
+        ["4.0", "4.0", ""],
+        ["1.0", "–", "; rows of joins keep no end while all items are instants"],
+    ]
+    engine.push(("<http://e/u>", "<http://e/p>", "<http://e/v>"), time=(5.0, 6.0))
+    ended = [page["rows"][0][:2] for slot in slots if (page := rows_of_memory(engine, slot))["rows"]]
+    assert ["1.0", "4.0"] in ended

@@ -22,7 +22,7 @@ from retewave.spark.found import unpack
 from retewave.spark.job import Job
 from retewave.spark.route import Router, router_of
 from retewave.spark.settling import settle
-from retewave.spark.shard import FOR_EVER, NOTHING_YET, Arrival, Progress, Shard, shard_of
+from retewave.spark.shard import FOR_EVER, NOTHING_YET, Arrival, Progress, Shard, Waiting, shard_of
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
@@ -204,6 +204,41 @@ def test_a_step_that_fails_half_way_leaves_no_network_behind() -> None:
         shard.step(Failing(), said, NOTHING_YET)
     assert not shard.step(store, said, NOTHING_YET).cached
     assert len(rows(job, shard.step(store, [], FOR_EVER).found)) == 1
+
+
+def test_a_network_that_catches_up_does_not_go_through_what_waits_for_every_packet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, router, shard, store = one_shard(OFFERS.replace("5s", "1000s"))
+    for second in range(1, 41):
+        said = lines(router, P.replace("/a>", f"/o{second}>"), at=[second])
+        shard.step(store, said, NOTHING_YET, ahead=second * SECOND)
+    gone_through, has_until = [], Waiting.has_until
+
+    def counted(self: Waiting, time: int) -> bool:
+        gone_through.append(has_until(self, time))
+        return gone_through[-1]
+
+    monkeypatch.setattr(Waiting, "has_until", counted)
+    assert not Shard(shard.job, 0).step(store, [], 40 * SECOND).cached
+    assert len(store.chunks) == 40 <= len(gone_through)
+    assert sum(gone_through) == 1
+
+
+def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    batch = shard.whole(lines(router, P, at=[1]) + lines(router, Q, at=[2]))
+    assert next(batch)
+    batch.close()
+    assert not shard.step(store, [], NOTHING_YET).cached
+
+
+def test_the_checkpoint_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    monkeypatch.setattr("retewave.spark.job._FORMAT", 3)
+    with pytest.raises(UsageError, match="the checkpoint belongs to"):
+        one_shard(OFFERS)[2].step(store, [], FOR_EVER)
 
 
 def test_the_checkpoint_of_another_job_is_refused() -> None:

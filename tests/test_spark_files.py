@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +140,26 @@ def test_statements_of_a_part_are_counted_once_and_what_is_remembered_stays_at_h
     assert counted == [*parts, parts[0]]
     assert pickle.loads(pickle.dumps(counts))(parts[0]) == 4
     assert counted == [*parts, parts[0], parts[0]]
+
+
+def test_threads_that_ask_for_the_same_part_wait_for_one_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, counted, go = folder(tmp_path, {"a.nt": 400}) / "a.nt", [], threading.Event()
+
+    def slowly(part: Range) -> int:
+        counted.append(part)
+        assert go.wait(60)
+        return statements(part)
+
+    monkeypatch.setattr(plans, "statements", slowly)
+    monkeypatch.setattr(plans, "_REMEMBERED", 3)
+    counts, parts = plans.Counts(), [replace(whole(path), start=22 * n) for n in range(8)]
+    with ThreadPoolExecutor(16) as pool:
+        asked = [pool.submit(counts, part) for part in (*parts[:2], *parts[:2])]
+        go.set()
+        assert [each.result() for each in asked[:2]] == [each.result() for each in asked[2:]]
+        assert len(counted) == 2
+        again = list(pool.map(counts, parts * 50))
+    assert again == [statements(part) for part in parts] * 50
 
 
 # ---- what a micro-batch takes ----

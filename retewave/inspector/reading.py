@@ -81,15 +81,19 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
     still = (static or StaticRows(engine)).of(slot)
     rows = np.concatenate([running.runtime.rows_of(slot)[::-1], still])
     columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
+    joined = not isinstance(running.plan.producers[plans[slot].producer], AlphaTest)
+    endless = joined and running.lowered.network.times == 1
     shown = [
         [
-            *_interval(engine, int(row[2]), int(row[0])),
+            *_interval(engine, int(row[2]), int(row[0]))[: 1 if endless else 2],
+            *(["–"] if endless else []),
             *(_term(engine, prefixes, term) for term in row[_COLUMNS_BEFORE:]),
         ]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
     head = ["start", "end", *columns]
     note = "; static rows are not listed" if holds_static(running, slot) and not len(still) else ""
+    note += "; rows of joins keep no end while all items are instants" if endless else ""
     return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "note": note}
 
 

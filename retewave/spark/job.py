@@ -35,6 +35,9 @@ from retewave.windows.times import Clock
 __all__ = ["Job", "OneShardWarning", "Stated"]
 
 
+_FORMAT = 2  # of what shards keep; another one is another job
+
+
 class OneShardWarning(UserWarning):
     """A query runs in one shard, because it cannot be spread."""
 
@@ -116,7 +119,7 @@ class Job:
         said.update(Schema(self.axioms).digest.encode())
         for query in self.queries:
             said.update(repr((query.name, query.parsed.text, query.parsed.language)).encode())
-        said.update(repr((self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
+        said.update(repr((_FORMAT, self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
         return said.hexdigest()
 
     @property

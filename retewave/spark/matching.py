@@ -2,7 +2,7 @@
 
 Data's way: DataFrame -> stage 1 (route) -> shuffle -> stage 2 (shards) -> **DataFrame of matches**.
 Invariant: one shuffle, and every match in exactly one shard.  A streaming DataFrame and a batch one differ in stage 2
-alone: a stream's rows wait for the watermark, a batch's are sorted.
+alone: a stream's rows wait for what may come before them, a batch's are sorted.
 Left out: sessions, sources and sinks, which are plain PySpark.
 """
 
@@ -76,8 +76,8 @@ def match(
     the IRIs of streams.  Several DataFrames are one input; the slowest of them sets the watermark.
 
     The columns of the result: query, start, end, and each projected variable as an N-Triples term, or s, p and o for
-    CONSTRUCT.  A match comes when the watermark has passed its end.  `options` are those of `Engine` that concern data:
-    datasets, imports, closure.
+    CONSTRUCT.  A match comes with the micro-batch that moves the watermark past its end.  `options` are those of
+    `Engine` that concern data: datasets, imports, closure.
     """
     frames = [df] if isinstance(df, DataFrame) else list(df)
     if not frames:

@@ -12,10 +12,11 @@ import glob
 import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from threading import Lock
 
 from retewave.errors import UsageError
 from retewave.io.formats import FORMATS, QUADS, format_of
@@ -61,10 +62,14 @@ class Plan:
 
 
 class Counts:
-    """How many statements parts have; those of the parts that were asked for last are remembered."""
+    """How many statements parts have; those of the parts that were asked for last are remembered.
+
+    Several threads may ask; who asks for what another one counts waits for that.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[Range, int] = {}
+        self._known: dict[Range, Future[int]] = {}
+        self._lock = Lock()
 
     def __reduce__(self) -> tuple[type[Counts], tuple[()]]:
         """Travel without what is remembered, which may be growing."""
@@ -72,11 +77,21 @@ class Counts:
 
     def __call__(self, part: Range) -> int:
         """Return the number of a part's statements."""
-        if part not in self._known:
-            while len(self._known) >= _REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[part] = statements(part)
-        return self._known[part]
+        with self._lock:
+            mine, known = Future[int](), self._known.get(part)
+            if known is None:
+                while len(self._known) >= _REMEMBERED:
+                    del self._known[next(iter(self._known))]
+                self._known[part] = mine
+        if known is not None:
+            return known.result()
+        try:
+            mine.set_result(statements(part))
+        except BaseException as error:
+            with self._lock:
+                self._known.pop(part, None)
+            mine.set_exception(error)
+        return mine.result()
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Store(Protocol):
 
 @dataclass
 class Chunk:
-    """What arrived in one step, as the store knows it."""
+    """What arrived in one step and was not over with it, as the store knows it."""
 
     number: int  # its name in the store
     newest: int  # microseconds: the latest time in it
@@ -130,9 +130,15 @@ class Waiting:
 
     def __init__(self) -> None:
         self._pieces: list[np.ndarray] = []
+        self._count = 0  # rows
+        self._oldest = FOR_EVER  # nothing that waits is earlier
 
     def __len__(self) -> int:
-        return sum(len(piece) for piece in self._pieces)
+        return self._count
+
+    def has_until(self, time: int) -> bool:
+        """Tell whether there may be rows up to a time; this costs nothing, however much waits."""
+        return self._oldest <= time
 
     def rows(self) -> np.ndarray:
         """Return all rows."""
@@ -149,6 +155,8 @@ class Waiting:
         kept = rows[np.searchsorted(rows[:, END], bound, side="right") :]
         if len(kept):
             self._pieces.append(kept)
+            self._count += len(kept)
+            self._oldest = min(self._oldest, int(kept[0, END]))
         return len(kept)
 
     def until(self, time: int) -> Iterator[np.ndarray]:
@@ -156,6 +164,8 @@ class Waiting:
 
         What is not handed out yet waits: the dictionary may be swept meanwhile.
         """
+        if not self.has_until(time):
+            return
         due, later = [], []
         for piece in self._pieces:
             cut = int(np.searchsorted(piece[:, END], time, side="right"))
@@ -167,7 +177,9 @@ class Waiting:
             in_order = [rows[np.argsort(rows[:, END], kind="stable")]]
         self._pieces = in_order + later
         for _ in in_order:
+            self._count -= len(self._pieces[0])
             yield self._pieces.pop(0)
+        self._oldest = min((int(piece[0, END]) for piece in self._pieces), default=FOR_EVER)
 
 
 class Shard:
@@ -268,9 +280,9 @@ class Shard:
     def whole(self, packets: Iterable[Arrival]) -> Iterator[bytes]:
         """Pour a whole stream: packets in the order of their earliest times."""
         self._begin()
+        self._step = _TORN
         yield from self._announced()
         yield from self._feed(((oldest, payload) for oldest, payload in packets if payload), NOTHING_YET, FOR_EVER)
-        self._step = _TORN
 
     # ---- the network ----
     def _feed(
@@ -278,7 +290,7 @@ class Shard:
     ) -> Iterator[bytes]:
         """Take packets in, in the order of their earliest times, and pour up to a time; yield what that matches.
 
-        Of much that arrives at once little waits: a sweep of the dictionary goes through all that does.
+        Of much that arrives at once and may be poured little waits: a sweep of the dictionary goes through all of it.
         """
         for oldest, payload in packets:
             if len(self._waiting) >= _ENOUGH:
