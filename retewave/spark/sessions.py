@@ -46,7 +46,6 @@ _SETTINGS = {
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",  # nobody else is to connect
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",  # it stops more rarely, and takes less of the kernels' cores
 }
 
 
