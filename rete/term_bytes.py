@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from retewave.rete.jit import JIT, kernel
+from retewave.rete.jit import JIT, inlined, kernel
 
 __all__ = [
     "BLOCK",
@@ -123,6 +123,24 @@ def _prefetch(typing: Any, at: Any) -> Any:
     return types.void(types.int64), code
 
 
+def _same_block(typing: Any, left: Any, right: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
+        blocks = [builder.load(builder.inttoptr(at, _BYTES.as_pointer()), align=1) for at in args]
+        differences = builder.bitcast(builder.icmp_unsigned("!=", *blocks), ir.IntType(BLOCK))
+        return builder.icmp_unsigned("==", differences, ir.Constant(ir.IntType(BLOCK), 0))
+
+    return types.boolean(types.int64, types.int64), code
+
+
+def _copy_block(typing: Any, source: Any, target: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
+        block = builder.load(builder.inttoptr(args[0], _BYTES.as_pointer()), align=1)
+        builder.store(block, builder.inttoptr(args[1], _BYTES.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), code
+
+
 def _fold(typing: Any, left: Any, right: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
         wide = ir.IntType(128)
@@ -198,6 +216,14 @@ def _plain_prefetch(at: Address) -> None:
     return None
 
 
+def _plain_same_block(left: Address, right: Address) -> bool:
+    return ctypes.string_at(int(left), BLOCK) == ctypes.string_at(int(right), BLOCK)
+
+
+def _plain_copy_block(source: Address, target: Address) -> None:
+    ctypes.memmove(int(target), int(source), BLOCK)
+
+
 def _plain_set_byte(at: Address, value: int) -> None:
     ctypes.c_uint8.from_address(int(at)).value = int(value)
 
@@ -218,6 +244,8 @@ if JIT:
     set_cell: Any = intrinsic(_store_cell)  # (address, index, value)
     set_real: Any = intrinsic(_store_real)  # (address, index, value)
     prefetch: Any = intrinsic(_prefetch)  # (address): what is there will soon be read
+    same_block: Any = intrinsic(_same_block)  # (address, address): are the two blocks equal
+    copy_block: Any = intrinsic(_copy_block)  # (source, target)
     fold: Any = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
     first_iri_stop: Any = intrinsic(_search(_iri_tests))  # first byte that is no plain character of an IRI
     first_string_stop: Any = intrinsic(_search(_string_tests))  # first quote, backslash, line end, non-ASCII
@@ -226,23 +254,33 @@ else:
     word = lambda at: ctypes.c_uint64.from_address(int(at)).value  # noqa: E731
     cell = lambda at, index: ctypes.c_int64.from_address(int(at + 8 * index)).value  # noqa: E731
     set_byte, set_cell, set_real, fold = _plain_set_byte, _plain_set_cell, _plain_set_real, _plain_fold
-    prefetch = _plain_prefetch
+    prefetch, same_block, copy_block = _plain_prefetch, _plain_same_block, _plain_copy_block
     first_iri_stop, first_string_stop = _plain_search(_IRI_STOPS), _plain_search(_STRING_STOPS)
 
 
-@kernel
+@inlined
 def same(left: Address, right: Address, size: int) -> bool:
-    """Tell whether two stretches of bytes are equal."""
-    if size < 8:
-        for k in range(size):  # noqa: SIM110 (Numba knows no all() of a generator)
-            if byte(left + k) != byte(right + k):
+    """Tell whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
+    if size >= BLOCK:
+        last = size - BLOCK
+        if not same_block(left + last, right + last):
+            return False
+        for k in range(0, last, BLOCK):  # noqa: SIM110 (Numba knows no all() of a generator)
+            if not same_block(left + k, right + k):
                 return False
         return True
-    last = size - 8
-    for k in range(0, last, 8):
-        if word(left + k) != word(right + k):
+    if size >= 8:
+        last = size - 8
+        if word(left + last) != word(right + last):
             return False
-    return word(left + last) == word(right + last)
+        for k in range(0, last, 8):  # noqa: SIM110
+            if word(left + k) != word(right + k):
+                return False
+        return True
+    for k in range(size):  # noqa: SIM110
+        if byte(left + k) != byte(right + k):
+            return False
+    return True
 
 
 @kernel
@@ -259,8 +297,13 @@ def spells(at: Address, size: int, text: np.ndarray) -> bool:
 @kernel
 def copy(source: Address, target: Address, size: int) -> None:
     """Copy a stretch of bytes; the two do not overlap."""
-    for k in range(size):
-        set_byte(target + k, byte(source + k))
+    if size < BLOCK:
+        for k in range(size):
+            set_byte(target + k, byte(source + k))
+        return
+    for k in range(0, size - BLOCK, BLOCK):
+        copy_block(source + k, target + k)
+    copy_block(source + size - BLOCK, target + size - BLOCK)
 
 
 @kernel
@@ -272,7 +315,7 @@ def _short_word(at: Address, size: int) -> np.uint64:
     return bits
 
 
-@kernel
+@inlined
 def hash_of(at: Address, size: int, seed: int) -> int:
     """Return a seeded hash of 63 bits (wyhash's scheme: multiply 64 x 64 bits, fold the halves).
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.term_bytes import (
     Address,
     address_of,
@@ -102,7 +102,7 @@ def connect(cells: np.ndarray, table: Table) -> None:
     cells[_HOLES:MARKS] = [address_of(array) for array in table[2:]]
 
 
-@kernel
+@inlined
 def has_room(table: Address, size: int, terms: int) -> bool:
     """Tell whether so many bytes and terms can be interned without growing."""
     return (
@@ -112,7 +112,7 @@ def has_room(table: Address, size: int, terms: int) -> bool:
     )
 
 
-@kernel
+@inlined
 def _slot_of(table: Address, at: Address, size: int, hashed: int) -> int:
     """Return the slot that holds the text, or the free slot where it belongs."""
     slots, spans, arena = cell(table, _SLOTS), cell(table, _SPANS), cell(table, _ARENA)
@@ -129,7 +129,7 @@ def _slot_of(table: Address, at: Address, size: int, hashed: int) -> int:
     return slot
 
 
-@kernel
+@inlined
 def _in_use(table: Address, term: int) -> int:
     """Return an id that somebody is given: a sweep that is under way spares it."""
     if term < cell(table, MARKED):
@@ -137,7 +137,7 @@ def _in_use(table: Address, term: int) -> int:
     return term
 
 
-@kernel
+@inlined
 def hash_for(table: Address, at: Address, size: int) -> int:
     """Return the hash of a text as this dictionary takes it: who looks it up twice needs it once."""
     return hash_of(at, size, cell(table, SEED))
@@ -149,30 +149,30 @@ def find_bytes(table: Address, at: Address, size: int) -> int:
     return find_hashed(table, at, size, hash_for(table, at, size))
 
 
-@kernel
+@inlined
 def find_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
     """Return the id of a text whose hash is known, 0 if it has none."""
     return _in_use(table, cell(cell(table, _SLOTS), _slot_of(table, at, size, hashed)) & _ID_MASK)
 
 
-@kernel
+@inlined
 def _likely_slot(table: Address, hashed: int) -> Address:
     return cell(table, _SLOTS) + 8 * (hashed & (cell(table, _SLOT_COUNT) - 1))
 
 
-@kernel
+@inlined
 def fetch_slot(table: Address, hashed: int) -> None:
     """Have the slot of a hash on its way into the caches; `fetch_span` and `fetch_text` follow, each a while later."""
     prefetch(_likely_slot(table, hashed))
 
 
-@kernel
+@inlined
 def fetch_span(table: Address, hashed: int) -> None:
     """Have the span of what is likely the text of a hash on its way."""
     prefetch(cell(table, _SPANS) + 16 * (cell(_likely_slot(table, hashed), 0) & _ID_MASK))
 
 
-@kernel
+@inlined
 def fetch_text(table: Address, hashed: int) -> None:
     """Have what is likely the text of a hash on its way."""
     term = cell(_likely_slot(table, hashed), 0) & _ID_MASK
@@ -253,7 +253,7 @@ def intern_bytes(table: Address, at: Address, size: int) -> int:
     return intern_hashed(table, at, size, hash_for(table, at, size))
 
 
-@kernel
+@inlined
 def intern_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
     """Return the id of a text whose hash is known, a new one if it has none. The caller has made sure of the room."""
     slots, slot = cell(table, _SLOTS), _slot_of(table, at, size, hashed)

@@ -34,7 +34,8 @@ __all__ = ["Live"]
 
 Held = Callable[[], list[np.ndarray]]
 
-SWEPT_A_ROW = 64  # rows and terms that a sweep goes through for each row poured: it ends long before the next is due
+SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
+_PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
 
 
 class Live:
@@ -149,7 +150,8 @@ class Live:
             yield from self._first_matches(clock)
         while len(self.waiting):
             running = self.current()
-            out, poured, said = running.runtime.pour_some(self.waiting, self.terms.values)
+            next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            out, poured, said = running.runtime.pour_some(next_rows, self.terms.values)
             self.waiting = self.waiting[poured:]
             self.triples += poured
             if poured:
@@ -163,7 +165,7 @@ class Live:
                 raise self._at_bound()
             elif said == at.NEEDS_ARENA:
                 raise running.runtime.full()
-        self._sweep_on(SWEPT_A_ROW * max(len(rows), 1))
+            self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
 
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
@@ -237,5 +239,6 @@ class Live:
                 gates.enter_context(gate)
             waiting = [rows for _, held in self._readings for rows in held()]
             waiting += [self.waiting, *(of() for of in self.holders)]
-            held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
-            return Sweep(self.terms, self.current(), held, self._batches)
+            marks = self.terms.begin_sweep()
+        held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
+        return Sweep(self.terms, marks, self.current(), held, self._batches)

@@ -1,7 +1,7 @@
 """Matches: what a query found, in batches of ids that are decoded when somebody looks.
 
-A batch holds ids; the dictionary may reclaim a term that nothing uses any more, so before it does, every batch that
-somebody still holds decodes its ids once (`seal`).
+A batch holds ids; the dictionary may reclaim a term that nothing uses any more.  The first sweep that finds somebody
+holding the batch spares its terms; most batches are gone by the second, which has it decode them (`outlast`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,19 @@ _batches = count(1)
 class Matches:
     """Matches of one query, in the order in which they were found."""
 
-    __slots__ = ("__weakref__", "_texts", "clock", "ends", "ids", "number", "places", "query", "starts", "terms")
+    __slots__ = (
+        "__weakref__",
+        "_spared",
+        "_texts",
+        "clock",
+        "ends",
+        "ids",
+        "number",
+        "places",
+        "query",
+        "starts",
+        "terms",
+    )
 
     def __init__(
         self,
@@ -49,6 +61,7 @@ class Matches:
         self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
+        self._spared = False  # a sweep has come by
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -60,6 +73,14 @@ class Matches:
 
     def __iter__(self) -> Iterator[Match]:
         return map(partial(Match, self), range(len(self)))
+
+    def outlast(self, marks: np.ndarray) -> None:
+        """Live through a sweep: have one's terms spared, or need the dictionary no more from the second one on."""
+        if self._spared:
+            self.seal()
+        else:
+            marks[self.ids] = 1
+            self._spared = True
 
     def seal(self) -> None:
         """Decode all ids once, so that the batch no longer needs the dictionary."""

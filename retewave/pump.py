@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Arrived", "pump"]
 
 SWITCH = 1e-4  # seconds
-AHEAD = 2  # chunks that a reader may be ahead of the engine
+AHEAD = 3  # chunks that a reader may be ahead of the engine
 EVENTS = 1 << 40  # event numbers that a reader may take
 PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
 _ALL = 1 << 62  # later than any time

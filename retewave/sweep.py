@@ -1,8 +1,8 @@
 """A sweep of the dictionary, a slice at a time: reclaim the terms that nothing uses while the stream goes on.
 
 Where it stands: beside data's way; `retewave.live` begins one when the terms have doubled, and lets it do a little
-after each batch of rows.  It goes through all rows, then decodes the matches that somebody still holds, then goes
-through all terms.
+after each batch of rows.  It goes through all rows, then through the matches that somebody still holds, then through
+all terms.
 
 Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
 is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
@@ -26,16 +26,23 @@ __all__ = ["Sweep", "rehearse"]
 class Sweep:
     """A sweep that is under way."""
 
-    def __init__(self, terms: Terms, running: Running, held: Iterable[np.ndarray], matches: Iterable[Matches]) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
+        running: Running,
+        held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there are not above zero
+        matches: Iterable[Matches],
+    ) -> None:
         self.freed = 0  # terms reclaimed so far
         self._terms, self._running = terms, running
-        self._matches = list(matches)  # yet to be decoded, before what they hold is reclaimed
+        self._matches = list(matches)  # yet to be gone through, before what they hold is reclaimed
         self._marking = True
         self._next = 0  # the term to come to next
-        self._marks = terms.begin_sweep()
+        self._marks = marks
         for ids in held:
-            self._marks[ids[ids > 0]] = 1
-        running.runtime.begin_marking(self._marks)
+            marks[np.maximum(ids, 0)] = 1
+        running.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
         """Do so much work, counted in rows, matches and terms; say whether all is done."""
@@ -56,11 +63,11 @@ class Sweep:
         self._terms.leave_sweep()
 
     def _mark(self, work: int) -> int:
-        """Mark what rows hold, decode matches, and mark what DISTINCT remembers; return the work that is left."""
+        """Mark what rows and matches hold, and what DISTINCT remembers; return the work that is left."""
         work = self._running.runtime.mark_some(work)
         while work > 0 and self._matches:
             batch = self._matches.pop()
-            batch.seal()
+            batch.outlast(self._marks)
             work -= len(batch)
         if work > 0:
             self._running.outcome.mark(self._marks)
@@ -80,4 +87,4 @@ def rehearse(running: Running) -> None:
     terms = Terms(seed=0)
     terms.intern(b"_:term")
     terms.reserve(1 << 21, 1 << 15)
-    Sweep(terms, running, (), ()).go_on(1 << 20)
+    Sweep(terms, terms.begin_sweep(), running, (), ()).go_on(1 << 20)

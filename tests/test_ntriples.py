@@ -92,6 +92,46 @@ def test_the_scanner_reads_what_pyoxigraph_reads(document):
     assert scanned(data) == (expected, [])
 
 
+alike = st.sampled_from(
+    ["<http://e/p>", "<http://e/pq>", "<http://e/\\u0070>", "<http://e/p\\U00000071>", "<http://e/p#é>", "<http://f/p>"]
+    + [f"<http://example.org/a/long/vocabulary/that/all/of/them/share#{name}>" for name in ("a", "b", "bb")]
+)
+grouped = st.lists(
+    st.builds(
+        lambda subject, order, objects: [f"{subject} {p} {o} .\n" for p, o in zip(order * 3, objects, strict=False)],
+        alike | st.sampled_from(["_:x", "_:d1.x", "_:d1.d1.x"]),
+        st.lists(alike, min_size=1, max_size=4),
+        st.lists(alike | st.sampled_from(['"1"', '"\\u0031"', "_:x"]), min_size=1, max_size=12),
+    ),
+    max_size=8,
+).map(lambda groups: "".join(line for group in groups for line in group))
+
+
+@settings(max_examples=CASES * 300, deadline=None)
+@given(grouped, st.integers(1, 2_000))
+def test_subjects_and_predicates_that_come_again_in_any_order_are_told_apart(document, size):
+    data = document.encode()
+    expected = [
+        (canonical(quad.subject), canonical(quad.predicate), canonical(quad.object))
+        for quad in pyoxigraph.parse(data, format=pyoxigraph.RdfFormat.N_QUADS)
+    ]
+    pieces = (data[at : at + size] for at in range(0, len(data), size))
+    assert scanned(pieces, name="x.nq") == (expected, [])
+
+
+def test_more_predicates_than_the_scanner_keeps_in_mind_are_told_apart():
+    order = [f"http://e/p{n * n % 307}" for n in range(900)]
+    data = "".join(f'<http://e/s{n // 7}> <{predicate}> "{n}" .\n' for n, predicate in enumerate(order)).encode()
+    expected = [(b"<http://e/s%d>" % (n // 7), b"<%s>" % p.encode(), b'"%d"' % n) for n, p in enumerate(order)]
+    assert scanned(data) == (expected, [])
+
+
+def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_before():
+    lines = [b"<http://e/a> <http://e/p> <http://e/1> .\n", b"<http://e/b> <http://e/p> <http://e/2> .\n"]
+    triples, _ = scanned(iter(lines), name="x.nq")
+    assert [subject for subject, _, _ in triples] == [b"<http://e/a>", b"<http://e/b>"]
+
+
 @settings(max_examples=CASES * 150, deadline=None)
 @given(st.lists(statements | wild, max_size=8), line_ends, st.data())
 def test_where_the_pieces_end_makes_no_difference(parts, end, data):

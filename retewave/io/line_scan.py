@@ -30,7 +30,7 @@ from retewave.io.line_terms import (
 )
 from retewave.rete import rows as columns
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.term_bytes import BLOCK, Address, byte, cell, first_string_stop, same, set_cell
 from retewave.rete.term_table import (
     fetch_slot,
@@ -62,6 +62,9 @@ __all__ = [
     "IGNORE_GRAPHS",
     "JOB_CELLS",
     "KEEP_GRAPHS",
+    "KNOWN",
+    "KNOWN_COUNT",
+    "K_CELLS",
     "LIMIT",
     "LINE",
     "MALFORMED",
@@ -125,16 +128,28 @@ GRAPH_NOW = LINE_CELLS + 24  # the last statement's graph: its id, 0 for the def
 EVENTS = LINE_CELLS + 25  # the number of the last event
 RUN_START = LINE_CELLS + 26  # the ordinal of the statement that began it
 TIME_PREDICATE = LINE_CELLS + 27  # the id of the predicate that tells an event's time, never refused; 0: none
-LAST = LINE_CELLS + 28  # the last subject: its address, its size, its id
+LAST = LINE_CELLS + 28  # the last subject: its address, its size (0: there is none), its id
 PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
 BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
 GATHERED = LINE_CELLS + 33  # the address of the statements whose terms are yet to be interned: their G_* cells
 GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows lack subject and object
 GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
-JOB_CELLS = LINE_CELLS + 36
+KNOWN = LINE_CELLS + 36  # the address of the predicates met in the block: their K_* cells; the first place stays empty
+KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
+FORESEEN = LINE_CELLS + 38  # of the one that the line's predicate was found to be, 0: of none
+JOB_CELLS = LINE_CELLS + 39
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's.
 G_SUBJECT, G_OBJECT, G_CELLS = 0, 3, 6
+
+# A predicate met in the block.  Whoever writes a subject's statements mostly keeps to one order, so each predicate is
+# compared with the one that followed the last one before: if it is that, it need not be scanned, hashed or looked up.
+K_AT, K_SIZE = 0, 1  # where its text is in the block, and its size; 0: nothing is here
+K_ID = 2  # 0 if the dictionary does not have it
+K_NEXT = 3  # the address of the predicate that followed it the last time
+K_CELLS = 4
+KNOWN_COUNT = 64  # places, a power of two; a predicate whose hash leads to a place takes it
+
 BATCH = 32  # statements gathered before the first is interned, so that what the look-ups need is on its way
 
 FAULT_WIDTH = 4
@@ -147,7 +162,7 @@ KEEP_GRAPHS = 2  # statements that follow each other in one named graph are an e
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
 
 
-@kernel
+@inlined
 def _node(job: Address, span: Address, at: Address, reason: int) -> Address:
     """Scan an IRI or a blank node."""
     if byte(at) == 60:
@@ -155,7 +170,32 @@ def _node(job: Address, span: Address, at: Address, reason: int) -> Address:
     return blank(job, span, at) if byte(at) == 95 else fault(job, reason, at)
 
 
-@kernel
+@inlined
+def _subject(job: Address, at: Address) -> Address:
+    """Scan the subject.  An IRI is first compared with the last one: statements come grouped by subject."""
+    last, size = cell(job, LAST), cell(job, LAST + 1)
+    if byte(at) == 60 and size > 0 and at + size <= cell(job, LIMIT) and same(last, at, size):
+        set_cell(job + SUBJECT, 0, last)
+        set_cell(job + SUBJECT, 1, size)
+        return at + size
+    return _node(job, job + SUBJECT, at, why.NO_SUBJECT)
+
+
+@inlined
+def _predicate(job: Address, at: Address) -> Address:
+    """Scan the predicate, unless it is the one that is foreseen."""
+    known = cell(cell(job, KNOWN_NOW), K_NEXT)
+    size = cell(known, K_SIZE)
+    if size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size):
+        set_cell(job, FORESEEN, known)
+        set_cell(job + PREDICATE, 0, at)
+        set_cell(job + PREDICATE, 1, size)
+        return at + size
+    set_cell(job, FORESEEN, 0)
+    return iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+
+
+@inlined
 def _graph(job: Address, at: Address) -> Address:
     """Scan the fourth term, if there is one, and what blanks follow it."""
     set_cell(job + GRAPH, 1, 0)
@@ -167,14 +207,13 @@ def _graph(job: Address, at: Address) -> Address:
     return blanks_end(end) if end != FAULT else FAULT
 
 
-@kernel
+@inlined
 def _terms(job: Address, at: Address) -> Address:
     """Scan the terms of a statement: return the address where its dot should be."""
-    at = _node(job, job + SUBJECT, at, why.NO_SUBJECT)
+    at = _subject(job, at)
     if at == FAULT:
         return FAULT
-    at = blanks_end(at)
-    at = iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+    at = _predicate(job, blanks_end(at))
     if at == FAULT:
         return FAULT
     at = blanks_end(at)
@@ -198,7 +237,7 @@ def _comment_end(job: Address, at: Address) -> Address:
         at += length
 
 
-@kernel
+@inlined
 def _rest(job: Address, at: Address) -> Address:
     """Return the address of the line's end, before which there may be blanks and a comment."""
     at = blanks_end(at)
@@ -207,7 +246,7 @@ def _rest(job: Address, at: Address) -> Address:
     return _comment_end(job, at) if byte(at) == 35 else fault(job, why.TRAILING, at)
 
 
-@kernel
+@inlined
 def _statement(job: Address, at: Address) -> Address:
     """Scan a statement and what may follow it: return the address of the line's end."""
     dot = _terms(job, at)
@@ -226,7 +265,7 @@ def _intern(job: Address, span: Address) -> int:
     return intern_bytes(cell(job, TERMS), cell(span, 0), cell(span, 1))
 
 
-@kernel
+@inlined
 def _accepts(job: Address, predicate: int) -> bool:
     """Tell whether a statement with the predicate can matter, without interning anything."""
     if cell(job, EVERYTHING):
@@ -255,7 +294,7 @@ def _enter_graph(job: Address, taken: bool) -> None:
         set_cell(job, EVENTS, cell(job, EVENTS) + 1)
 
 
-@kernel
+@inlined
 def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
     """Write what is known of the statement's raw row before its subject and object have ids."""
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * cell(job, ROW_COUNT)
@@ -270,7 +309,7 @@ def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
     set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + 1)
 
 
-@kernel
+@inlined
 def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
     """Put a term off: note it with its hash, and have its slot of the dictionary on its way."""
     hashed = hash_for(cell(job, TERMS), at, size)
@@ -280,12 +319,12 @@ def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
     set_cell(term, 2, hashed)
 
 
-@kernel
+@inlined
 def _gather_terms(job: Address) -> None:
     """Put the statement's subject and object off; statements come grouped by subject, so it is often the last one."""
     gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
-    if size == cell(job, LAST + 1) and same(cell(job, LAST), at, size):
+    if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
         set_cell(gathered, G_SUBJECT + 1, 0)
     else:
         _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
@@ -296,7 +335,7 @@ def _gather_terms(job: Address) -> None:
     set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
 
 
-@kernel
+@inlined
 def _has_room(job: Address) -> bool:
     """Tell whether the dictionary can take all terms of the line, behind those that were gathered."""
     size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
@@ -305,11 +344,29 @@ def _has_room(job: Address) -> bool:
 
 
 @kernel
-def _take(job: Address) -> bool:
-    """Gather a well-formed statement if it is accepted; False if the dictionary lacks room for that."""
+def _looked_up(job: Address) -> Address:
+    """Look the line's predicate up: return the place that it has, or takes."""
     at, size = cell(job + PREDICATE, 0), cell(job + PREDICATE, 1)
     hashed = hash_for(cell(job, TERMS), at, size)
-    predicate = find_hashed(cell(job, TERMS), at, size, hashed)
+    known = cell(job, KNOWN) + 8 * K_CELLS * (1 + (hashed & (KNOWN_COUNT - 1)))
+    if size != cell(known, K_SIZE) or not same(cell(known, K_AT), at, size):
+        in_block = cell(job, BASE) <= at < cell(job, LIMIT)  # what was rewritten is written over soon
+        set_cell(known, K_AT, at)
+        set_cell(known, K_SIZE, size if in_block else 0)
+        set_cell(known, K_ID, find_hashed(cell(job, TERMS), at, size, hashed))
+        set_cell(known, K_NEXT, cell(job, KNOWN))
+    set_cell(cell(job, KNOWN_NOW), K_NEXT, known)
+    return known
+
+
+@inlined
+def _take(job: Address) -> bool:
+    """Gather a well-formed statement if it is accepted; False if the dictionary lacks room for that."""
+    known = cell(job, FORESEEN)
+    if known == 0:
+        known = _looked_up(job)
+    set_cell(job, KNOWN_NOW, known)
+    predicate = cell(known, K_ID)
     accepted = _accepts(job, predicate)
     taken = accepted or (predicate != 0 and predicate == cell(job, TIME_PREDICATE))
     if taken and not _has_room(job):
@@ -317,14 +374,16 @@ def _take(job: Address) -> bool:
     if cell(job, GRAPHS) == KEEP_GRAPHS:
         _enter_graph(job, taken)
     if taken:
-        predicate = predicate if predicate != 0 else intern_hashed(cell(job, TERMS), at, size, hashed)
+        if predicate == 0:
+            predicate = _intern(job, job + PREDICATE)
+            set_cell(known, K_ID, predicate)
         _begin_row(job, predicate, accepted)
         _gather_terms(job)
     set_cell(job, STATEMENTS, cell(job, STATEMENTS) + 1)
     return True
 
 
-@kernel
+@inlined
 def _fetch_gathered(job: Address) -> None:
     """Have all that the look-ups need on its way: where the texts are, then the texts."""
     terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
@@ -334,7 +393,7 @@ def _fetch_gathered(job: Address) -> None:
         fetch_text(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
 
 
-@kernel
+@inlined
 def _intern_gathered(job: Address) -> None:
     """Give the gathered statements' rows their subjects and objects."""
     _fetch_gathered(job)
@@ -362,7 +421,7 @@ def _line_end(at: Address) -> Address:
     return at
 
 
-@kernel
+@inlined
 def _next_line(job: Address, at: Address) -> Address:
     """Step over the line's end at the address: CR, LF or CRLF."""
     set_cell(job, LINE, cell(job, LINE) + 1)
@@ -390,8 +449,12 @@ def _note(job: Address, start: Address) -> None:
 
 @kernel
 def _begin(job: Address) -> Address:
-    """Return where the scan goes on: behind the LF of a CRLF that the last block cut in two."""
-    set_cell(job, LAST + 1, -1)
+    """Return where the scan goes on, behind the LF of a CRLF that the last block cut in two; forget that block."""
+    set_cell(job, LAST + 1, 0)
+    for place in range(KNOWN_COUNT + 1):
+        set_cell(cell(job, KNOWN) + 8 * K_CELLS * place, K_SIZE, 0)
+    set_cell(cell(job, KNOWN), K_NEXT, cell(job, KNOWN))
+    set_cell(job, KNOWN_NOW, cell(job, KNOWN))
     at = cell(job, AT)
     if cell(job, SKIP_LF) and at < cell(job, LIMIT):
         set_cell(job, SKIP_LF, 0)
@@ -404,7 +467,7 @@ def _begin_batch(job: Address) -> None:
     """Let the next lines write over the scratch bytes; a subject that was written there is forgotten."""
     set_cell(job, WRITTEN, cell(job, SCRATCH))
     if not cell(job, BASE) <= cell(job, LAST) < cell(job, LIMIT):
-        set_cell(job, LAST + 1, -1)
+        set_cell(job, LAST + 1, 0)
 
 
 @kernel

@@ -22,7 +22,7 @@ from retewave.io.line_characters import (
     is_label_start,
     is_letter,
 )
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.term_bytes import (
     BLOCK,
     Address,
@@ -77,7 +77,7 @@ _HTTPS = np.uint64(int.from_bytes(b"<https:/", "little"))
 _STRING = np.frombuffer(b"<http://www.w3.org/2001/XMLSchema#string>", np.uint8).copy()
 
 
-@kernel
+@inlined
 def fault(line: Address, reason: int, place: Address) -> Address:
     """Note a fault and return FAULT."""
     set_cell(line, REASON, reason)
@@ -85,7 +85,7 @@ def fault(line: Address, reason: int, place: Address) -> Address:
     return FAULT
 
 
-@kernel
+@inlined
 def blanks_end(at: Address) -> Address:
     """Return the address behind spaces and tabs."""
     while byte(at) == 32 or byte(at) == 9:
@@ -93,7 +93,7 @@ def blanks_end(at: Address) -> Address:
     return at
 
 
-@kernel
+@inlined
 def _keep(span: Address, start: Address, end: Address) -> Address:
     """Note a term that is canonical as it stands."""
     set_cell(span, 0, start)
@@ -110,7 +110,7 @@ def _keep_written(line: Address, span: Address, stop: Address) -> None:
     set_cell(line, WRITTEN, stop)
 
 
-@kernel
+@inlined
 def _next_iri_stop(at: Address) -> Address:
     step = first_iri_stop(at)
     while step == BLOCK:
@@ -119,7 +119,7 @@ def _next_iri_stop(at: Address) -> Address:
     return at + step
 
 
-@kernel
+@inlined
 def _next_string_stop(at: Address) -> Address:
     step = first_string_stop(at)
     while step == BLOCK:
@@ -128,7 +128,7 @@ def _next_string_stop(at: Address) -> Address:
     return at + step
 
 
-@kernel
+@inlined
 def _has_scheme(at: Address) -> bool:
     """Tell whether the IRI whose "<" is at the address starts with a scheme and a colon."""
     start = word(at)
@@ -142,7 +142,7 @@ def _has_scheme(at: Address) -> bool:
     return byte(at) == 58
 
 
-@kernel
+@inlined
 def _plain_iri_end(line: Address, at: Address) -> Address:
     r"""Return the address of the ">" or "\" that comes first, or FAULT; UTF-8 is checked on the way."""
     at = _next_iri_stop(at)
@@ -190,7 +190,7 @@ def _rewritten_iri(line: Address, span: Address, at: Address) -> Address:
     return end
 
 
-@kernel
+@inlined
 def iri(line: Address, span: Address, at: Address) -> Address:
     """Scan the IRI whose "<" is at the address."""
     stop = _plain_iri_end(line, at + 1)
@@ -235,7 +235,7 @@ def blank(line: Address, span: Address, at: Address) -> Address:
     return end
 
 
-@kernel
+@inlined
 def _plain_string_end(line: Address, at: Address) -> Address:
     r"""Return the address of the quote or "\" that comes first, or FAULT; UTF-8 is checked on the way."""
     at = _next_string_stop(at)

@@ -74,6 +74,7 @@ class LineReading:
         self._rows = self._room.rows.take()
         self._notes = np.zeros((max(wanted.reports, 1), job.FAULT_WIDTH), np.int64)
         self._gathered = np.zeros(job.BATCH * job.G_CELLS, np.int64)
+        self._known = np.zeros((1 + job.KNOWN_COUNT) * job.K_CELLS, np.int64)
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
         self._ending: MalformedInput | None = None  # what ended the document before its end
@@ -88,7 +89,7 @@ class LineReading:
         cells[job.LINE], cells[job.RAISING] = 1, wanted.raising
         cells[job.FAULTS], cells[job.FAULT_ROOM] = address_of(self._notes), len(self._notes)
         cells[job.ROWS], cells[job.ROW_ROOM] = address_of(self._rows), len(self._rows)
-        cells[job.GATHERED] = address_of(self._gathered)
+        cells[job.GATHERED], cells[job.KNOWN] = address_of(self._gathered), address_of(self._known)
         cells[job.STREAM], cells[job.TERMS] = wanted.stream, self._terms.address
         cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.last_event
         cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
