@@ -1,9 +1,7 @@
-"""Readers into one stream: each scans in a thread of its own, the rows are merged by time.
+"""Readers into one stream: their rows are merged by time.
 
 Data's way: readers -> **merged rows** -> order -> network.
-Reading and matching overlap: scanning and matching both run without the GIL.  A gate keeps the dictionary from being
-swept while a scan is under way; a reader stands outside of it only while it reads bytes or waits for room.  What has
-been scanned and not been taken yet is named by `held`.
+Each reader has its lane (`retewave.lanes`); what they have scanned and has not been taken yet is named by `held`.
 
 Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far.
 Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
@@ -15,16 +13,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC
-from types import TracebackType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retewave.lanes import Lane
 from retewave.live import Live
 from retewave.registry import Registry
 from retewave.rete.rows import END, ROW_WIDTH, START
@@ -32,12 +28,11 @@ from retewave.stats import Seconds
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
-    from retewave.io.reader import Chunk, Reader
+    from retewave.io.reader import Reader
 
 __all__ = ["Arrived", "pump"]
 
 SWITCH = 1e-4  # seconds
-AHEAD = 3  # chunks that a reader may be ahead of the engine
 EVENTS = 1 << 40  # event numbers that a reader may take
 PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
 _ALL = 1 << 62  # later than any time
@@ -52,105 +47,15 @@ class Arrived:
     clock: Clock  # how their times are told
 
 
-class _Stopped(Exception):
-    """The engine wants no more."""
-
-
-class _Open:
-    """A context in which the gate is open, for a lane that waits; one that was given up meanwhile goes no further."""
-
-    def __init__(self, gate: threading.Lock, lane: _Lane) -> None:
-        self._gate, self._lane = gate, lane
-
-    def __enter__(self) -> None:
-        self._gate.release()
-        self._lane.tell(away=True)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lane.tell(away=False)
-        self._gate.acquire()
-        if self._lane.given_up:
-            raise _Stopped from error
-
-
-@dataclass
-class _Lane:
-    """One reader, its thread, and what it has scanned ahead."""
-
-    reader: Reader  # what is read
-    stream: int  # the engine's number of its stream
-    last_event: int  # event numbers start behind it
-    news: threading.Condition  # shared by all lanes: something has changed
-    chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
-    ended: bool = False  # no more chunks will come
-    error: BaseException | None = None  # what ended it, if not the source's end
-    stopped: bool = False  # the engine wants no more
-    away: bool = False  # it reads from its source, or waits for room: it touches nothing else
-    given_up: bool = False  # it was stopped, and did not come back from its source
-    rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
-    newest: int = -(1 << 62)  # the greatest end so far
-
-    @property
-    def clock(self) -> Clock:
-        """How its times are told."""
-        return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
-
-    def scan(self, live: Live, gate: threading.Lock, seconds: Seconds) -> None:
-        """Read to the end; this is the thread."""
-        try:
-            with gate:
-                chunks = self.reader.chunks(
-                    live.terms, live.acceptance, self.stream, last_event=self.last_event, pause=_Open(gate, self)
-                )
-                for chunk in seconds.timed("read", chunks):
-                    self._hand_on(chunk, gate)
-        except _Stopped:
-            return
-        except BaseException as error:  # handed to the engine's thread, which raises it
-            self.error = error
-        finally:
-            with self.news:
-                self.ended = True
-                self.news.notify_all()
-
-    def _hand_on(self, chunk: Chunk, gate: threading.Lock) -> None:
-        self.chunks.append(chunk)
-        with _Open(gate, self), self.news:
-            self.news.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
-        if self.stopped:
-            raise _Stopped
-
-    def tell(self, *, away: bool) -> None:
-        """Say whether the thread is at its source, or waits."""
-        with self.news:
-            self.away = away
-            self.news.notify_all()
-
-    def take(self) -> int:
-        """Take over one scanned chunk; return the triples read for it."""
-        chunk = self.chunks.popleft()
-        self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
-        return chunk.triples
-
-    def keys(self) -> np.ndarray:
-        """Return what its rows are merged by: the greatest end up to each."""
-        return (
-            np.maximum(np.maximum.accumulate(self.rows[:, END]), self.newest) if len(self.rows) else self.rows[:, END]
-        )
-
-
 class _Pump:
     """All lanes, and the merge of what they bring."""
 
-    def __init__(self, live: Live, lanes: list[_Lane], gate: threading.Lock, news: threading.Condition) -> None:
-        self.live, self.lanes, self.gate, self.news = live, lanes, gate, news
+    def __init__(self, lanes: list[Lane], news: threading.Condition) -> None:
+        self.lanes, self.news = lanes, news
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = len(lanes) > 1 and not any(timed)
         self.newest = -_ALL  # the latest arrival so far
-        self.threads: list[threading.Thread] = []
 
     def arrivals(self) -> Iterator[Arrived]:
         """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
@@ -177,6 +82,10 @@ class _Pump:
         """Wait until there is something to do; take over what is there; return the triples read for it."""
         with self.news:
             self.news.wait_for(self._can_go_on)
+        for lane in self.lanes:
+            if lane.waits_for_reading:
+                lane.read()
+        with self.news:
             triples = sum(lane.take() for lane in self.lanes if lane.chunks)
             self.news.notify_all()
         return triples
@@ -186,7 +95,9 @@ class _Pump:
             return True
         if self.merging:
             return all(lane.chunks or lane.ended or len(lane.rows) for lane in self.lanes)
-        return any(lane.chunks for lane in self.lanes) or all(lane.ended for lane in self.lanes)
+        return any(lane.chunks or lane.waits_for_reading for lane in self.lanes) or all(
+            lane.ended for lane in self.lanes
+        )
 
     def _all(self) -> np.ndarray:
         rows = [lane.rows for lane in self.lanes if len(lane.rows)]
@@ -231,27 +142,20 @@ class _Pump:
         """Return the rows that have been scanned and not been poured."""
         return [rows for lane in self.lanes for rows in (lane.rows, *(chunk.rows for chunk in lane.chunks))]
 
-    def start(self, seconds: Seconds) -> None:
-        """Let the threads read."""
-        for lane in self.lanes:
-            self.threads.append(threading.Thread(target=lane.scan, args=(self.live, self.gate, seconds), daemon=True))
-            self.threads[-1].start()
-
     def stop(self) -> None:
         """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
         with self.news:
             for lane in self.lanes:
                 lane.stopped = True
             self.news.notify_all()
-            if threading.current_thread() in self.threads:  # an abandoned pump that is collected there
-                return
-            while not all(lane.ended or lane.given_up for lane in self.lanes):
-                self.news.wait_for(lambda: all(lane.ended for lane in self.lanes), PATIENCE)
+            if any(lane.thread is threading.current_thread() for lane in self.lanes):  # an abandoned pump
+                return  # that is collected there
+            while any(lane.ahead and not lane.given_up for lane in self.lanes):
+                self.news.wait_for(lambda: not any(lane.ahead for lane in self.lanes), PATIENCE)
                 for lane in self.lanes:
-                    lane.given_up = lane.away and not lane.ended
-        for lane, thread in zip(self.lanes, self.threads, strict=False):
-            if lane.ended:
-                thread.join()
+                    lane.given_up = lane.away and lane.ahead
+        for lane in self.lanes:
+            lane.end()
 
 
 @contextmanager
@@ -274,14 +178,16 @@ def pump(
 ) -> Generator[Arrived, None, None]:
     """Yield the rows of all readers, scanned ahead in threads; `left` is given what was, when this is left early."""
     gate, news = threading.Lock(), threading.Condition()
-    lanes = []
+    lanes: list[Lane] = []
     for reader in readers:
-        lanes.append(_Lane(reader, registry.stream_number(reader.stream), live.events, news))
+        stream, alone = registry.stream_number(reader.stream), len(readers) == 1
+        lanes.append(Lane(reader, stream, live.events, news, gate, alone))
         live.events += EVENTS
-    of_all = _Pump(live, lanes, gate, news)
+    of_all = _Pump(lanes, news)
     live.current()  # the network is made here, not in the threads, which ask it what they may drop
     with live.reading(gate, of_all.held), _quick_switches():
-        of_all.start(seconds)
+        for lane in lanes:
+            lane.open(live, seconds)
         try:
             yield from of_all.arrivals()
         finally:

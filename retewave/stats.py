@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from retewave.rete import layout as at
@@ -58,7 +58,7 @@ class Seconds:
         if self._depth == 0:
             self._total += time.perf_counter() - self._since
 
-    def timed(self, part: Literal["read", "match"], steps: Iterator[Step]) -> Iterator[Step]:
+    def timed(self, part: Literal["read", "match"], steps: Iterator[Step]) -> Generator[Step, None, None]:
         """Iterate, and add the time that each step takes."""
         while True:
             started = time.perf_counter()

@@ -16,7 +16,8 @@ from hypothesis import given
 from test_engine_laws import LAW, anywhere
 
 import retewave as rw
-from retewave import pump
+from retewave import lanes, pump
+from retewave.lanes import Lane
 from retewave.rete import runtime
 from retewave.rete.network import Edge, Instance, Network, Node, Slot, Terminal
 from retewave.rete.rows import END, ROW_WIDTH
@@ -275,11 +276,11 @@ def test_a_reader_that_has_ended_holds_the_others_back_until_its_last_chunk_is_t
 
     news = threading.Condition()
     reader = SimpleNamespace(rate=1.0, time_property=None)
-    ended, other = (pump._Lane(reader, 0, 0, news) for _ in range(2))
+    ended, other = (Lane(reader, 0, 0, news, threading.Lock()) for _ in range(2))
     ended.rows, ended.ended = rows(1, 2), True
     ended.chunks.append(SimpleNamespace(rows=rows(3, 4), triples=2))
     other.rows, other.ended = rows(5, 6), True
-    of_all = pump._Pump(SimpleNamespace(), [ended, other], threading.Lock(), news)
+    of_all = pump._Pump([ended, other], news)
     assert of_all._merged()[:, END].tolist() == [1, 2]
     assert [time for arrived in of_all.arrivals() for time in arrived.rows[:, END].tolist()] == [3, 4, 5, 6]
 
@@ -309,6 +310,13 @@ class Counted:
             yield b"<http://e/%s%d> <http://e/p> <http://e/o> .\n" % (self.of, self.taken)
 
 
+@pytest.fixture(params=["a thread reads", "the caller reads"])
+def reading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one triple at once be enough for a thread, or nothing."""
+    monkeypatch.setattr(lanes, "MUCH", 1 if request.param == "a thread reads" else 1 << 40)
+
+
+@pytest.mark.usefixtures("reading")
 def test_what_was_scanned_ahead_waits_when_the_bound_on_live_rows_ends_a_run() -> None:
     engine = rw.Engine(max_live_rows=3)
     seen = engine.register(ONE)
@@ -322,6 +330,7 @@ def test_what_was_scanned_ahead_waits_when_the_bound_on_live_rows_ends_a_run() -
     assert [match.text("x") for match in seen.matches] == [b"<http://e/s%d>" % (1 + i) for i in range(source.taken)]
 
 
+@pytest.mark.usefixtures("reading")
 def test_what_was_scanned_ahead_waits_when_a_run_is_left() -> None:
     engine = rw.Engine()
     query, source = engine.register(ONE), Counted(50)
@@ -343,6 +352,7 @@ def test_the_threads_of_a_run_that_is_left_have_ended() -> None:
     assert set(threading.enumerate()) == before
 
 
+@pytest.mark.usefixtures("reading")
 def test_the_threads_have_ended_when_a_callback_ends_a_run_and_its_error_is_kept() -> None:
     def broken(match: rw.Match) -> None:
         raise ValueError("broken")
@@ -355,7 +365,10 @@ def test_the_threads_have_ended_when_a_callback_ends_a_run_and_its_error_is_kept
     assert set(threading.enumerate()) == before
 
 
-def test_a_source_that_is_silent_does_not_keep_a_run_from_being_left_and_is_read_no_further() -> None:
+def test_a_source_that_is_silent_does_not_keep_a_run_from_being_left_and_is_read_no_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lanes, "MUCH", 1)
     engine, silent = rw.Engine(), Silent()
     query = engine.register(ONE)
     before = set(threading.enumerate())
