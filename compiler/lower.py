@@ -58,9 +58,9 @@ class Lowered:
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
 
 
-def lower(plan: Plan, dispatch: Dispatch, programs: Programs) -> Lowered:
-    """Lower a plan; the dispatch's atoms include those of the plan's α tests."""
-    return _Lowering(plan, dispatch, programs).done()
+def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> Lowered:
+    """Lower a plan, perhaps for items that are intervals; the dispatch's atoms include those of the plan's α tests."""
+    return _Lowering(plan, dispatch, programs, intervals).done()
 
 
 def output_of(member: Member) -> Output:
@@ -76,10 +76,11 @@ def output_of(member: Member) -> Output:
 class _Lowering:
     """One pass over the ends for what is needed, one over the producers for the records."""
 
-    def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs) -> None:
+    def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> None:
         self.plan, self.dispatch, self.programs = plan, dispatch, programs
         self.lowered = Lowered(plan)
         self.network = self.lowered.network
+        self.network.intervals = intervals
         self.needed: list[set[int]] = [set() for _ in plan.producers]
         self.windows = [-1] * len(plan.producers)
         self.streams: dict[frozenset[tuple[int, int]], int] = {}

@@ -65,8 +65,7 @@ def build(
     fed = fed_atoms(static, dispatch, terms)
     plan = make_plan(shapes, fed.__contains__)
     programs = Programs(terms)
-    lowered = lower(plan, dispatch, programs)
-    lowered.network.intervals = intervals
+    lowered = lower(plan, dispatch, programs, intervals)
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     supports = {
         each.number: Support.empty(len(queries[each.number].variables), each.width)
