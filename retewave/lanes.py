@@ -25,6 +25,7 @@ import numpy as np
 from retewave.live import Live
 from retewave.rete.rows import END, ROW_WIDTH
 from retewave.stats import Seconds
+from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
@@ -41,22 +42,24 @@ class _Stopped(Exception):
 
 
 class _Open:
-    """A context in which the gate is open, for a lane that waits; one that was given up meanwhile goes no further."""
+    """A context in which the gate is open, for a thread that waits; one that was given up meanwhile goes no further."""
 
     def __init__(self, lane: Lane) -> None:
         self._gate, self._lane = lane.gate, lane
 
     def __enter__(self) -> None:
-        self._gate.release()
-        self._lane.tell(away=True)
+        if self._lane.ahead:
+            self._gate.release()
+            self._lane.tell(away=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._lane.tell(away=False)
-        self._gate.acquire()
-        if self._lane.given_up:
-            raise _Stopped from error
+        if self._lane.ahead:
+            self._lane.tell(away=False)
+            self._gate.acquire()
+            if self._lane.given_up:
+                raise _Stopped from error
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Lane:
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
     given_up: bool = False  # it was stopped, and did not come back from its source
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
-    newest: int = -(1 << 62)  # the greatest end so far
+    newest: int = BEFORE_ALL  # the greatest end so far
 
     @property
     def clock(self) -> Clock:
@@ -101,12 +104,11 @@ class Lane:
         return not (self.ahead or self.ended or self.chunks)
 
     def read(self) -> None:
-        """Read one chunk, in the thread of whoever takes it."""
+        """Read one chunk, in the thread of whoever takes it.  Nobody else could begin a sweep: the gate stays open."""
         assert self.incoming is not None
         chunk = None
         try:
-            with self.gate:
-                chunk = next(self.incoming, None)
+            chunk = next(self.incoming, None)
         except Exception as error:  # raised when what came before has been handed over
             self.error = error
         if chunk is None:
@@ -119,9 +121,13 @@ class Lane:
     def _go_ahead(self) -> None:
         if self.thread is not None:
             self.thread.join()  # its work is done
-        self.ahead = True
-        self.thread = threading.Thread(target=self._read_ahead, daemon=True)
-        self.thread.start()
+        self.ahead, self.thread = True, threading.Thread(target=self._read_ahead, daemon=True)
+        try:
+            self.thread.start()
+        except BaseException:
+            if self.thread.ident is None:  # there can be no more threads
+                self.ahead, self.thread = False, None
+            raise
 
     def _read_ahead(self) -> None:
         """Read to the end, or until little comes and nobody else reads; this is the thread."""

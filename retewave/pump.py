@@ -5,8 +5,7 @@ Each reader has its lane (`retewave.lanes`); what they have scanned and has not 
 
 Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far.
 Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
-scanned beside another.  However it ends, the threads end with
-it, and what was scanned ahead is handed over: no row is lost between a reader and the engine.
+scanned beside another.  However it ends, the threads end with it, and what was scanned ahead is handed over.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from retewave.live import Live
 from retewave.registry import Registry
 from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.stats import Seconds
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ __all__ = ["Arrived", "pump"]
 SWITCH = 1e-4  # seconds
 EVENTS = 1 << 40  # event numbers that a reader may take
 PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
-_ALL = 1 << 62  # later than any time
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class _Pump:
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = len(lanes) > 1 and not any(timed)
-        self.newest = -_ALL  # the latest arrival so far
+        self.newest = BEFORE_ALL  # the latest arrival so far
 
     def arrivals(self) -> Iterator[Arrived]:
         """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
@@ -74,7 +73,7 @@ class _Pump:
         """Stop the readers, and yield all that they have brought."""
         self.stop()
         triples += sum(lane.take() for lane in self.lanes for _ in range(len(lane.chunks)))
-        rows = self._merged(_ALL) if self.merging else self._all()
+        rows = self._merged(AFTER_ALL) if self.merging else self._all()
         if len(rows) or triples:
             yield Arrived(rows, triples, self.lanes[0].clock)
 
@@ -136,7 +135,7 @@ class _Pump:
             for lane, of in zip(self.lanes, keys, strict=True)
             if not lane.ended or lane.chunks  # one that ended may have brought a last chunk that is not taken yet
         ]
-        return min(open_ends, default=_ALL)
+        return min(open_ends, default=AFTER_ALL)
 
     def held(self) -> list[np.ndarray]:
         """Return the rows that have been scanned and not been poured."""
@@ -176,7 +175,7 @@ def pump(
     seconds: Seconds,
     left: Callable[[Arrived], object] | None = None,
 ) -> Generator[Arrived, None, None]:
-    """Yield the rows of all readers, scanned ahead in threads; `left` is given what was, when this is left early."""
+    """Yield the rows of all readers; `left` is given what was scanned ahead when this is left early."""
     gate, news = threading.Lock(), threading.Condition()
     lanes: list[Lane] = []
     for reader in readers:
@@ -186,9 +185,9 @@ def pump(
     of_all = _Pump(lanes, news)
     live.current()  # the network is made here, not in the threads, which ask it what they may drop
     with live.reading(gate, of_all.held), _quick_switches():
-        for lane in lanes:
-            lane.open(live, seconds)
         try:
+            for lane in lanes:
+                lane.open(live, seconds)
             yield from of_all.arrivals()
         finally:
             for arrived in of_all.rest():

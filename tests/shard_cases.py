@@ -18,7 +18,8 @@ from retewave.registry import CartesianWarning
 from retewave.spark.found import unpack
 from retewave.spark.job import Job, OneShardWarning
 from retewave.spark.route import Router
-from retewave.spark.shard import FOR_EVER, NOTHING_YET, Shard
+from retewave.spark.shard import Shard
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 
 @dataclass
@@ -126,10 +127,10 @@ class Cluster:
         for packet in packets:
             sent.setdefault(packet.shard, []).append((packet.oldest, packet.payload))
             if delay is not None:
-                ahead[packet.shard] = max(ahead.get(packet.shard, NOTHING_YET), packet.newest - delay)
+                ahead[packet.shard] = max(ahead.get(packet.shard, BEFORE_ALL), packet.newest - delay)
         due = {number for number, wake in self.wakes.items() if wake is not None and wake <= watermark}
         for number in sorted(sent.keys() | due):
-            self.step(number, sent.get(number, []), watermark, ahead.get(number, NOTHING_YET))
+            self.step(number, sent.get(number, []), watermark, ahead.get(number, BEFORE_ALL))
 
 
 def streamed(
@@ -139,7 +140,7 @@ def streamed(
 
     `ahead` is whether shards look ahead to the next watermark.
     """
-    cluster, router, watermark, newest = Cluster(job, chance), Router(job), NOTHING_YET, NOTHING_YET
+    cluster, router, watermark, newest = Cluster(job, chance), Router(job), BEFORE_ALL, BEFORE_ALL
     bounds = [0, *sorted(min(cut, len(items)) for cut in cuts), len(items)]
     for begin, end in pairwise(bounds):
         middle = chance.randint(begin, end)
@@ -147,10 +148,10 @@ def streamed(
         chance.shuffle(packets)
         cluster.batch(packets, watermark, delay if ahead else None)
         newest = max([newest, *(packet.newest for packet in packets)])
-        if newest > NOTHING_YET:
+        if newest > BEFORE_ALL:
             watermark = newest - delay
             cluster.batch([], watermark)
     if job.announces:  # every batch wakes every shard
         cluster.batch(router.text(pa.array(["# nothing"]), times=np.array([max(newest, 0)])), watermark)
-    cluster.batch([], FOR_EVER)
+    cluster.batch([], AFTER_ALL)
     return cluster

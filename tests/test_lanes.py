@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from itertools import accumulate
 
 import pytest
@@ -38,3 +39,32 @@ def test_a_thread_comes_when_there_is_much_and_goes_when_there_is_little(sizes: 
     assert found == [b"<http://e/s%d>" % n for n in range(sum(sizes))]
     assert query.matched == engine.triples == sum(sizes)
     assert set(threading.enumerate()) == before
+
+
+def test_a_thread_that_cannot_start_ends_the_run_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    engine, line = rw.Engine(), b"<http://e/s> <http://e/p> <http://e/o> .\n"
+    query = engine.register(ONE)
+    monkeypatch.setattr(lanes, "MUCH", 2)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="start new thread"):
+        list(engine.run(rw.read([line, 2 * line, line], format="nt", rate=1)))
+    with pytest.raises(RuntimeError, match="start new thread"):
+        list(engine.run(*(rw.read([line], format="nt", rate=1) for _ in range(2))))
+    engine.flush()
+    assert query.matched == engine.triples == 3
+
+
+def test_an_interrupt_in_the_source_reaches_the_caller() -> None:
+    def interrupted() -> Iterator[bytes]:
+        yield b"<http://e/s> <http://e/p> <http://e/o> .\n"
+        raise KeyboardInterrupt
+
+    engine = rw.Engine()
+    query = engine.register(ONE)
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.run(rw.read(interrupted(), format="nt", rate=1)))
+    engine.flush()
+    assert query.matched == engine.triples == 1

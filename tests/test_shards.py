@@ -22,7 +22,8 @@ from retewave.spark.found import unpack
 from retewave.spark.job import Job
 from retewave.spark.route import Router, router_of
 from retewave.spark.settling import settle
-from retewave.spark.shard import FOR_EVER, NOTHING_YET, Arrival, Progress, Shard, Waiting, shard_of
+from retewave.spark.shard import Arrival, Progress, Shard, Waiting, shard_of
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
@@ -127,7 +128,7 @@ def test_what_is_not_later_than_the_watermark_is_late_and_counted() -> None:
     step = shard.step(store, said, 1 * SECOND)
     assert step.late == 1
     assert Progress.of(store.meta(), job.digest).late == 1
-    assert not rows(job, shard.step(store, [], FOR_EVER).found)
+    assert not rows(job, shard.step(store, [], AFTER_ALL).found)
 
 
 def test_rows_wait_for_the_watermark_and_the_shard_says_when_it_wants_to_be_woken() -> None:
@@ -144,7 +145,7 @@ def test_rows_wait_for_the_watermark_and_the_shard_says_when_it_wants_to_be_woke
 
 def test_a_shard_that_knows_the_next_watermark_does_not_wait_for_it() -> None:
     job, router, shard, store = one_shard(OFFERS)
-    step = shard.step(store, lines(router, P, Q, at=[3, 4]), NOTHING_YET, ahead=4 * SECOND)
+    step = shard.step(store, lines(router, P, Q, at=[3, 4]), BEFORE_ALL, ahead=4 * SECOND)
     assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
     assert (step.wake, step.late) == (None, 0)
     again = "<http://e/a> <http://e/q> <http://e/z> ."
@@ -157,7 +158,7 @@ def test_a_shard_that_knows_the_next_watermark_does_not_wait_for_it() -> None:
 def test_what_is_over_when_it_has_been_poured_is_never_stored() -> None:
     _, router, shard, store = one_shard(OFFERS)
     said = [blob for n in range(60) for blob in lines(router, P.replace("/a>", f"/o{n}>"), at=[n])]
-    shard.step(store, said, NOTHING_YET, ahead=59 * SECOND)
+    shard.step(store, said, BEFORE_ALL, ahead=59 * SECOND)
     (chunk,) = store.chunks.values()
     assert len(chunk) < 7 / 60 * sum(len(payload) for _, payload in said)
 
@@ -176,7 +177,7 @@ def test_the_store_holds_the_window_and_no_more() -> None:
 
 def test_a_step_that_changes_nothing_writes_nothing() -> None:
     _, router, shard, store = one_shard(OFFERS)
-    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
     before = store.meta()
     shard.step(store, [], 0)
     assert store.meta() is before
@@ -186,11 +187,11 @@ def test_a_network_that_went_further_than_the_store_is_not_used() -> None:
     job, router, shard, store = one_shard(OFFERS)
     first = lines(router, P, at=[1])
     second = lines(router, Q, at=[2])
-    shard.step(store, first, NOTHING_YET)
-    shard.step(store.copy(), second, NOTHING_YET)  # an attempt whose task died
-    again = shard.step(store, second, NOTHING_YET)
+    shard.step(store, first, BEFORE_ALL)
+    shard.step(store.copy(), second, BEFORE_ALL)  # an attempt whose task died
+    again = shard.step(store, second, BEFORE_ALL)
     assert not again.cached
-    assert len(rows(job, shard.step(store, [], FOR_EVER).found)) == 1
+    assert len(rows(job, shard.step(store, [], AFTER_ALL).found)) == 1
 
 
 def test_a_step_that_fails_half_way_leaves_no_network_behind() -> None:
@@ -201,9 +202,9 @@ def test_a_step_that_fails_half_way_leaves_no_network_behind() -> None:
     job, router, shard, store = one_shard(OFFERS)
     said = lines(router, P, Q, at=[1, 2])
     with pytest.raises(OSError, match="disk full"):
-        shard.step(Failing(), said, NOTHING_YET)
-    assert not shard.step(store, said, NOTHING_YET).cached
-    assert len(rows(job, shard.step(store, [], FOR_EVER).found)) == 1
+        shard.step(Failing(), said, BEFORE_ALL)
+    assert not shard.step(store, said, BEFORE_ALL).cached
+    assert len(rows(job, shard.step(store, [], AFTER_ALL).found)) == 1
 
 
 def test_a_network_that_catches_up_does_not_go_through_what_waits_for_every_packet(
@@ -212,7 +213,7 @@ def test_a_network_that_catches_up_does_not_go_through_what_waits_for_every_pack
     _, router, shard, store = one_shard(OFFERS.replace("5s", "1000s"))
     for second in range(1, 41):
         said = lines(router, P.replace("/a>", f"/o{second}>"), at=[second])
-        shard.step(store, said, NOTHING_YET, ahead=second * SECOND)
+        shard.step(store, said, BEFORE_ALL, ahead=second * SECOND)
     gone_through, has_until = [], Waiting.has_until
 
     def counted(self: Waiting, time: int) -> bool:
@@ -230,23 +231,23 @@ def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
     batch = shard.whole(lines(router, P, at=[1]) + lines(router, Q, at=[2]))
     assert next(batch)
     batch.close()
-    assert not shard.step(store, [], NOTHING_YET).cached
+    assert not shard.step(store, [], BEFORE_ALL).cached
 
 
 def test_the_checkpoint_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _, router, shard, store = one_shard(OFFERS)
-    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
     monkeypatch.setattr("retewave.spark.job._FORMAT", 3)
     with pytest.raises(UsageError, match="the checkpoint belongs to"):
-        one_shard(OFFERS)[2].step(store, [], FOR_EVER)
+        one_shard(OFFERS)[2].step(store, [], AFTER_ALL)
 
 
 def test_the_checkpoint_of_another_job_is_refused() -> None:
     _, router, shard, store = one_shard(OFFERS)
-    shard.step(store, lines(router, P, at=[1]), NOTHING_YET)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
     other = Shard(Job.of([OFFERS.replace("5s", "6s")], shards=1), 0)
     with pytest.raises(UsageError, match="belongs to other queries"):
-        other.step(store, [], FOR_EVER)
+        other.step(store, [], AFTER_ALL)
 
 
 def test_what_static_data_alone_matches_is_reported_once_by_one_shard() -> None:
@@ -258,7 +259,7 @@ def test_what_static_data_alone_matches_is_reported_once_by_one_shard() -> None:
     found = []
     for number in range(3):
         store, shard = MemoryStore(), Shard(job, number)
-        found += rows(job, shard.step(store, [(0, b"")], NOTHING_YET).found)
+        found += rows(job, shard.step(store, [(0, b"")], BEFORE_ALL).found)
         assert not shard.step(store, [(0, b"")], SECOND).found
         assert not Shard(job, number).step(store, [(0, b"")], 2 * SECOND).found
     assert [(row["s"], row["start"], row["end"]) for row in found] == [("<http://e/a>", None, None)]
@@ -271,8 +272,8 @@ def test_construct_queries_build_triples_and_leave_out_what_is_no_rdf() -> None:
     job, router, shard, store = one_shard(query)
     assert job.columns == ("s", "p", "o")
     said = lines(router, '<http://e/a> <http://e/p> "x" .', Q, at=[1, 2])
-    shard.step(store, said, NOTHING_YET)
-    built = [(row["s"], row["p"], row["o"]) for row in rows(job, shard.step(store, [], FOR_EVER).found)]
+    shard.step(store, said, BEFORE_ALL)
+    built = [(row["s"], row["p"], row["o"]) for row in rows(job, shard.step(store, [], AFTER_ALL).found)]
     assert ("<http://e/a>", "<http://e/has>", '"x"') in built
     assert not any(p == "<http://e/of>" for _, p, _ in built)  # a literal is no subject
     (blank,) = [o for _, p, o in built if p == "<http://e/seen>"]
@@ -305,12 +306,12 @@ def test_texts_of_many_lines_have_their_own_times_and_documents_their_own_blank_
         "_:b <http://e/p> <http://e/x> .\r\n# and\n\n_:b <http://e/q> <http://e/y> .\n",
         "_:b <http://e/q> <http://e/z> .",
     ]
-    shard.step(store, lines(router, *two, at=[1, 7]), NOTHING_YET)
-    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    shard.step(store, lines(router, *two, at=[1, 7]), BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
     assert sorted((row["y"], row["end"].second) for row in found) == [("<http://e/y>", 1), ("<http://e/z>", 7)]
     store = MemoryStore()
-    shard.step(store, lines(router, *two, at=[1, 7], scopes=np.array([1, 2])), NOTHING_YET)
-    assert [row["y"] for row in rows(job, shard.step(store, [], FOR_EVER).found)] == ["<http://e/y>"]
+    shard.step(store, lines(router, *two, at=[1, 7], scopes=np.array([1, 2])), BEFORE_ALL)
+    assert [row["y"] for row in rows(job, shard.step(store, [], AFTER_ALL).found)] == ["<http://e/y>"]
 
 
 def test_a_rate_gives_every_part_of_a_document_the_times_that_the_whole_has() -> None:
@@ -321,8 +322,8 @@ def test_a_rate_gives_every_part_of_a_document_the_times_that_the_whole_has() ->
     job, router, shard, store = one_shard(OFFERS, rate=3.0)
     half = sum(map(len, text.splitlines(keepends=True)[:15]))
     parts = router.text(pa.array([text[:half], text[half:]]), first=np.array([0, 15]))
-    shard.step(store, [(packet.oldest, packet.payload) for packet in parts], NOTHING_YET)
-    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    shard.step(store, [(packet.oldest, packet.payload) for packet in parts], BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
     assert sorted((row["o"].encode(), row["start"].timestamp(), row["end"].timestamp()) for row in found) == whole
 
 
@@ -334,8 +335,8 @@ def test_graphs_tell_their_times_in_texts_as_they_do_in_files() -> None:
         for i in range(4)
     )
     job, router, shard, store = one_shard(OFFERS, time_property=at)
-    shard.step(store, lines(router, text), NOTHING_YET)
-    found = rows(job, shard.step(store, [], FOR_EVER).found)
+    shard.step(store, lines(router, text), BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
     engine = rw.Engine()
     engine.register(OFFERS)
     whole = [m.end for m in engine.run(rw.read(text.encode(), format="nq", time_property=at))]
@@ -355,8 +356,8 @@ def test_streams_that_no_query_names_are_heard_by_queries_that_name_none() -> No
         at=[1, 2],
         streams=streams,
     )
-    shard.step(store, said, NOTHING_YET)
-    assert [row["query"] for row in rows(job, shard.step(store, [], FOR_EVER).found)] == ["all"]
+    shard.step(store, said, BEFORE_ALL)
+    assert [row["query"] for row in rows(job, shard.step(store, [], AFTER_ALL).found)] == ["all"]
 
 
 def test_a_router_without_a_time_says_what_it_needs() -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "AFTER_ALL",
+    "BEFORE_ALL",
     "EARLIEST",
     "LATEST",
     "STATIC_END",
@@ -32,6 +34,8 @@ LATEST = 2**60  # the last time that an item may have: some 36,000 years after 1
 EARLIEST = -LATEST  # the first one
 STATIC_START = 2**62  # plus infinity: the start of a static token, the neutral element of min
 STATIC_END = -(2**62)  # minus infinity: the end of a static token, the neutral element of max
+AFTER_ALL = 2**62  # a bound that every time is below
+BEFORE_ALL = -AFTER_ALL  # a bound that every time is above
 UNBOUNDED = 2**62  # the width of a window that keeps everything
 
 

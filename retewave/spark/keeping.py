@@ -16,6 +16,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from retewave.errors import UsageError
+from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, MapState, TimerValues, ValueState
@@ -29,7 +30,6 @@ PACKED = "found binary"
 
 _DATA = StructType([StructField("data", BinaryType())])
 _NUMBER = StructType([StructField("number", LongType())])
-_NO_WATERMARK = -(1 << 62)  # before all time
 _MICROS = 1000  # in a millisecond, Spark's unit of watermarks and timers
 
 
@@ -80,7 +80,7 @@ class Keeping(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Step a shard that has been sent something."""
-        packets, newest = [], _NO_WATERMARK
+        packets, newest = [], BEFORE_ALL
         for row in rows:
             newest = max(newest, row.newest)
             if row.payload:
@@ -106,10 +106,10 @@ class Keeping(StatefulProcessor):
 
     def _ahead(self, newest: int) -> int:
         """Return where the next watermark will be at least, if something so late has come in this micro-batch."""
-        return _NO_WATERMARK if self.delay is None else _watermark(newest // _MICROS - self.delay)
+        return BEFORE_ALL if self.delay is None else _watermark(newest // _MICROS - self.delay)
 
     def _step(
-        self, key: int, packets: Sequence[tuple[int, bytes]], times: TimerValues, ahead: int = _NO_WATERMARK
+        self, key: int, packets: Sequence[tuple[int, bytes]], times: TimerValues, ahead: int = BEFORE_ALL
     ) -> Iterator[Row]:
         from retewave.spark.shard import shard_of
 
@@ -131,4 +131,4 @@ class Keeping(StatefulProcessor):
 
 def _watermark(millis: int) -> int:
     """Return a watermark of Spark's in microseconds; Spark says 0 as long as there is none."""
-    return millis * _MICROS if millis > 0 else _NO_WATERMARK
+    return millis * _MICROS if millis > 0 else BEFORE_ALL

@@ -35,6 +35,7 @@ from retewave.spark.job import Job
 from retewave.spark.keeping import PACKED, Keeping
 from retewave.spark.partitions import keys_of
 from retewave.spark.sessions import configure
+from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -177,7 +178,7 @@ def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFram
     sent = _union([frame.select("shard", "oldest", "payload") for frame in packets])
     if job.announces:
         nothing = F.explode(F.array(*[F.lit(key) for key in whole.keys]))
-        none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(-(1 << 62)).alias("oldest"))
+        none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(BEFORE_ALL).alias("oldest"))
         sent = sent.union(none.select("shard", "oldest", F.lit(b"").alias("payload")))
     return sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest").mapInArrow(whole, PACKED)
 

@@ -28,12 +28,12 @@ from retewave.rete.route import Role, Routing
 from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.running import Running
 from retewave.spark.job import Job
+from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["Packet", "Router", "router_of"]
 
 _REPORTS = 20
 _CHUNK_ROWS = 1 << 20
-_NOTHING_YET = -(1 << 62)
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class Router:
             parts = [self._of_one(reading, place, times, first, scopes, name) for place in range(len(texts))]
             rows = np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *(rows for rows, _, _ in parts)])
             places = np.concatenate([np.empty(0, np.int64), *(at for _, at, _ in parts)])
-            newest = max((time for _, _, time in parts), default=_NOTHING_YET)
+            newest = max((time for _, _, time in parts), default=BEFORE_ALL)
         else:
             rows, places = self._of_all(reading, times, name)
-            newest = _NOTHING_YET if times is None or not len(times) else int(times.max())
+            newest = BEFORE_ALL if times is None or not len(times) else int(times.max())
         if streams is not None:
             heard = rows[:, STREAM] >= 0
             rows[heard, STREAM] = self._stream_numbers(streams)[places[heard]]
@@ -139,7 +139,7 @@ class Router:
         told, before, newest = (
             self._times(None if first is None else int(first[place])),
             self.counts.triples,
-            _NOTHING_YET,
+            BEFORE_ALL,
         )
         rows = self._scan(reading.one(place), told, 0 if scopes is None else int(scopes[place]), name)
         if isinstance(told, _Nominal) and self.counts.triples > before:
@@ -193,9 +193,9 @@ class Router:
     def _packets(self, rows: np.ndarray, newest: int) -> list[Packet]:
         unheard = rows[:, STREAM] < 0  # they were there to tell a time
         rows = rows[~unheard] if unheard.any() else rows
-        newest = max(newest, int(rows[:, END].max(initial=_NOTHING_YET)))
+        newest = max(newest, int(rows[:, END].max(initial=BEFORE_ALL)))
         found = list(self._sent(rows))
-        if newest == _NOTHING_YET:
+        if newest == BEFORE_ALL:
             return found
         told = {packet.shard for packet in found}
         if self.job.announces:

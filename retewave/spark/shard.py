@@ -30,12 +30,11 @@ from retewave.rete.pack import unpack
 from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.found import Finder
 from retewave.spark.job import Job
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 
 __all__ = ["Arrival", "Shard", "Step", "Store", "shard_of"]
 
-NOTHING_YET = -(1 << 62)  # before all time
-FOR_EVER = 1 << 62  # after all time
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
 _MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
@@ -80,7 +79,7 @@ class Progress:
     """How far a shard has come."""
 
     digest: str  # of the job
-    poured: int = NOTHING_YET  # microseconds: the rows up to this time are in the network
+    poured: int = BEFORE_ALL  # microseconds: the rows up to this time are in the network
     number: int = 0  # of the next chunk
     chunks: list[Chunk] = field(default_factory=list)  # that may still matter, oldest first
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
@@ -117,12 +116,13 @@ class Step:
     cached: bool  # the live network could be used as it was
 
 
-@dataclass(frozen=True)
-class _Taken:
-    """What a packet brought."""
+@dataclass
+class _Intake:
+    """What some packets have brought."""
 
-    newest: int  # microseconds: the latest time in it
-    late: int  # rows that came too late
+    bound: int  # microseconds: rows up to this time come too late
+    newest: list[int] = field(default_factory=list)  # microseconds: the latest time in each packet
+    late: int = 0  # rows that came too late
 
 
 class Waiting:
@@ -131,7 +131,7 @@ class Waiting:
     def __init__(self) -> None:
         self._pieces: list[np.ndarray] = []
         self._count = 0  # rows
-        self._oldest = FOR_EVER  # nothing that waits is earlier
+        self._oldest = AFTER_ALL  # nothing that waits is earlier
 
     def __len__(self) -> int:
         return self._count
@@ -179,7 +179,7 @@ class Waiting:
         for _ in in_order:
             self._count -= len(self._pieces[0])
             yield self._pieces.pop(0)
-        self._oldest = min((int(piece[0, END]) for piece in self._pieces), default=FOR_EVER)
+        self._oldest = min((int(piece[0, END]) for piece in self._pieces), default=AFTER_ALL)
 
 
 class Shard:
@@ -195,13 +195,13 @@ class Shard:
         self.finder = Finder(self.job, self.engine)
         self._retention = self.job.retention
         self._step = ""  # the name of the last step that the network has taken
-        self._poured = NOTHING_YET
+        self._poured = BEFORE_ALL
         self._next = 0  # the first chunk that the network has not seen
         self._waiting = Waiting()  # rows of the chunks seen that are not poured yet
         self.engine.live.holders.append(self._waiting.rows)
 
     # ---- streams ----
-    def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = NOTHING_YET) -> Step:
+    def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> Step:
         """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
 
         Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
@@ -214,46 +214,37 @@ class Shard:
         cached = self._catch_up(store, progress, before)
         name = progress.steps[-1] if progress.steps else ""
         arrived = sorted((packet for packet in packets if packet[1]), key=itemgetter(0))
-        bound = max(watermark, progress.poured)
-        taken: list[_Taken] = []
+        intake = _Intake(max(watermark, progress.poured))
         found = self._announced() if data is None else []
-        found += self._feed(arrived, bound, until, taken)
-        late = sum(each.late for each in taken)
-        self._keep(store, progress, arrived, taken, bound, max(bound, until - self._retention))
-        if self._forget(store, progress, until) or self._changed(progress) or late or data is None:
-            name = self._note(store, progress, late)
+        found += self._feed(arrived, intake, until)
+        self._keep(store, progress, arrived, intake, until)
+        if self._forget(store, progress, until) or self._changed(progress) or intake.late or data is None:
+            name = self._note(store, progress, intake.late)
         self._step = name
-        return Step(found, self._waiting.oldest(), late, cached)
+        return Step(found, self._waiting.oldest(), intake.late, cached)
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
         """Bring the network to where the store is; say whether it was on the way there."""
         cached = step in progress.steps if progress.steps else step == ""
         if not cached:
             self._begin()
-        if progress.steps and self._next == 0 and self._poured == NOTHING_YET:
+        if progress.steps and self._next == 0 and self._poured == BEFORE_ALL:
             self._announced()  # an earlier step has reported it
         for chunk in progress.chunks:
             if chunk.number >= self._next:
-                bound = max(chunk.late, progress.poured - self._retention)
-                _silently(self._feed(_parts(store.chunk(chunk.number)), bound, NOTHING_YET))
+                again = _Intake(max(chunk.late, progress.poured - self._retention))
+                _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
         return cached
 
-    def _keep(
-        self,
-        store: Store,
-        progress: Progress,
-        arrived: Sequence[Arrival],
-        taken: Sequence[_Taken],
-        late: int,
-        over: int,
-    ) -> None:
-        """Keep what has arrived and is not over as a chunk; what was not later than `late` was late."""
-        kept = [packet for packet, each in zip(arrived, taken, strict=True) if each.newest > over]
+    def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
+        """Keep what has arrived, and is not over once all up to a time has been poured, as a chunk."""
+        over = max(intake.bound, until - self._retention)
+        kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
             store.put_chunk(progress.number, _joined(kept))
-            progress.chunks.append(Chunk(progress.number, max(each.newest for each in taken), late))
+            progress.chunks.append(Chunk(progress.number, max(intake.newest), intake.bound))
             self._next = progress.number + 1
 
     def _changed(self, progress: Progress) -> bool:
@@ -282,12 +273,11 @@ class Shard:
         self._begin()
         self._step = _TORN
         yield from self._announced()
-        yield from self._feed(((oldest, payload) for oldest, payload in packets if payload), NOTHING_YET, FOR_EVER)
+        arrived = ((oldest, payload) for oldest, payload in packets if payload)
+        yield from self._feed(arrived, _Intake(BEFORE_ALL), AFTER_ALL)
 
     # ---- the network ----
-    def _feed(
-        self, packets: Iterable[Arrival], bound: int, until: int, taken: list[_Taken] | None = None
-    ) -> Iterator[bytes]:
+    def _feed(self, packets: Iterable[Arrival], intake: _Intake, until: int) -> Iterator[bytes]:
         """Take packets in, in the order of their earliest times, and pour up to a time; yield what that matches.
 
         Of much that arrives at once and may be poured little waits: a sweep of the dictionary goes through all of it.
@@ -295,16 +285,14 @@ class Shard:
         for oldest, payload in packets:
             if len(self._waiting) >= _ENOUGH:
                 yield from self._pour(min(oldest - 1, until))
-            told = self._take(payload, bound)
-            if taken is not None:
-                taken.append(told)
+            self._take(payload, intake)
         yield from self._pour(until)
 
-    def _take(self, payload: bytes, bound: int) -> _Taken:
-        """Let the rows that are later than a bound wait."""
+    def _take(self, payload: bytes, intake: _Intake) -> None:
+        """Let the rows of a packet wait that do not come too late."""
         rows = self._decoded(payload)
-        newest = int(rows[:, END].max(initial=NOTHING_YET))
-        return _Taken(newest, len(rows) - self._waiting.add(rows, bound))
+        intake.newest.append(int(rows[:, END].max(initial=BEFORE_ALL)))
+        intake.late += len(rows) - self._waiting.add(rows, intake.bound)
 
     def _decoded(self, payload: bytes) -> np.ndarray:
         ids, numbers = unpack(self.engine.terms, payload)
