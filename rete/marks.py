@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.jit import kernel
+from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     A_SLOT_STATES,
     G_KEY,
@@ -30,12 +30,13 @@ from retewave.rete.layout import (
     SLOT_ROW_WORDS,
     SLOT_WIDTH,
 )
-from retewave.rete.words import words
+from retewave.rete.words import prefetch, words
 
 __all__ = ["mark_row", "mark_terms", "new_cursor"]
 
 # the cursor: its slot, the number of the next row since the slot's first (-1: none is looked at), that row, its page
 C_SLOT, C_PASSED, C_ROW, C_PAGE = 0, 1, 2, 3
+AHEAD = 6  # rows: groups lie anywhere, and are fetched before their turn
 
 
 def new_cursor() -> np.ndarray:
@@ -43,7 +44,7 @@ def new_cursor() -> np.ndarray:
     return np.array([0, -1, 0, 0], dtype=np.int64)
 
 
-@kernel
+@inlined
 def mark_row(net, arena, slot, row, marks, count):  # type: ignore[no-untyped-def]
     """Mark those of the first `count` terms that a row or its group's key holds; the other numbers are no terms."""
     record = net[N_SLOTS] + slot * SLOT_WIDTH
@@ -67,6 +68,13 @@ def _next_row(arena, slot_state, cursor):  # type: ignore[no-untyped-def]
     return cursor[C_PASSED] < gone + arena[slot_state + S_ROWS]
 
 
+@inlined
+def _foresee(arena, row, page):  # type: ignore[no-untyped-def]
+    """Prefetch the group of a row that comes soon, if it is on the page; behind the last row this does no harm."""
+    if row + R_LINK < page + PAGE:
+        prefetch(arena, (arena[row + R_LINK] & LOW) + G_KEY)
+
+
 @kernel
 def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # type: ignore[no-untyped-def]
     """Mark the terms of the next streamed rows, at most so many; return how many of these were left over.
@@ -81,7 +89,9 @@ def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # typ
         size = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
         more = _next_row(arena, state, cursor)
         while more and most > 0:
-            mark_row(net, arena, slot, cursor[C_ROW], marks, marks_array.size)
+            row = cursor[C_ROW]
+            _foresee(arena, row + AHEAD * size, cursor[C_PAGE])
+            mark_row(net, arena, slot, row, marks, marks_array.size)
             most -= 1
             cursor[C_PASSED] += 1
             more = cursor[C_PASSED] < arena[state + S_COLLECTED] + arena[state + S_ROWS]

@@ -75,6 +75,7 @@ UNIT = 16  # bytes: texts begin at multiples of it
 _UNITS = 256  # a text of more is given a power of two of bytes
 HOLES = _UNITS + 32  # how many lists of holes there are: one for each capacity
 
+AHEAD = 8  # ids: their slots and texts lie anywhere, and are fetched before their turn
 _ID_BITS = 32
 _ID_MASK = (1 << _ID_BITS) - 1
 
@@ -351,10 +352,18 @@ def _forget(table: Address, term: int) -> None:
     set_cell(table, LIVE, cell(table, LIVE) - 1)
 
 
+@inlined
+def _used(table: Address, term: int) -> bool:
+    return byte(cell(table, MARKS) + term) != 0 or byte(cell(table, _PINNED) + term) != 0
+
+
 @kernel
 def reclaim(table: Address, first: int, behind: int) -> None:
     """Forget those of the ids from the first on that are neither marked nor pinned."""
     for term in range(first, behind):
-        used = byte(cell(table, MARKS) + term) != 0 or byte(cell(table, _PINNED) + term) != 0
-        if not used and cell(cell(table, _SPANS), 2 * term) >= 0:
+        soon = term + AHEAD
+        if soon < behind and not _used(table, soon):
+            prefetch(_likely_slot(table, cell(cell(table, _HASHES), soon)))
+            prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * soon))
+        if not _used(table, term) and cell(cell(table, _SPANS), 2 * term) >= 0:
             _forget(table, term)

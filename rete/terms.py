@@ -201,7 +201,7 @@ class Terms:
         """
         with self.lock:
             marks = np.zeros(int(self._cells[NEXT]), np.uint8)
-            for held in self._holders:
+            for held in list(self._holders):  # a reader that was given up lets go of it when it likes
                 marks[held()] = 1
             self._marks = marks
             self._cells[MARKS], self._cells[MARKED] = address_of(marks), len(marks)

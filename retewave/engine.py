@@ -173,7 +173,7 @@ class Engine:
         rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
         self.triples += len(rows)
         with self.seconds:
-            return self._matches(self._ordered(rows))
+            return self._matches(self._ordered(rows), len(rows))
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
@@ -205,7 +205,7 @@ class Engine:
         """Pour in what readers have brought; call back and yield the matches as batches."""
         self.triples += arrived.triples
         self._tell(arrived.clock)
-        yield from self._poured(self._ordered(arrived.rows))
+        yield from self._poured(self._ordered(arrived.rows), arrived.triples)
 
     def keep(self, arrived: Arrived) -> None:
         """Let what readers have brought wait for the next push, run or flush."""
@@ -223,12 +223,12 @@ class Engine:
         finally:
             self._ordering = False
 
-    def _matches(self, rows: np.ndarray) -> list[Match]:
-        return [match for batches in self._poured(rows) for match in _in_order(batches)]
+    def _matches(self, rows: np.ndarray, came: int = 0) -> list[Match]:
+        return [match for batches in self._poured(rows, came) for match in _in_order(batches)]
 
-    def _poured(self, rows: np.ndarray) -> Iterator[list[Matches]]:
-        """Pour rows in time order; call back, and yield the matches, batch by batch."""
-        for batches in self.seconds.timed("match", self.live.pour(rows, self.told)):
+    def _poured(self, rows: np.ndarray, came: int = 0) -> Iterator[list[Matches]]:
+        """Pour rows in time order, which are left of so many; call back, and yield the matches, batch by batch."""
+        for batches in self.seconds.timed("match", self.live.pour(rows, self.told, came)):
             for batch in batches:
                 batch.query.take(batch)
             for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():

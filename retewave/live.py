@@ -139,12 +139,14 @@ class Live:
         self.collected, self.shed = counts["collected"], counts["shed"]
         return running
 
-    def pour(self, rows: np.ndarray, clock: Clock) -> Iterator[list[Matches]]:
+    def pour(self, rows: np.ndarray, clock: Clock, came: int = 0) -> Iterator[list[Matches]]:
         """Pour rows in time order; yield the matches of all queries, batch by batch.
 
         What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
+        `came` is how many triples these rows are left of: what they have brought to the dictionary is swept, too.
         """
         self.wait(rows)
+        behind = self.triples + came
         self.current()  # a new network may have found something
         if self._found:
             yield from self._first_matches(clock)
@@ -166,6 +168,8 @@ class Live:
             elif said == at.NEEDS_ARENA:
                 raise running.runtime.full()
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
+        if behind > self.triples:
+            self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
 
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
@@ -199,6 +203,8 @@ class Live:
     def _noted(self, found: list[Matches]) -> list[Matches]:
         for batch in found:
             self._batches.add(batch)
+        if self._sweep is not None:
+            self._sweep.spare(found)
         return found
 
     @contextmanager

@@ -79,7 +79,7 @@ class Matches:
         if self._spared:
             self.seal()
         else:
-            marks[self.ids] = 1
+            marks[self.ids[self.ids < len(marks)]] = 1  # the others have come since the sweep began
             self._spared = True
 
     def seal(self) -> None:

@@ -35,7 +35,7 @@ class Seconds:
     """
 
     def __init__(self) -> None:
-        self.read = 0.0  # spent scanning, added up over readers; runs beside the matching
+        self.read = 0.0  # spent scanning, added up over readers; in threads it runs beside the matching
         self.match = 0.0  # spent matching
         self._total = 0.0  # of what has ended
         self._since = 0.0  # when what runs began

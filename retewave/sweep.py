@@ -6,7 +6,7 @@ all terms.
 
 Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
 is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
-whatever it stores.
+whatever it stores, and whoever makes matches tells of them (`spare`): their rows may go before it is their turn.
 Left out: when to sweep, and keeping readers out while one begins (`retewave.live`).
 """
 
@@ -56,6 +56,11 @@ class Sweep:
             return False
         self._terms.end_sweep()
         return True
+
+    def spare(self, matches: Iterable[Matches]) -> None:
+        """Spare what matches hold that are made while it is under way."""
+        if self._marking:
+            self._matches += matches
 
     def leave(self) -> None:
         """Give it up: what is not reclaimed yet stays until the next sweep."""

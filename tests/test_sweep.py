@@ -79,6 +79,43 @@ def test_matches_that_somebody_holds_are_decoded_before_their_terms_go() -> None
 
 
 @pytest.mark.usefixtures("always_due")
+def test_a_match_that_is_made_while_rows_are_marked_keeps_the_terms_of_one_that_goes_before_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = rw.Engine()
+    engine.register(
+        "SELECT ?what FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes> ?what . ?who <http://e/has> ?it }"
+    )
+    for n in range(200):
+        engine.push((f"http://e/who{n}", "http://e/likes", f"http://e/tea{n}"), time=0, stream="http://e/s")
+    engine.live.leave_sweep()  # the next one begins with the next row, and comes to the last of these rows last
+    engine.push(("http://e/who0", "http://e/is", "http://e/here"), time=0, stream="http://e/s")
+    (held,) = engine.push(("http://e/who199", "http://e/has", "http://e/it"), time=0.9, stream="http://e/s")
+    for n in range(1_000):
+        engine.push((f"http://e/later{n}", "http://e/likes", "http://e/tea"), time=10 + n, stream="http://e/s")
+        engine.live.current().runtime.collect()
+        monkeypatch.setattr(live, "SWEPT_A_ROW", 8)
+        take_reclaimed_ids(engine.terms, n)
+    assert held.text("what") == b"<http://e/tea199>"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_terms_of_rows_that_are_never_poured_are_reclaimed(late: bool) -> None:
+    engine, lines = rw.Engine(), [b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> ."]
+    engine.register("SELECT ?x { ?x <http://e/p> ?y }", keep=0)
+    stamp = b'<http://e/e%d> <http://e/at> "2000-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> '
+    stamp += b"<http://e/e%d> ."
+    row = b"<http://e/s%d> <http://e/p> <http://e/o%d> <http://e/e%d> ."
+    if late:
+        lines.append((stamp % (0, 0)).replace(b"2000", b"2020").replace(b"/e0>", b"/g>"))
+    for n in range(120_000):
+        lines += [stamp % (n, n), row % (n, n, n)] if late else [stamp % (n, n)]
+    list(engine.run(rw.read(b"\n".join(lines), format="nq", time_property="http://e/at")))
+    assert engine.live.triples == late
+    assert len(engine.terms) < 180_000
+
+
+@pytest.mark.usefixtures("always_due")
 def test_late_rows_that_wait_keep_their_terms() -> None:
     engine = rw.Engine(lateness=500)
     query = engine.register("SELECT ?x { ?x <http://e/p> ?y }")
