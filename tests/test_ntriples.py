@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from retewave.errors import MalformedInput
 from retewave.io import lines, read
 from retewave.io.line_reasons import REASONS
+from retewave.io.line_scan import SCRATCH
+from retewave.io.line_terms import WRITTEN
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms import Terms
 
@@ -124,6 +126,24 @@ def test_more_predicates_than_the_scanner_keeps_in_mind_are_told_apart():
     data = "".join(f'<http://e/s{n // 7}> <{predicate}> "{n}" .\n' for n, predicate in enumerate(order)).encode()
     expected = [(b"<http://e/s%d>" % (n // 7), b"<%s>" % p.encode(), b'"%d"' % n) for n, p in enumerate(order)]
     assert scanned(data) == (expected, [])
+
+
+@pytest.mark.parametrize("line", [b"_:a", b"_:a <a:p> _:b .", b"_:b1 <http://e/knows> _:b2 _:graph ."])
+def test_what_lines_that_are_left_out_were_rewritten_to_takes_no_room(line, monkeypatch):
+    refusing, most = Acceptance(0, np.zeros(1, np.uint8), np.zeros(1, np.uint8)), []
+    scan = lines.LineReading._scan
+
+    def watched(reading, acceptance):
+        ended = scan(reading, acceptance)
+        most.append(int(reading._cells[WRITTEN]) - int(reading._cells[SCRATCH]) - len(reading._scratch))
+        return ended
+
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(lines.LineReading, "_scan", watched)
+    reader = read((line + b"\n") * 20_000, format="nq", rate=1)
+    assert sum(len(chunk.rows) for chunk in reader.chunks(Terms(seed=1), lambda: refusing, scope=1 << 61)) == 0
+    assert reader.counters.triples + reader.counters.malformed == 20_000
+    assert max(most) <= 0
 
 
 def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_before():

@@ -115,7 +115,7 @@ ROWS = LINE_CELLS + 11  # the address of the rows
 ROW_COUNT = LINE_CELLS + 12  # how many are written there
 ROW_ROOM = LINE_CELLS + 13  # how many fit
 STREAM = LINE_CELLS + 14  # what goes into their STREAM
-SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes, as many as the block has and 256 more for each of a batch
+SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes: a batch's terms as rewritten, at most 256 longer a line
 TERMS = LINE_CELLS + 16  # the address of the dictionary
 NEED = LINE_CELLS + 17  # bytes of text that it must take
 EVERYTHING = LINE_CELLS + 18  # the acceptance: its three fields, arrays as address and length
@@ -481,6 +481,7 @@ def _gather(job: Address) -> int:
             return FULL
         if cell(job, GATHERED_COUNT) == BATCH:
             return MORE
+        count, written = cell(job, GATHERED_COUNT), cell(job, WRITTEN)
         first = blanks_end(at)
         opening = byte(first)
         if opening == 10 or opening == 13 or opening == 35:
@@ -494,6 +495,8 @@ def _gather(job: Address) -> int:
             if cell(job, RAISING):
                 return RAISED
             end = _line_end(cell(job, PLACE))
+        if cell(job, GATHERED_COUNT) == count:
+            set_cell(job, WRITTEN, written)  # what the line wrote is needed no more
         at = _next_line(job, end)
     set_cell(job, AT, at)
     return DONE
