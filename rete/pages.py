@@ -3,8 +3,10 @@
 Data's way: the ground of the dictionary, the arena, and of what goes from kernel to kernel in large arrays.
 Fresh memory costs: the system clears every page at its first use, which was a quarter of the time of reading.  And
 the C library keeps what is freed between other things: arrays that grow by doubling leave as much behind as they use.
+So what has outgrown its first size has addresses behind it to grow into, and stays where it is.
 Invariant: an array of `zeros` is zero; `Pool.take` returns an array that nobody else refers to, no view of it included.
-Left out: huge pages; they are cleared whole, and cost more time than they save.
+Left out: huge pages; they are cleared whole, and where they are not backed yet, as in many virtual machines, that costs
+more time than they save.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import sys
 
 import numpy as np
 
-__all__ = ["Pool", "grown", "zeros"]
+__all__ = ["Pool", "extended", "grown", "zeros"]
 
 _LEAST = 1 << 20  # bytes; less is not worth a mapping
+_ROOM = 16  # how many times its size the addresses of an array are that grows: only what is used takes memory
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python names from 3.13 on
 _KEPT = 4  # arrays that a pool keeps
 _UNUSED = 3  # references to one of them that is free: of the list, of the loop, of the call that counts them
 
@@ -31,16 +35,22 @@ def zeros(shape: tuple[int, ...], dtype: type | np.dtype = np.int64) -> np.ndarr
     return _flat(math.prod(shape), np.dtype(dtype)).reshape(shape)
 
 
-def _flat(count: int, kind: np.dtype) -> np.ndarray:
+def _flat(count: int, kind: np.dtype, room: int = 1) -> np.ndarray:
     """Return what every view of it has as its base."""
     if count * kind.itemsize < _LEAST:
         return np.zeros(count, kind)
-    return np.frombuffer(_mapped(count * kind.itemsize), kind, count)
+    return np.frombuffer(_mapped(count * kind.itemsize, room), kind, count)
 
 
-def _mapped(size: int) -> mmap.mmap:
+def _mapped(size: int, room: int) -> mmap.mmap:
+    """Map so many bytes, or more, so that there is room; less room where addresses are scarce."""
     if sys.platform == "win32":
         return mmap.mmap(-1, size)
+    while room > 1:
+        try:
+            return mmap.mmap(-1, room * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+        except OSError:
+            room //= 2
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
@@ -53,6 +63,34 @@ def grown(array: np.ndarray, length: int) -> np.ndarray:
     larger = zeros((length, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def extended(array: np.ndarray, length: int) -> np.ndarray:
+    """Return a longer array in place of this one: the same memory, if there is room behind it, or else a copy of it.
+
+    What was there may still be read where it was; but only the longer array may be written, or extended again.
+
+    >>> first = extended(np.array([1, 2]), 1 << 17)
+    >>> second = extended(first, 1 << 18)
+    >>> np.shares_memory(first, second), second[:3].tolist()
+    (True, [1, 2, 0])
+    """
+    shape = (length, *array.shape[1:])
+    mapping = _mapping(array)
+    if mapping is None or math.prod(shape) * array.itemsize > len(mapping):
+        longer = _flat(math.prod(shape), array.dtype, _ROOM).reshape(shape)
+        longer[: len(array)] = array
+        return longer
+    return np.frombuffer(mapping, array.dtype, math.prod(shape)).reshape(shape)
+
+
+def _mapping(array: np.ndarray) -> mmap.mmap | None:
+    """Return the mapping that an array of this module begins, if there is one."""
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    owner = base.base.obj if isinstance(base.base, memoryview) else None
+    return owner if isinstance(owner, mmap.mmap) and base.ctypes.data == array.ctypes.data else None
 
 
 class Pool:

@@ -32,7 +32,7 @@ from retewave.rete.kernel import (
 )
 from retewave.rete.marks import mark_terms, new_cursor
 from retewave.rete.network import Network, new_arena
-from retewave.rete.pages import Pool, grown
+from retewave.rete.pages import Pool, extended, grown
 from retewave.rete.term_bytes import address_of
 from retewave.rete.values import Values
 from retewave.windows.intervals import STATIC_END, STATIC_START
@@ -191,7 +191,7 @@ class Runtime:
     def _make_room(self, said: int) -> bool:
         """Make the array that is too small larger, if it may grow.
 
-        The arena grows in leaps, since what is not used of it takes no memory.
+        The arena grows in leaps, since what is not used of it takes no memory, and where it is, if it can.
         """
         state = self.state
         if said == at.NEEDS_STACK:
@@ -200,7 +200,7 @@ class Runtime:
             self.state = state._replace(out=grown(state.out, 2 * len(state.out)))
         elif len(state.arena) < state.arena[at.A_MOST_WORDS]:
             words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[at.A_MOST_WORDS]))
-            self.state = state._replace(arena=grown(state.arena, words))
+            self.state = state._replace(arena=extended(state.arena, words))
         else:
             return False
         return True

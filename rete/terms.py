@@ -16,8 +16,8 @@ from itertools import accumulate
 import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
+from retewave.rete.pages import extended, zeros
 from retewave.rete.pages import grown as larger
-from retewave.rete.pages import zeros
 from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
     CELLS,
@@ -50,6 +50,7 @@ _FIRST_BYTES = 1 << 18
 _GROWN_IDS = 1 << 20  # what is too small for the first time grows to this at once: what is not used takes no memory
 _GROWN_BYTES = 1 << 26
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
+_WORTHWHILE = 16  # a sweep reclaims one term of so many, or was not
 _LAST_ID = (1 << 32) - 1
 _BY_ID = Table._fields[3:]
 _STATE = ("arena", "holes", *_BY_ID, "cells", "sweeps")
@@ -73,9 +74,10 @@ class Terms:
         self.lock = threading.Lock()  # held by whoever interns: this class and the scanner
         self.generation = 0  # the number of sweeps
         self._swept_to = 0  # how many terms the last sweep left
+        self.worthwhile = True  # the last sweep has found something worth its while
         self._pinned = 0  # how many terms are pinned: no sweep would reclaim them
         self._marks = np.zeros(0, np.uint8)  # of the sweep that is under way
-        self._left = 0  # how many of the terms before it are left
+        self._begun_with = self._left = 0  # how many terms there were before it, and how many of these are left
         self._holders: list[Callable[[], np.ndarray]] = []
         self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
         self._cells[SEED], self._cells[NEXT] = chosen, 1
@@ -178,9 +180,9 @@ class Terms:
         """Undo `hold`."""
         self._holders.remove(held)
 
-    def due(self) -> bool:
-        """Tell whether a sweep is worth its while: the terms have doubled since the last one, or what is pinned."""
-        return len(self) >= max(_SWEEP_FROM, 2 * self._swept_to, 2 * self._pinned)
+    def due(self, times: int = 2) -> bool:
+        """Tell whether a sweep is due: the terms have doubled since the last one, or grown so many times."""
+        return len(self) >= max(_SWEEP_FROM, times * self._swept_to, 2 * self._pinned)
 
     def sweep(self, marks: np.ndarray) -> int:
         """Reclaim every id that is neither marked, nor pinned, nor held; return how many those were.
@@ -205,7 +207,7 @@ class Terms:
                 marks[held()] = 1
             self._marks = marks
             self._cells[MARKS], self._cells[MARKED] = address_of(marks), len(marks)
-            self._left = len(self)
+            self._begun_with = self._left = len(self)
         return marks
 
     def reclaim(self, first: int, count: int) -> np.ndarray:
@@ -221,6 +223,7 @@ class Terms:
         """End a sweep: all ids have been reclaimed that were neither marked nor pinned."""
         self.leave_sweep()
         self._swept_to = self._left
+        self.worthwhile = _WORTHWHILE * (self._begun_with - self._left) >= self._begun_with
         self.generation += 1
 
     def leave_sweep(self) -> None:
@@ -244,7 +247,7 @@ class Terms:
         grown: dict[str, np.ndarray] = {}
         if ids + terms > len(self._table.spans):
             rows = _power_of_two(ids + terms, max(4 * len(self._table.spans), _GROWN_IDS))
-            grown |= {name: larger(getattr(self._table, name), rows) for name in _BY_ID}
+            grown |= {name: extended(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
             grown["slots"] = zeros((_power_of_two(2 * (live + terms), 2 * len(self._table.slots)),))
         self._connect(self._table._replace(**grown))

@@ -35,6 +35,8 @@ __all__ = ["Live"]
 Held = Callable[[], list[np.ndarray]]
 
 SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
+_FEW = 16  # rows that have gone are worth a sweep when they are one for so many terms
+_MANY_TIMES = 4  # a sweep that may be in vain is put off until the terms are so many times what the last one left
 _PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
 
 
@@ -51,6 +53,7 @@ class Live:
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
+        self._gone_before = 0  # rows collected or shed before the last sweep began
         self._generation = -1  # the registry's when the network was made
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been found
@@ -91,6 +94,7 @@ class Live:
             self.collected += int(former.runtime.arena[at.A_COLLECTED])
             self.shed += int(former.runtime.arena[at.A_SHED])
             running.outcome.take_over(former.outcome)
+            self.terms.worthwhile = True  # what only the former one has used can go
         self._found += self._new(found, running)
         self._known = set(registry.queries)
         self.running, self._generation = running, registry.generation
@@ -233,13 +237,27 @@ class Live:
 
     def _sweep_on(self, work: int) -> None:
         """Go on with the sweep that is under way, or begin one when it is due."""
-        if self._sweep is None and self.terms.due():
+        if self._sweep is None and self.terms.due() and self._pays():
             self._sweep = self._begun()
         if self._sweep is not None and self._sweep.go_on(work):
             self._sweep = None
 
+    def _pays(self) -> bool:
+        """Tell whether a sweep may find anything.
+
+        While a window fills, all that has come is still in use, and to go through it again and again is in vain.
+        """
+        gone = self._gone() - self._gone_before
+        return self.terms.worthwhile or _FEW * gone >= len(self.terms) or self.terms.due(_MANY_TIMES)
+
+    def _gone(self) -> int:
+        """Return how many rows have been collected or shed so far."""
+        counts = self.current().runtime.arena
+        return self.collected + self.shed + int(counts[at.A_COLLECTED]) + int(counts[at.A_SHED])
+
     def _begun(self) -> Sweep:
         """Begin a sweep, while no reader scans: its rows are where they can be told."""
+        self._gone_before = self._gone()
         with ExitStack() as gates:
             for gate, _ in self._readings:
                 gates.enter_context(gate)

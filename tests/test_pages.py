@@ -1,9 +1,12 @@
 """Large arrays: what is never used is not resident, what is handed out is nobody else's."""
 
+import mmap
+
 import numpy as np
 import pytest
 
-from retewave.rete.pages import Pool, grown, zeros
+from retewave.rete import pages
+from retewave.rete.pages import Pool, extended, grown, zeros
 
 SMALL, LARGE = (7, 3), (1 << 16, 3)
 
@@ -21,6 +24,39 @@ def test_a_grown_array_begins_with_what_the_old_one_held(kind: type) -> None:
     old = np.arange(1000, dtype=kind)
     new = grown(old, 1 << 20)
     assert new.dtype == old.dtype and (new[:1000] == old).all() and not new[1000:].any()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64])
+def test_an_array_that_is_extended_again_and_again_keeps_what_it_held_and_mostly_its_place(kind: type) -> None:
+    array, length, places = np.arange(100, dtype=kind), 100, set()
+    for _ in range(9):
+        held, length = array, 4 * length
+        array = extended(array, length)
+        assert array.dtype == kind and (array[: len(held)] == held).all() and not array[len(held) :].any()
+        array[len(held) :] = 7
+        places |= {array.ctypes.data} if array.nbytes >= pages._LEAST else set()
+    assert len(places) <= 3
+
+
+def test_a_part_of_an_array_is_not_extended_over_what_is_behind_it() -> None:
+    array = extended(np.ones(1), 1 << 20)
+    array[5] = 3
+    for part in (array[1:5], array[:5][::-1]):
+        assert extended(part, 6).tolist() == [*part.tolist(), *[0] * (6 - len(part))]
+
+
+def test_where_addresses_are_scarce_arrays_are_extended_by_copying(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Scarce(mmap.mmap):
+        def __new__(cls, place: int, size: int, **options: int) -> "Scarce":
+            if size > 1 << 22:
+                raise OSError("Cannot allocate memory")
+            return super().__new__(cls, place, size, **options)
+
+    monkeypatch.setattr(mmap, "mmap", Scarce)
+    first = extended(np.array([1, 2]), 1 << 18)
+    assert np.shares_memory(first, extended(first, 1 << 19))
+    monkeypatch.undo()
+    assert extended(first, 1 << 20)[:3].tolist() == [1, 2, 0]
 
 
 @pytest.mark.parametrize("shape", [SMALL, LARGE])

@@ -15,6 +15,7 @@ from test_engine_laws import anywhere
 
 import retewave as rw
 from retewave import live
+from retewave.rete import terms as terms_module
 from retewave.rete.terms import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
@@ -25,7 +26,7 @@ LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes>
 @pytest.fixture
 def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a sweep begin whenever none is under way, and do no more than one step a row."""
-    monkeypatch.setattr(Terms, "due", lambda terms: True)
+    monkeypatch.setattr(Terms, "due", lambda *_: True)
     monkeypatch.setattr(live, "SWEPT_A_ROW", 1)
 
 
@@ -41,7 +42,7 @@ def test_a_sweep_that_is_always_under_way_changes_no_match(case: Case, work: int
     plain, _ = engine_for(case)
     swept, query = engine_for(case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Terms, "due", lambda terms: True)
+        patch.setattr(Terms, "due", lambda *_: True)
         patch.setattr(live, "SWEPT_A_ROW", work)
         for place, item in enumerate(case.stream):
             swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
@@ -97,6 +98,24 @@ def test_a_match_that_is_made_while_rows_are_marked_keeps_the_terms_of_one_that_
         monkeypatch.setattr(live, "SWEPT_A_ROW", 8)
         take_reclaimed_ids(engine.terms, n)
     assert held.text("what") == b"<http://e/tea199>"
+
+
+def test_a_window_that_fills_is_seldom_swept_and_one_that_moves_on_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms_module, "_SWEEP_FROM", 100)
+    engine, begun = rw.Engine(), []
+    begin = Terms.begin_sweep
+    monkeypatch.setattr(Terms, "begin_sweep", lambda terms: begun.append(len(terms)) or begin(terms))
+    engine.register("SELECT ?x ?y FROM STREAM <http://e/s> [RANGE 1000s] { ?x <http://e/p> ?y . ?x <http://e/q> ?z }")
+
+    def come(first: int, behind: int) -> list[int]:
+        begun.clear()
+        for n in range(first, behind):
+            engine.push((f"http://e/x{n}", "http://e/p", f"http://e/y{n}"), time=n, stream="http://e/s")
+        return list(begun)
+
+    assert [size // 100 for size in come(0, 1_000) if size > 1] == [1, 4, 16]
+    sizes = come(1_000, 10_000)
+    assert len(sizes) > 3 and max(sizes) <= 2 * 2_200 and len(engine.terms) <= 2 * 2_200
 
 
 @pytest.mark.parametrize("late", [False, True])

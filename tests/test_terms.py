@@ -97,6 +97,18 @@ def test_a_sweep_is_due_when_the_terms_have_doubled():
     assert terms.due()
 
 
+def test_a_sweep_that_found_little_was_not_worthwhile() -> None:
+    terms = Terms(seed=1)
+    ids = terms.intern_many([b"%d" % n for n in range(160)])
+    marks = np.ones(161, np.uint8)
+    marks[ids[:9]] = 0
+    terms.sweep(marks)
+    assert not terms.worthwhile and len(terms) == 151
+    marks[ids[9:19]] = 0
+    terms.sweep(marks)
+    assert terms.worthwhile and len(terms) == 141
+
+
 def test_no_sweep_is_due_for_pinned_terms():
     terms = Terms(seed=1)
     ids = terms.intern_many([b"%d" % n for n in range(1 << 16)])
