@@ -132,12 +132,15 @@ def counted(matches: Any, folder: Path, arrivals: Sequence[Callable[[], None]]) 
 
 
 def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
-    """Measure a formulation after short streams through the same query; `lines` are those of a micro-batch."""
+    """Measure a formulation; `lines` are those of a micro-batch.
+
+    Short streams go through the same query first, and the stream itself, once: the JVM compiles meanwhile.
+    """
     spark, classes = session(), tuple(kind.decode() for kind in sorted(task.target_classes()))
     with tempfile.TemporaryDirectory() as name:
         folder, arrivals, last = Path(name) / "stream", [], None
         folder.mkdir()
-        for place, offers in enumerate([task.warm_up] * WARM_UPS + [task.offers]):
+        for place, offers in enumerate([task.warm_up] * WARM_UPS + [task.offers] * 2):
             files = write_timed(offers, task.question.rate, Path(name) / f"{place}", lines, last)
             arrivals.append(partial(_move, files, folder))
             last = files[-1]

@@ -8,7 +8,6 @@ Terms are written once a batch, however often they occur, and are spelled out on
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -78,15 +77,11 @@ def schema(job: Job) -> pa.Schema:
 
 def unpack(job: Job, packed: bytes) -> pa.RecordBatch:
     """Return packed matches as columns; terms are spelled as N-Triples, times of static data are null."""
-    places, numbers, ends, texts = unpack_texts(packed)
-    offsets = np.zeros(len(ends) + 1, np.int32)
-    offsets[1:] = ends
-    spelled = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(texts))
+    table, numbers = unpack_texts(packed)
     names = pa.array([query.name for query in job.queries], pa.string())
     timeless = numbers[2] < numbers[1]
-    columns: list[Any] = [names.take(pa.array(numbers[0])), *(_moments(times, timeless) for times in numbers[1:])]
-    columns += [spelled.take(pa.array(column - 1, mask=column == 0)) for column in places]
-    return pa.RecordBatch.from_arrays(columns, schema=schema(job))
+    times = [_moments(each, timeless) for each in numbers[1:]]
+    return pa.RecordBatch.from_arrays([names.take(pa.array(numbers[0])), *times, *table.columns()], schema=schema(job))
 
 
 def _moments(times: np.ndarray, timeless: np.ndarray) -> pa.Array:

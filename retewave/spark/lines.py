@@ -82,9 +82,9 @@ def ntriples(packed: bytes) -> pa.Array:
 def _parts(packed: bytes) -> tuple[np.ndarray, np.ndarray, list[bytes]]:
     from retewave.rete.pack import unpack_texts
 
-    places, numbers, ends, texts = unpack_texts(packed)
-    bounds, whole = [0, *ends.tolist()], texts.tobytes()
-    return places, numbers, [whole[a:b] for a, b in pairwise(bounds)]
+    table, numbers = unpack_texts(packed)
+    bounds, whole = [0, *table.ends.tolist()], table.texts.tobytes()
+    return table.places, numbers, [whole[a:b] for a, b in pairwise(bounds)]
 
 
 def _members(name: str, written: pa.Array, column: np.ndarray) -> pa.Array:

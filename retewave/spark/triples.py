@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from retewave.io.lines import LineReading, Wanted
 from retewave.io.sources import open_bytes
 from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.acceptance import accept_all
-from retewave.rete.pack import pack, unpack_texts
+from retewave.rete.pack import gather
 from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, START, SUBJECT
 from retewave.rete.terms import Terms
 from retewave.spark.plans import Part
@@ -98,10 +97,7 @@ class _Piece:
 
     def _batch(self, rows: np.ndarray, graphs: np.ndarray) -> pa.RecordBatch:
         ids = np.concatenate([rows[:, [SUBJECT, PREDICATE, OBJECT]].T, graphs[None, :]])
-        places, _, ends, texts = unpack_texts(pack(self._terms, ids, []))
-        offsets = np.zeros(len(ends) + 1, np.int32)
-        offsets[1:] = ends
-        spelled = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(texts))
-        columns: list[Any] = [spelled.take(pa.array(column - 1, mask=column == 0)) for column in places]
-        columns.append(pa.array(rows[:, START], _TIME, mask=np.full(len(rows), not self._timed)))
-        return pa.RecordBatch.from_arrays(columns, ["s", "p", "o", "graph", "time"])
+        times = pa.array(rows[:, START], _TIME, mask=np.full(len(rows), not self._timed))
+        return pa.RecordBatch.from_arrays(
+            [*gather(self._terms, ids).columns(), times], ["s", "p", "o", "graph", "time"]
+        )
