@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from retewave.bench.harness import Measured, Row, figures
 from retewave.bench.run import SPARK, adapter
-from retewave.bench.sweeps import LIMIT, SPELLED, WITH, WITHOUT
+from retewave.bench.sweeps import LIMIT, PLAIN, SPELLED, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
 
@@ -84,10 +84,12 @@ def _on_spark(series: str) -> Values:
 
 
 def _best(several: Sequence[Values]) -> Values:
-    """Return the highest of some figures, repetition by repetition; none if one of them was not measured."""
+    """Return the highest of some figures, repetition by repetition; none if the first of them was not measured."""
 
     def values(measured: Sequence[Measured]) -> list[float]:
-        return [max(each) for each in zip(*(one(measured) for one in several), strict=False)]
+        first, *others = (one(measured) for one in several)
+        found = [first, *(each for each in others if each)]
+        return [max(each) for each in zip(*found, strict=False)]
 
     return values
 
@@ -97,7 +99,8 @@ def _static(pattern: int, triples: int = 100_000) -> Place:
 
 
 _SPARK = _on_spark(adapter("spark").name)
-_PLAIN_SPARK = [_on_spark(adapter(name).name) for name in SPARK if name != "spark"]
+_OTHERS = [name for name in SPARK if name not in (PLAIN, "spark")]
+_PLAIN_SPARK = [_on_spark(adapter(name).name) for name in (PLAIN, *_OTHERS)]
 _SLEEPING = "asking for types that never come"
 _PLAIN = ("static", "pattern 1", 0)
 _LATE_BLOCKS = ("latency", "as they come, 100,000/s", 100_000)

@@ -213,10 +213,10 @@ def _binding(variable: int, bound: Sequence[frozenset[int]], loads: Sequence[Loa
 
 
 def _load(variables: frozenset[int], load: Load, given: Mapping[int, int]) -> float:
-    """Return what of a pattern's triples the busiest shard gets: one frequent term is in one part, however many."""
+    """Return what of a pattern's triples the busiest shard gets: its most frequent term, and a part of all others."""
     heaviest = dict(load.heaviest)
-    kept = (max(1 / many, heaviest.get(variable, 0.0)) for variable, many in given.items() if variable in variables)
-    return load.weight * prod(kept)
+    parts = [(heaviest.get(variable, 0.0), many) for variable, many in given.items() if variable in variables]
+    return load.weight * prod(heavy + (1 - heavy) / many for heavy, many in parts)
 
 
 def _parts(variables: int, shards: int) -> Iterator[tuple[int, ...]]:
