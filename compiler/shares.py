@@ -21,7 +21,7 @@ from retewave.compiler.expressions import Call, Constant, Variable
 from retewave.compiler.normal import Branch, FilterStep
 from retewave.compiler.shape import Listener, Member, Shape
 
-__all__ = ["Load", "Scheme", "owned", "schemes"]
+__all__ = ["NO_MATCHES", "Load", "Scheme", "owned", "schemes"]
 
 _APART = "DISTINCT compares rows that have no variable of all patterns' in common"
 MOST_SHARE_VARIABLES = 5  # more of them are never worth their replication
@@ -29,10 +29,13 @@ MOST_SHARE_VARIABLES = 5  # more of them are never worth their replication
 
 @dataclass(frozen=True)
 class Load:
-    """How much of the stream one pattern takes."""
+    """How much of the stream one pattern takes, or what matches cost."""
 
     weight: float = 1.0  # its triples, as a part of all; 0 for what comes as static data only
     heaviest: tuple[tuple[int, float], ...] = ()  # (variable, part of its triples that have the most frequent term)
+
+
+NO_MATCHES = Load(0.0)  # nothing is known of them
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Scheme:
     copies: tuple[float, ...]  # by pattern: the shards that a triple of it goes to
     share_of_stream: float = 1.0  # what the busiest shard gets of the triples that the patterns take
     replication: float = 1.0  # the shards that such a triple goes to, on average
+    work: float = 1.0  # what the busiest shard has to do for triples and matches, as a part of those triples
     reason: str | None = None  # why it runs in one shard, if it does
 
     @property
@@ -68,12 +72,17 @@ class Scheme:
 
 
 def schemes(
-    shapes: Sequence[Shape], shards: int, loads: Mapping[tuple[int, int], Load], distinct: frozenset[int]
+    shapes: Sequence[Shape],
+    shards: int,
+    loads: Mapping[tuple[int, int], Load],
+    matches: Mapping[int, Load],
+    distinct: frozenset[int],
 ) -> tuple[Scheme, ...]:
     """Choose a scheme for each shape.
 
-    `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `distinct` are the
-    numbers of the DISTINCT queries.
+    `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `matches` has the shapes
+    of whose matches something is known, as triples that cost as much; `distinct` are the numbers of the DISTINCT
+    queries.
     """
     meeting = _meeting(shapes, distinct)
     wanted = []
@@ -81,7 +90,8 @@ def schemes(
         places = range(len(shape.patterns))
         of_patterns = tuple(loads.get((number, place), Load()) for place in places)
         bound = tuple(_variables(shape, place) for place in places)
-        wanted.append(_Wanted(bound, of_patterns, *_allowed(shape, distinct, meeting)))
+        found_there = matches.get(number, NO_MATCHES)
+        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, distinct, meeting)))
     found: dict[int, Scheme] = {}
     for group in _groups(shapes, meeting):
         found |= _spread([(number, wanted[number]) for number in group], shards)
@@ -94,6 +104,7 @@ class _Wanted:
 
     bound: tuple[frozenset[int], ...]  # by pattern: the variables that it binds
     loads: tuple[Load, ...]  # by pattern
+    matches: Load  # a match binds all variables, and is never sent
     allowed: frozenset[int]  # the variables that the shape may be spread by
     reason: str | None  # why there are none
 
@@ -106,9 +117,9 @@ def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Sche
         return {number: _in_one_shard(one, number % shards, len(group)) for number, one in group}
     if len(group) == 1:
         ((number, one),) = group
-        return {number: _best(one.bound, one.loads, tuple(sorted(one.allowed)), shards)}
+        return {number: _best(one.bound, one.loads, one.matches, tuple(sorted(one.allowed)), shards)}
     together = (
-        [_scheme(one.bound, one.loads, dict.fromkeys(one.allowed, many)) for _, one in group]
+        [_scheme(one.bound, one.loads, one.matches, dict.fromkeys(one.allowed, many)) for _, one in group]
         for many in range(shards, 0, -1)
     )
     totals = [_total(one.loads) for _, one in group]
@@ -174,26 +185,31 @@ def _comparable(member: Member, meeting: Mapping[int, str | None]) -> frozenset[
 
 
 @cache
-def _best(bound: tuple[frozenset[int], ...], loads: tuple[Load, ...], allowed: tuple[int, ...], shards: int) -> Scheme:
-    """Return the scheme whose busiest shard gets the least; then the one that sends the least."""
+def _best(
+    bound: tuple[frozenset[int], ...], loads: tuple[Load, ...], matches: Load, allowed: tuple[int, ...], shards: int
+) -> Scheme:
+    """Return the scheme whose busiest shard has the least to do; then the one that sends the least."""
     candidates = sorted(allowed, key=lambda variable: (-_binding(variable, bound, loads), variable))
     candidates = candidates[:MOST_SHARE_VARIABLES]
     total = _total(loads)
     every = (
-        _scheme(bound, loads, dict(zip(candidates, parts, strict=True))) for parts in _parts(len(candidates), shards)
+        _scheme(bound, loads, matches, dict(zip(candidates, parts, strict=True)))
+        for parts in _parts(len(candidates), shards)
     )
     return min(every, key=lambda scheme: _cost([(scheme, total)]))
 
 
-def _scheme(bound: Sequence[frozenset[int]], loads: Sequence[Load], parts: Mapping[int, int]) -> Scheme:
+def _scheme(bound: Sequence[frozenset[int]], loads: Sequence[Load], matches: Load, parts: Mapping[int, int]) -> Scheme:
     """Return the scheme that tells some variables into so many parts."""
     given = {variable: many for variable, many in parts.items() if many > 1}
+    total = _total(loads)
     load = sum(_load(variables, each, given) for variables, each in zip(bound, loads, strict=True))
     copies = tuple(
         float(prod(many for variable, many in given.items() if variable not in variables)) for variables in bound
     )
     sent = sum(each.weight * many for each, many in zip(loads, copies, strict=True))
-    return Scheme(tuple(sorted(given.items())), 0, copies, load / _total(loads), sent / _total(loads))
+    work = load + _load(frozenset(given), matches, given)
+    return Scheme(tuple(sorted(given.items())), 0, copies, load / total, sent / total, work / total)
 
 
 def _total(loads: Sequence[Load]) -> float:
@@ -201,9 +217,9 @@ def _total(loads: Sequence[Load]) -> float:
 
 
 def _cost(schemes: Sequence[tuple[Scheme, float]]) -> tuple[float, float]:
-    """Return what the busiest shard gets and what is sent, of shapes that take so much of the stream each."""
-    load = sum(scheme.share_of_stream * total for scheme, total in schemes)
-    return round(load, 9), sum(scheme.replication * total for scheme, total in schemes)
+    """Return what the busiest shard has to do and what is sent, of shapes that take so much of the stream each."""
+    work = sum(scheme.work * total for scheme, total in schemes)
+    return round(work, 9), sum(scheme.replication * total for scheme, total in schemes)
 
 
 def _binding(variable: int, bound: Sequence[frozenset[int]], loads: Sequence[Load]) -> float:
@@ -213,7 +229,7 @@ def _binding(variable: int, bound: Sequence[frozenset[int]], loads: Sequence[Loa
 
 
 def _load(variables: frozenset[int], load: Load, given: Mapping[int, int]) -> float:
-    """Return what of a pattern's triples the busiest shard gets: its most frequent term, and a part of all others."""
+    """Return what of a load the busiest shard gets: what has the most frequent term, and a part of all others."""
     heaviest = dict(load.heaviest)
     parts = [(heaviest.get(variable, 0.0), many) for variable, many in given.items() if variable in variables]
     return load.weight * prod(heavy + (1 - heavy) / many for heavy, many in parts)

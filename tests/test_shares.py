@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retewave.compiler.shares import Load, Scheme, _best
+from retewave.compiler.shares import NO_MATCHES, Load, Scheme, _best
 from retewave.rete.terms import Terms
 from retewave.spark.job import Job, OneShardWarning
 from retewave.spark.route import Router
@@ -55,11 +55,23 @@ def test_a_sample_of_the_stream_tells_the_planner_what_is_frequent_and_what_is_u
     assert shares_of(text, 4, sample=popular + ratings[: ratings.index(b"\n") + 1]) == {"o": 4}
 
 
+def test_a_sample_with_times_tells_the_planner_where_the_matches_are() -> None:
+    text = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 1000s] WHERE { ?o e:product ?p . ?r e:of ?p }"
+    lines = []
+    for i in range(200):
+        product = 0 if i % 5 == 0 else i
+        lines.append(b"<http://e/o%d> <http://e/product> <http://e/p%d> .\n" % (i, product))
+        lines.append(b"<http://e/r%d> <http://e/of> <http://e/p%d> .\n" % (i, product))
+    sample = b"".join(lines)
+    assert shares_of(text, 4, sample=sample) == {"p": 4}  # of 400 triples 80 are about one product
+    assert "p" not in shares_of(text, 4, sample=sample, rate=1.0)  # of 1,760 matches 1,600 are
+
+
 def test_the_part_with_the_most_frequent_term_has_its_share_of_the_others_too() -> None:
     offers, product = [frozenset((0,))] * 9, ((1, 0.1),)
     bound = (*offers, frozenset((0, 1)), frozenset((1,)))
     loads = (*[Load()] * 9, Load(1.0, product), Load(0.3, product))
-    assert _best(bound, loads, (0, 1), 64).shares == ((0, 64),)
+    assert _best(bound, loads, NO_MATCHES, (0, 1), 64).shares == ((0, 64),)
 
 
 def test_distinct_is_spread_only_by_what_it_shows() -> None:
@@ -102,15 +114,16 @@ def test_the_explanation_names_shares_copies_and_what_a_pattern_lacks() -> None:
     st.lists(st.frozensets(st.integers(0, 3), min_size=1, max_size=3), min_size=1, max_size=4),
     st.lists(st.sampled_from([0.0, 0.1, 1.0]), min_size=4, max_size=4),
     st.dictionaries(st.integers(0, 3), st.sampled_from([0.1, 0.5, 1.0])),
+    st.sampled_from([0.0, 1.0, 9.0]),
     st.integers(2, 16),
 )
 def test_no_other_shares_give_the_busiest_shard_less(
-    bound: list[frozenset[int]], weights: list[float], heaviest: dict[int, float], shards: int
+    bound: list[frozenset[int]], weights: list[float], heaviest: dict[int, float], found: float, shards: int
 ) -> None:
     told = tuple(heaviest.items())
     loads = tuple(Load(weight, told) for weight, _ in zip(weights, bound, strict=False))
     variables = sorted(frozenset().union(*bound))
-    best = _best(tuple(bound), loads, tuple(variables), shards)
+    best = _best(tuple(bound), loads, Load(found, told), tuple(variables), shards)
     assert best.cells <= shards
 
     def part(variable: int, many: int) -> float:
@@ -118,8 +131,8 @@ def test_no_other_shares_give_the_busiest_shard_less(
         return heaviest.get(variable, 0.0) + (1 - heaviest.get(variable, 0.0)) / many
 
     def busiest(given: dict[int, int]) -> float:
-        kept = [np.prod([part(v, given[v]) for v in of if v in given]) for of in bound]
-        return sum(load.weight * each for load, each in zip(loads, kept, strict=True))
+        kept = [np.prod([part(v, given[v]) for v in of if v in given]) for of in (*bound, given)]
+        return sum(load.weight * each for load, each in zip((*loads, Load(found)), kept, strict=True))
 
     mine = busiest(dict(best.shares))
     for first in variables:

@@ -91,7 +91,7 @@ class Job:
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
             engine.register(query, name=name, keep=0)
-        schemes, plan = spread(engine, shards, sample)
+        schemes, plan = spread(engine, shards, sample, rate)
         facts = engine.datasets.static
         job = cls(
             tuple(Stated(query.parsed, query.name) for query in engine.queries),

@@ -6,7 +6,9 @@ What static data feeds is taken to come from there only, unless a sample says ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +16,45 @@ import numpy as np
 
 from retewave.compiler.explain_shares import ShardPlan, describe_shares
 from retewave.compiler.plan import AlphaTest, tested
-from retewave.compiler.shape import Shape, shapes_of
-from retewave.compiler.shares import Load, Scheme, schemes
+from retewave.compiler.shape import Member, Shape, shapes_of
+from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
-from retewave.running import Running, fed_atoms
+from retewave.rete.rows import END, START
+from retewave.running import build, fed_atoms, load
+from retewave.windows.times import Clock
 
 __all__ = ["spread"]
 
+_TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
+_ENOUGH_MATCHES = 1 << 20
+_PIECE = 1 << 12  # rows of a sample poured between two looks at how much they have found
 
-def spread(engine: Engine, shards: int, sample: Any = None) -> tuple[tuple[Scheme, ...], ShardPlan]:
+
+def spread(
+    engine: Engine, shards: int, sample: Any = None, rate: float | None = None
+) -> tuple[tuple[Scheme, ...], ShardPlan]:
     """Choose how each shape of an engine's queries is spread; return that, and as it is told to people.
 
     `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the stream
-    each pattern takes and how uneven its terms are.
+    each pattern takes and how uneven its terms are, and, if a rate tells its times, the same of the matches.
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
     shapes = shapes_of(engine.registry.listeners())
     distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
-    chosen = schemes(shapes, shards, _loads(engine, shapes, sample), distinct)
+    counted = None if sample is None else _Sample(engine, sample, rate)
+    matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
+    chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, distinct)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
-def _loads(engine: Engine, shapes: Sequence[Shape], sample: Any) -> dict[tuple[int, int], Load]:
+def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
     """Return what is known of the patterns' loads."""
     running = engine.live.current()
-    counted = None if sample is None else _Sample(engine, running, sample)
     fed = fed_atoms(engine.datasets.static, running.dispatch, engine.terms)
     found: dict[tuple[int, int], Load] = {}
     for number, shape in enumerate(shapes):
@@ -59,18 +70,64 @@ def _loads(engine: Engine, shapes: Sequence[Shape], sample: Any) -> dict[tuple[i
 class _Sample:
     """What a part of the stream says of the whole."""
 
-    def __init__(self, engine: Engine, running: Running, sample: Any) -> None:
+    def __init__(self, engine: Engine, sample: Any, rate: float | None) -> None:
+        self._engine, self._running = engine, engine.live.current()
         rows = read_static(sample, engine.terms) if isinstance(sample, str | Path | bytes) else np.asarray(sample)
-        self._facts = running.runtime.static_facts(rows, engine.terms.values)
-        self._rows, self._running = max(1, len(rows)), running
+        self._facts = self._running.runtime.static_facts(rows, engine.terms.values)
+        self._rows = max(1, len(rows))
+        self._found: dict[int, list[np.ndarray]] = {}  # by query: the ids of its matches
+        self._poured = 0  # rows that have made these
+        if rate is not None:
+            self._match(rows, rate)
 
     def load(self, test: AlphaTest, columns: dict[int, int]) -> Load:
         """Return the load of a pattern."""
         number = self._running.plan.number(test)
         mine = self._facts[self._facts[:, FACT_ALPHA] == self._running.lowered.alphas[number]]
-        heaviest = tuple(
-            (variable, float(np.unique(mine[:, FACT_COLUMNS + place], return_counts=True)[1].max() / len(mine)))
-            for variable, place in sorted(columns.items())
-            if len(mine)
-        )
-        return Load(len(mine) / self._rows, heaviest)
+        columns_of = {variable: mine[:, FACT_COLUMNS + place] for variable, place in columns.items()}
+        return Load(len(mine) / self._rows, _heaviest(columns_of))
+
+    def matches(self, shape: Shape) -> Load:
+        """Return the load of a shape's matches, in triples that cost as much."""
+        counted = [self._of_member(member) for member in shape.members]
+        most = max(counted, key=lambda load: load.weight)
+        return replace(most, weight=sum(load.weight for load in counted))
+
+    def _of_member(self, member: Member) -> Load:
+        """Return the load of one query's matches; a UNION does not tell which of its branches has made them."""
+        listener = member.listener
+        found = self._found.get(listener.number)
+        if not found or len(listener.branches) > 1:
+            return NO_MATCHES
+        ids, variables = np.concatenate(found), self._engine.registry.queries[listener.number].variables
+        numbers = {variable.name: number for variable, number in member.numbers.items()}
+        columns = {numbers[name]: ids[:, place] for place, name in enumerate(variables) if name in numbers}
+        return Load(_TRIPLES_A_MATCH * len(ids) / self._poured, _heaviest(columns))
+
+    def _match(self, rows: np.ndarray, rate: float) -> None:
+        """Let the sample go through a network of its own, as long as that finds no more than enough."""
+        engine, rows = self._engine, rows.copy()
+        rows[:, START] = rows[:, END] = (np.arange(len(rows)) * (1e6 / rate)).astype(np.int64)
+        datasets, registry = engine.datasets, engine.registry
+        running = build(
+            registry.listeners(), registry.queries, datasets.schema.network, engine.terms, datasets.static,
+            engine.live.options, False,
+        )  # fmt: skip
+        deque(load(running, engine.terms, datasets.static, None), maxlen=0)
+        found = 0
+        while self._poured < len(rows) and found < _ENOUGH_MATCHES:
+            piece = rows[self._poured : self._poured + _PIECE]
+            self._poured += len(piece)
+            for out in running.runtime.pour(piece, engine.terms.values):
+                for batch in running.outcome.matches(out, Clock("float")):
+                    self._found.setdefault(batch.query.number, []).append(batch.ids)
+                    found += len(batch)
+
+
+def _heaviest(columns: Mapping[int, np.ndarray]) -> tuple[tuple[int, float], ...]:
+    """Return for each variable how much of its column is the most frequent term."""
+    return tuple(
+        (variable, float(np.unique(column, return_counts=True)[1].max() / len(column)))
+        for variable, column in sorted(columns.items())
+        if len(column)
+    )
