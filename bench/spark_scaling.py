@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from math import ceil
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any, TypeAlias
@@ -36,7 +35,7 @@ __all__ = ["PLANS", "Case", "Figure", "Spread", "cut", "figure", "popular", "sch
 
 SHARDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 PRODUCTS, TARGET, WINDOW, RATE, SEED = 10_000, 2, 5_000_000, 100_000, 1
-SAMPLED, UNSAMPLED, BY_PRODUCT, APART = "planned with a sample", "planned without", "by product", "heavy products apart"
+SAMPLED, UNSAMPLED, BY_PRODUCT = "planned with a sample", "planned without", "by product"
 PLANS = (SAMPLED, UNSAMPLED, BY_PRODUCT)
 _MEASURED_OFFERS = 40_000
 _OF_OFFERS = ("offer_product", "offer_vendor", "price", "published", "valid_from", "valid_to", "delivery")
@@ -163,31 +162,6 @@ def spread(case: Case, scheme: Scheme, shards: int, part: Part = _part) -> Sprea
     return Spread(np.pad(rows.reshape(-1), (0, idle)), np.pad(matches.reshape(-1), (0, idle)), sizes)
 
 
-def apart(case: Case, shards: int) -> Spread:
-    """Send a stream of a product-keyed pattern to shards so that a heavy product has several of them.
-
-    This is a plan that the planner does not make yet: light products by their hash; a product with more than a
-    shard's worth of rows in as many shards as it fills, its offers told into these, its types sent to all of them.
-    """
-    product, typed = case.dataset.offer_product, case.typed()
-    offers = np.bincount(product, minlength=case.dataset.products + 1)
-    types = np.bincount(product[typed], minlength=len(offers))
-    found = np.bincount(product, matches_of_offers(case.dataset, case.question), len(offers))
-    home = _part(np.arange(len(offers)), 0, shards)
-    mean = (offers.sum() + types.sum()) / shards
-    heavy = np.flatnonzero(offers + types > mean)
-    light = np.ones(len(offers), bool)
-    light[heavy] = False
-    rows = np.bincount(home[light], (offers + types)[light], shards)
-    matches = np.bincount(home[light], found[light], shards)
-    for each in heavy:
-        many = min(shards, ceil((offers[each] + types[each]) / mean))
-        order = np.argsort(rows, kind="stable")[:many]  # the shards that have least
-        rows[order] += offers[each] / many + types[each]
-        matches[order] += found[each] / many
-    return Spread(rows, matches, int(offers.sum() + types.sum()))
-
-
 # ---- figures ----
 @dataclass(frozen=True)
 class Figure:
@@ -239,8 +213,6 @@ def figures_of(case: Case, costs: Costs, shards: Sequence[int], sample: int) -> 
             scheme = scheme_of(case, plan, many, sample)
             told = " × ".join(f"{names[variable]} {parts:,}" for variable, parts in scheme.shares) or "–"
             found.append(figure(case, plan, told, spread(case, scheme, many), costs, one))
-    if all("product" in variables.values() for variables in case.patterns()):
-        found += [figure(case, APART, "not built", apart(case, many), costs, one) for many in shards]
     return found
 
 
@@ -276,7 +248,7 @@ def _draw(figures: Sequence[Figure], path: Path) -> None:
     plt = style()
     names = list(dict.fromkeys(each.case for each in figures))
     canvas, grid = plt.subplots(2, 2, figsize=(12, 9), squeeze=False)
-    colours = dict(zip((SAMPLED, UNSAMPLED, BY_PRODUCT, APART), (OURS, *REST[:3]), strict=True))
+    colours = dict(zip(PLANS, (OURS, *REST[:2]), strict=True))
     for name, axes in zip(names, grid.flat, strict=False):
         _lines([each for each in figures if each.case == name], axes, colours, LIMIT)
         axes.set(title=name, xlabel="shards, a core each", ylabel="speed-up, predicted")

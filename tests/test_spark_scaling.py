@@ -13,12 +13,10 @@ from retewave.bench.expected import expected_matches
 from retewave.bench.generate import OFFER_TRIPLES, offers_nt
 from retewave.bench.scaling_costs import Costs, rows_of_shards
 from retewave.bench.spark_scaling import (
-    APART,
     BY_PRODUCT,
     SAMPLED,
     UNSAMPLED,
     Case,
-    apart,
     cases,
     cut,
     figures_of,
@@ -88,18 +86,10 @@ def test_all_matches_are_in_some_shard_and_rows_are_replicated_as_the_plan_says(
     assert got.rows.sum() == sum(size * copies for size, copies in zip(sizes, scheme.copies, strict=True))
 
 
-def test_a_heavy_product_apart_loses_no_row_and_no_match() -> None:
-    case = case_named("product-keyed, popular products")
-    got = apart(case, 16)
-    assert got.matches.sum() == pytest.approx(expected_matches(case.dataset, case.question))
-    assert got.rows.sum() >= got.taken
-    assert got.rows.max() < spread(case, scheme_of(case, BY_PRODUCT, 16, 0), 16).rows.max()
-
-
 def test_a_sample_tells_where_the_matches_of_popular_products_are() -> None:
     case = case_named("product-keyed, popular products")
     found = {each.plan: each for each in figures_of(case, COSTS, [64], 500)}
-    assert found.keys() == {SAMPLED, UNSAMPLED, BY_PRODUCT, APART}
+    assert found.keys() == {SAMPLED, UNSAMPLED, BY_PRODUCT}
     others = [each for plan, each in found.items() if plan != SAMPLED]
     assert all(found[SAMPLED].match_skew < each.match_skew for each in others)
     assert all(found[SAMPLED].speed_up > each.speed_up for each in others)

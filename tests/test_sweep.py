@@ -118,6 +118,24 @@ def test_a_window_that_fills_is_seldom_swept_and_one_that_moves_on_is(monkeypatc
     assert len(sizes) > 3 and max(sizes) <= 2 * 2_200 and len(engine.terms) <= 2 * 2_200
 
 
+def test_what_a_removed_query_alone_has_used_goes_when_the_terms_have_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms_module, "_SWEEP_FROM", 100)
+    engine, text = (
+        rw.Engine(),
+        "SELECT ?x ?y FROM STREAM <http://e/s> [RANGE 1000s] {{ ?x <http://e/{}> ?y . ?x <http://e/q> ?z }}",
+    )
+    gone, _ = (engine.register(text.format(name), name=name) for name in ("p", "r"))
+
+    def come(predicate: str, first: int, behind: int) -> int:
+        for n in range(first, behind):
+            engine.push((f"http://e/x{n}", f"http://e/{predicate}", f"http://e/y{n}"), time=n, stream="http://e/s")
+        return len(engine.terms)
+
+    assert come("p", 0, 300) > 600
+    engine.remove(gone)
+    assert come("r", 300, 600) < 800  # where nothing had gone it would be 1,200, less than four times 400
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_terms_of_rows_that_are_never_poured_are_reclaimed(late: bool) -> None:
     engine, lines = rw.Engine(), [b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> ."]

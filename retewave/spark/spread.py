@@ -115,13 +115,14 @@ class _Sample:
         )  # fmt: skip
         deque(load(running, engine.terms, datasets.static, None), maxlen=0)
         found = 0
-        while self._poured < len(rows) and found < _ENOUGH_MATCHES:
-            piece = rows[self._poured : self._poured + _PIECE]
-            self._poured += len(piece)
-            for out in running.runtime.pour(piece, engine.terms.values):
+        for begin in range(0, len(rows), _PIECE):
+            self._poured = min(begin + _PIECE, len(rows))
+            for out in running.runtime.pour(rows[begin : self._poured], engine.terms.values):
                 for batch in running.outcome.matches(out, Clock("float")):
                     self._found.setdefault(batch.query.number, []).append(batch.ids)
                     found += len(batch)
+                if found >= _ENOUGH_MATCHES:
+                    return
 
 
 def _heaviest(columns: Mapping[int, np.ndarray]) -> tuple[tuple[int, float], ...]:
