@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["ACCEPT", "ACCEPT_OBJECT", "REFUSE", "Acceptance", "accept_all"]
+__all__ = ["ACCEPT", "ACCEPT_OBJECT", "REFUSE", "Acceptance", "accept_all", "sieve_of"]
 
 REFUSE = 0  # no pattern asks for the predicate
 ACCEPT = 1  # every triple with the predicate
 ACCEPT_OBJECT = 2  # the predicate's triples whose object is set in `objects`
+
+_FEWEST = 1 << 12  # bits of a sieve
+_BITS = 16  # at least so many for each object, so that it keeps back most of the others
 
 
 class Acceptance(NamedTuple):
@@ -33,3 +36,19 @@ def accept_all() -> Acceptance:
     1
     """
     return Acceptance(1, np.zeros(1, np.uint8), np.zeros(1, np.uint8))
+
+
+def sieve_of(acceptance: Acceptance, hashes: np.ndarray) -> np.ndarray:
+    """Return bits, set where the hash of an accepted object leads: what falls through needs no look at the dictionary.
+
+    `hashes` is by TermId. A bit's place is the lower bits of a hash; the number of bits is a power of two.
+
+    >>> sieve = sieve_of(Acceptance(0, np.zeros(1, np.uint8), np.array([0, 1], np.uint8)), np.array([0, 4097 + 8]))
+    >>> len(sieve), np.flatnonzero(sieve).tolist(), sieve[1].item()
+    (512, [1], 2)
+    """
+    found = hashes[np.flatnonzero(acceptance.objects[: len(hashes)])]
+    bits = max(_FEWEST, 1 << (_BITS * len(found)).bit_length())
+    sieve, places = np.zeros(bits >> 3, np.uint8), found & (bits - 1)
+    np.bitwise_or.at(sieve, places >> 3, (1 << (places & 7)).astype(np.uint8))
+    return sieve

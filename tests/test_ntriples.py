@@ -18,7 +18,7 @@ from retewave.io import lines, read
 from retewave.io.line_reasons import REASONS
 from retewave.io.line_scan import SCRATCH
 from retewave.io.line_terms import WRITTEN
-from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
@@ -253,6 +253,45 @@ def test_blank_nodes_of_two_documents_differ_and_scopes_repeat():
     ]
     assert ids[0] == ids[2] != ids[1]
     assert terms.texts(ids[0]) == [b"_:d1.x", b"_:d1.x.y"]
+
+
+@pytest.mark.parametrize("accepted", [1, 700])
+def test_of_many_objects_only_the_accepted_ones_pass_whatever_their_hashes_share(accepted):
+    terms, count = Terms(seed=1), 20_000
+    typed = int(terms.intern(b"<a:type>"))
+    names = [b"<a:%d>" % n for n in range(count)]
+    ids = terms.intern_many(names[: count // 2])  # the dictionary knows half of those that come
+    predicates, objects = np.zeros(typed + 1, np.uint8), np.zeros(len(ids) + 2, np.uint8)
+    predicates[typed], objects[ids[:accepted]] = ACCEPT_OBJECT, 1
+    acceptance = Acceptance(0, predicates, objects)
+    sieve = sieve_of(acceptance, terms.table.hashes)
+    bits = terms.values.hashes[ids] & (8 * len(sieve) - 1)
+    through = np.count_nonzero(sieve[bits >> 3] >> (bits & 7) & 1)
+    assert accepted < through < accepted + count // 10  # some share a bit
+    document = b"".join(b"<a:s> <a:type> %b .\n" % name for name in names)
+    rows = [row for c in read(document, rate=1).chunks(terms, lambda: acceptance) for row in c.rows.tolist()]
+    assert [terms.text(row[2]) for row in rows] == names[:accepted]
+    assert len(terms) == len(ids) + 2  # nothing else was interned
+
+
+def test_an_acceptance_that_changes_between_blocks_is_followed(monkeypatch):
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 12)
+    terms = Terms(seed=1)
+    typed, first, second = terms.intern_many([b"<a:type>", b"<a:first>", b"<a:second>"]).tolist()
+    predicates, objects = np.zeros(4, np.uint8), np.zeros((2, 4), np.uint8)
+    predicates[typed], objects[0, first], objects[1, second] = ACCEPT_OBJECT, 1, 1
+    wanted = [Acceptance(0, predicates, each) for each in objects]
+    asked = []
+
+    def acceptance() -> Acceptance:
+        asked.append(wanted[len(asked) // 3 % 2])
+        return asked[-1]
+
+    document = b"<a:s> <a:type> <a:first> .\n<a:s> <a:type> <a:second> .\n" * 1_000
+    rows = [row for c in read(document, rate=1).chunks(terms, acceptance) for row in c.rows.tolist()]
+    found = [row[2] for row in rows]
+    assert set(found) == {first, second} and abs(found.count(first) - found.count(second)) < 300
+    assert len(found) == 1_000
 
 
 def test_a_refused_line_is_counted_and_validated_but_not_interned():

@@ -84,6 +84,8 @@ __all__ = [
     "ROW_COUNT",
     "ROW_ROOM",
     "SCRATCH",
+    "SIEVE",
+    "SIEVE_MASK",
     "SKIP_LF",
     "STATEMENTS",
     "STREAM",
@@ -137,7 +139,9 @@ GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
 KNOWN = LINE_CELLS + 36  # the address of the predicates met in the block: their K_* cells; the first place stays empty
 KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
 FORESEEN = LINE_CELLS + 38  # of the one that the line's predicate was found to be, 0: of none
-JOB_CELLS = LINE_CELLS + 39
+SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted objects lead to
+SIEVE_MASK = LINE_CELLS + 40  # what is left of a hash to name a bit
+JOB_CELLS = LINE_CELLS + 41
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's.
 G_SUBJECT, G_OBJECT, G_CELLS = 0, 3, 6
@@ -275,7 +279,12 @@ def _accepts(job: Address, predicate: int) -> bool:
     answer = byte(cell(job, PREDICATES) + predicate)
     if answer != ACCEPT_OBJECT:
         return answer == ACCEPT
-    value = _find(job, job + OBJECT)
+    at, size = cell(job + OBJECT, 0), cell(job + OBJECT, 1)
+    hashed = hash_for(cell(job, TERMS), at, size)
+    bit = hashed & cell(job, SIEVE_MASK)
+    if byte(cell(job, SIEVE) + (bit >> 3)) >> (bit & 7) & 1 == 0:
+        return False
+    value = find_hashed(cell(job, TERMS), at, size, hashed)
     return 0 < value < cell(job, OBJECT_COUNT) and byte(cell(job, OBJECTS) + value) != 0
 
 

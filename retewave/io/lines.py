@@ -18,7 +18,7 @@ from retewave.io import line_scan as job
 from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
 from retewave.io.line_terms import SCOPE, SCOPE_SIZE
 from retewave.io.sources import DAMAGED, Bytes
-from retewave.rete.acceptance import Acceptance
+from retewave.rete.acceptance import Acceptance, sieve_of
 from retewave.rete.pages import Pool
 from retewave.rete.rows import END, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.term_bytes import BLOCK, address_of
@@ -79,6 +79,7 @@ class LineReading:
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
         self._ending: MalformedInput | None = None  # what ended the document before its end
         self._dropping = False  # inside a line that is too long
+        self._sieved: Acceptance | None = None  # what the sieve was made of
         self._buffer = bytearray()
         self._prepare()
         self._allocate(BLOCK_BYTES)
@@ -234,6 +235,9 @@ class LineReading:
         cells[job.PREDICATES], cells[job.PREDICATE_COUNT] = address_of(predicates), len(predicates)
         cells[job.OBJECTS], cells[job.OBJECT_COUNT] = address_of(objects), len(objects)
         with self._terms.lock:
+            if acceptance is not self._sieved:
+                self._sieved, self._sieve = acceptance, sieve_of(acceptance, self._terms.table.hashes)
+                cells[job.SIEVE], cells[job.SIEVE_MASK] = address_of(self._sieve), 8 * len(self._sieve) - 1
             while True:
                 ended = int(job.scan(address_of(cells)))
                 if ended != job.NO_ROOM:
