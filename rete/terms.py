@@ -16,8 +16,7 @@ from itertools import accumulate
 import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
-from retewave.rete.pages import extended, zeros
-from retewave.rete.pages import grown as larger
+from retewave.rete.pages import extended, grown, zeros
 from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
     CELLS,
@@ -244,14 +243,14 @@ class Terms:
         ids, live = int(self._cells[NEXT]), int(self._cells[LIVE])
         if ids + terms > _LAST_ID:
             raise UsageError("the dictionary is full: it holds at most 4,294,967,295 terms")
-        grown: dict[str, np.ndarray] = {}
+        made: dict[str, np.ndarray] = {}
         if ids + terms > len(self._table.spans):
             rows = _power_of_two(ids + terms, max(4 * len(self._table.spans), _GROWN_IDS))
-            grown |= {name: extended(getattr(self._table, name), rows) for name in _BY_ID}
+            made |= {name: extended(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
-            grown["slots"] = zeros((_power_of_two(2 * (live + terms), 2 * len(self._table.slots)),))
-        self._connect(self._table._replace(**grown))
-        if "slots" in grown:
+            made["slots"] = zeros((_power_of_two(2 * (live + terms), 2 * len(self._table.slots)),))
+        self._connect(self._table._replace(**made))
+        if "slots" in made:
             fill_slots(self.address)
         most = 2 * size + UNIT * terms  # what so many bytes can take
         if int(self._cells[USED]) + most > len(self._table.arena):
@@ -261,7 +260,7 @@ class Terms:
         """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
         arena = zeros((_power_of_two(2 * int(living_bytes(self.address)) + room, _GROWN_BYTES),), np.uint8)
         old = self._table.spans  # whoever reads a text meanwhile has the old arena and the old spans
-        spans = larger(old, len(old))
+        spans = grown(old[: int(self._cells[NEXT])], len(old))
         used = int(move_texts(self.address, address_of(arena), address_of(spans)))
         self._connect(self._table._replace(arena=arena, spans=spans, holes=np.zeros(HOLES, np.int64)))
         self._cells[USED] = used
