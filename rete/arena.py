@@ -1,7 +1,7 @@
 """Give out and take back the words of the arena: pages, groups, the bucket table.
 
-Invariant: only the arena itself ever grows; a page, a group or an outgrown bucket table that is given back is used again.
-The outermost kernel sees to it before each step (`shortage`), so that nothing else grows.
+Invariant: only the arena itself ever grows; a page, a group or an outgrown bucket table that is given back is used
+again.  The outermost kernel sees to it before each step (`shortage`), so that nothing else grows.
 """
 
 from __future__ import annotations
