@@ -40,10 +40,10 @@ format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix-only -q $(SOURCES)
 	$(BIN)/ruff format -q $(SOURCES)
 
-bench: $(VENV)/.dev  ## the benchmark tables and plots (a few minutes)
+bench: $(VENV)/.dev  ## the benchmark tables and plots (eight minutes or so)
 	$(BIN)/python -m retewave.bench
 
-bench-full: $(VENV)/.dev  ## every sweep of the benchmark (an hour or so)
+bench-full: $(VENV)/.dev  ## every sweep of the benchmark (half an hour or more)
 	$(BIN)/python -m retewave.bench --full
 
 profile: $(VENV)/.dev  ## where the time goes: reading, dictionary, dispatch, joins, collection, decoding

@@ -196,9 +196,9 @@ def _bars(rows: Sequence[Row], plt: Any, sweep: str) -> Any:
     if not order:
         _missing(axes)
         return figure
-    colours = {"retewave": OURS, "retewave on Spark": OURS, "C, by hand": LIMIT}
     values = [speed[name].median for name in order]
-    axes.barh(order, values, color=[colours.get(name, "#b8c2ca") for name in order], height=0.66)
+    colours = [OURS if name.startswith("retewave") else LIMIT if name == "C, by hand" else "#b8c2ca" for name in order]
+    axes.barh(order, values, color=colours, height=0.66)
     for y, name in enumerate(order):
         text = f"  {_short(speed[name].median)}/s · {memory[name].median:,.0f} MB"
         fewer = speed[name].offers < max(row.offers for row in speed.values())
