@@ -89,7 +89,7 @@ def _memory(running: Compiled, slot: int, refused_by_filter: int) -> MemoryCount
         probes=state[at.S_PROBES],
         hits=state[at.S_HITS],
         refused_by_filter=refused_by_filter,
-        refused_by_key=state[at.S_IN] - state[at.S_PROBES] + state[at.S_NO_KEY],
+        refused_by_key=state[at.S_IN] - state[at.S_PROBES],
         refused_by_window=state[at.S_NO_WINDOW],
         refused_by_relation=state[at.S_NO_RELATION],
         collected=state[at.S_COLLECTED],

@@ -1,7 +1,7 @@
 """Give out and take back the words of the arena: pages, groups, the bucket table.
 
 Invariant: only the arena itself ever grows; a page, a group or an outgrown bucket table that is given back is used
-again.  The outermost kernel sees to it before each step (`shortage`), so that nothing else grows.
+again.  The outermost kernel sees to it before each step (`roomy`, `make_room`), so that nothing else grows.
 """
 
 from __future__ import annotations
@@ -20,26 +20,22 @@ from retewave.rete.layout import (
     A_TOP,
     A_USED_WORDS,
     LOW,
-    N_NODES,
-    N_SEED,
     NODE_KEY_COUNT,
-    NODE_WIDTH,
+    NODE_SEED,
     PAGE,
 )
 
 __all__ = [
     "HASH",
-    "crowded",
-    "double_buckets",
     "forget_group",
     "free_group",
     "free_page",
     "key_hash",
+    "make_room",
     "mix",
     "new_group",
     "new_page",
-    "note_group",
-    "shortage",
+    "roomy",
 ]
 
 MULTIPLIER = 0x2545F4914F6CDD1D
@@ -65,25 +61,17 @@ mix: Any = _mix_jitted if JIT else _mix_plain  # one step of the key hash: (stat
 
 @kernel
 def key_hash(arena, net, node, at):  # type: ignore[no-untyped-def]
-    """Hash the key of `node` whose columns stand in the arena from `at`, to 31 bits (what a bucket notes)."""
-    h = mix(net[N_SEED], node)
-    for i in range(net[net[N_NODES] + node * NODE_WIDTH + NODE_KEY_COUNT]):
+    """Hash the key of a node whose columns stand in the arena from `at`, to 31 bits (what a bucket notes)."""
+    h = net[node + NODE_SEED]
+    for i in range(net[node + NODE_KEY_COUNT]):
         h = mix(h, arena[at + i])
     return h & HASH
 
 
 @inlined
-def shortage(arena, size, words):  # type: ignore[no-untyped-def]
-    """Return the words that an arena of `size` lacks for a step of so many words, and for larger buckets if due."""
-    if crowded(arena):
-        words += 2 * (arena[A_BUCKET_MASK] + 1)
-    return max(0, arena[A_TOP] + words - size)
-
-
-@inlined
-def crowded(arena):  # type: ignore[no-untyped-def]
-    """Say whether the bucket table is more than half full."""
-    return 2 * arena[A_GROUPS] > arena[A_BUCKET_MASK]
+def roomy(arena, most):  # type: ignore[no-untyped-def]
+    """Say whether the arena is used up to its word `most` at most, and its bucket table at most half full."""
+    return arena[A_TOP] <= most and 2 * arena[A_GROUPS] <= arena[A_BUCKET_MASK]
 
 
 @kernel
@@ -130,6 +118,21 @@ def double_buckets(arena):  # type: ignore[no-untyped-def]
             note_group(arena, arena[bucket] >> 32, arena[bucket] & LOW)
     for page in range(old, old + count - PAGE + 1, PAGE):
         free_page(arena, page)
+
+
+@kernel
+def make_room(arena, most):  # type: ignore[no-untyped-def]
+    """Double the bucket table if it is due; say whether the arena is then used up to its word `most` at most.
+
+    If not it has to grow, and nothing has been done.
+    """
+    due = 2 * arena[A_GROUPS] > arena[A_BUCKET_MASK]
+    more = 2 * (arena[A_BUCKET_MASK] + 1) if due else 0
+    if arena[A_TOP] + more > most:
+        return False
+    if due:
+        double_buckets(arena)
+    return True
 
 
 @inlined

@@ -6,6 +6,8 @@ constants, and which α asked for it.  No entailed triple is built but as the tu
 
 from __future__ import annotations
 
+import numpy as np
+
 from retewave.rete.arena import mix
 from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
@@ -15,10 +17,14 @@ from retewave.rete.layout import (
     ALPHA_EQUAL,
     ALPHA_STREAMS,
     ALPHA_WIDTH,
+    EDGE_WIDTH,
     EQUAL_PO,
     EQUAL_SO,
     EQUAL_SP,
+    FLAG_DERIVES,
+    FLAG_EQUAL,
     FLAG_GUARD,
+    FLAG_STREAMS,
     FLAG_TWIN,
     FROM_OBJECT,
     FROM_SUBJECT,
@@ -29,11 +35,11 @@ from retewave.rete.layout import (
     KEY_S,
     KEY_WIDTH,
     N_ALPHAS,
+    N_EDGES,
     N_KEY_MASK,
     N_KEYS,
     N_PREDICATE_MASK,
     N_PREDICATES,
-    N_ROUTES,
     N_SEED,
     N_STREAM_WIDTH,
     N_STREAMS,
@@ -64,7 +70,7 @@ from retewave.rete.layout import (
 from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
 from retewave.rete.values import BLANK, IRI
 
-__all__ = ["dispatch", "key_home", "predicate_home"]
+__all__ = ["alpha_of_edges", "dispatch", "edge_number", "key_home", "predicate_home"]
 
 
 @inlined
@@ -132,27 +138,34 @@ def _has_twin(stack, top, stride, edges, x, q, y):  # type: ignore[no-untyped-de
 
 
 @inlined
+def _shift(net, streams, stream):  # type: ignore[no-untyped-def]
+    """Return the shift of window starts of a stream in a set, or REFUSED."""
+    if stream == 0:
+        return 0
+    width = net[N_STREAM_WIDTH]
+    return net[net[N_STREAMS] + streams * width + stream] if stream < width else REFUSED
+
+
+@inlined
 def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Put the triple that a route derives on the stack, if the route fires; return the new top."""
-    s, o = rows[row + SUBJECT], rows[row + OBJECT]
-    flags = net[route + ROUTE_FLAGS]
-    if flags & FLAG_GUARD != 0 and kinds[o] != IRI and kinds[o] != BLANK:
-        return top
-    alpha = net[N_ALPHAS] + net[route + ROUTE_ALPHA] * ALPHA_WIDTH
-    shift, streams = 0, net[alpha + ALPHA_STREAMS]
-    stream = rows[row + STREAM]
-    if streams >= 0 and stream != 0:
-        known = stream < net[N_STREAM_WIDTH]
-        shift = net[net[N_STREAMS] + streams * net[N_STREAM_WIDTH] + stream] if known else REFUSED
+    x, q, y = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
+    alpha, flags, shift = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS], 0
+    edges = net[alpha + ALPHA_EDGES]
+    if flags & FLAG_STREAMS != 0:
+        shift = _shift(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
         if shift == REFUSED:
             return top
-    x, y = _part(net[route + ROUTE_SUBJECT], s, o), _part(net[route + ROUTE_OBJECT], s, o)
-    q = net[route + ROUTE_PREDICATE] if net[route + ROUTE_PREDICATE] > 0 else rows[row + PREDICATE]
-    equal, edges = net[alpha + ALPHA_EQUAL], net[alpha + ALPHA_EDGES]
-    if equal != 0 and not _equalities_hold(equal, x, q, y):
-        return top
-    if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], edges, x, q, y):
-        return top
+    if flags & ~FLAG_STREAMS != 0:
+        if flags & FLAG_GUARD != 0 and kinds[y] != IRI and kinds[y] != BLANK:
+            return top
+        if flags & FLAG_DERIVES != 0:
+            q = net[route + ROUTE_PREDICATE] if net[route + ROUTE_PREDICATE] > 0 else q
+            x, y = _part(net[route + ROUTE_SUBJECT], x, y), _part(net[route + ROUTE_OBJECT], x, y)
+        if flags & FLAG_EQUAL != 0 and not _equalities_hold(net[alpha + ALPHA_EQUAL], x, q, y):
+            return top
+        if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], edges, x, q, y):
+            return top
     stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = edges, net[alpha + ALPHA_EDGE_COUNT]
     start, end = rows[row + START], rows[row + END]
     stack[top + T_END], stack[top + T_START] = end, start
@@ -165,8 +178,8 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
 @inlined
 def _take_all(net, begin, count, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Follow so many routes; return the new top."""
-    for route in range(begin, begin + count):
-        top = _take(net, net[N_ROUTES] + route * ROUTE_WIDTH, rows, row, kinds, stack, top)
+    for route in range(begin, begin + count * ROUTE_WIDTH, ROUTE_WIDTH):
+        top = _take(net, route, rows, row, kinds, stack, top)
     return top
 
 
@@ -185,11 +198,13 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
 
     The stack has room for N_MOST_ROUTES tuples.
     """
-    s, o = rows[row + SUBJECT], rows[row + OBJECT]
     record = _predicate(net, rows[row + PREDICATE])
-    p, shapes = net[record + PREDICATE_ID], net[record + PREDICATE_SHAPES]
+    shapes = net[record + PREDICATE_SHAPES]
     begin, count = net[record + PREDICATE_BEGIN], net[record + PREDICATE_COUNT]
     top = _take_all(net, begin, count, rows, row, kinds, stack, 0)
+    if shapes == 0:
+        return top
+    s, p, o = rows[row + SUBJECT], net[record + PREDICATE_ID], rows[row + OBJECT]
     if shapes & SHAPE_PO != 0:
         top = _take_key(net, 0, p, o, rows, row, kinds, stack, top)
     if shapes & SHAPE_SP != 0:
@@ -197,3 +212,19 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
     if shapes & SHAPE_SPO != 0:
         top = _take_key(net, s, p, o, rows, row, kinds, stack, top)
     return top
+
+
+def alpha_of_edges(net: np.ndarray, alphas: int) -> np.ndarray:
+    """Return which α has the edges that begin with one of a number: its place is `edge_number`'s."""
+    begin = int(net[N_ALPHAS])
+    records = net[begin : begin + alphas * ALPHA_WIDTH].reshape(alphas, ALPHA_WIDTH)
+    numbers = (records[:, ALPHA_EDGES] - net[N_EDGES]) // EDGE_WIDTH
+    found = np.zeros(1 + int(numbers.max(initial=0)), dtype=np.int64)
+    found[numbers] = np.arange(alphas)
+    return found
+
+
+@inlined
+def edge_number(net, edge):  # type: ignore[no-untyped-def]
+    """Return the number of the edge at a place."""
+    return (edge - net[N_EDGES]) // EDGE_WIDTH

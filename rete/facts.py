@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.arena import mix
-from retewave.rete.dispatch import dispatch
+from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.jit import kernel
 from retewave.rete.layout import (
     A_SLOT_STATES,
@@ -108,10 +108,10 @@ def distinct_facts(facts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def static_facts(net_array, rows_array, kinds, stack_array, alpha_of_edges):  # type: ignore[no-untyped-def]
+def static_facts(net_array, rows_array, kinds, stack_array, of_edges):  # type: ignore[no-untyped-def]
     """Dispatch static rows (flat); return the facts they give, equal ones more than once.
 
-    `alpha_of_edges` tells an α by the place of its edges.
+    `of_edges` tells an α by the number of its first edge (`alpha_of_edges`).
     """
     net, rows, stack = words(net_array), words(rows_array), words(stack_array)
     facts = np.empty((max(16, rows_array.size // ROW_WIDTH), FACT_WIDTH), dtype=np.int64)
@@ -123,7 +123,7 @@ def static_facts(net_array, rows_array, kinds, stack_array, alpha_of_edges):  # 
                 larger = np.empty((2 * count, FACT_WIDTH), dtype=np.int64)
                 larger[:count] = facts
                 facts = larger
-            facts[count, FACT_ALPHA] = alpha_of_edges[stack[item + T_EDGES]]
+            facts[count, FACT_ALPHA] = of_edges[edge_number(net, stack[item + T_EDGES])]
             facts[count, FACT_END], facts[count, FACT_START] = stack[item + T_END], stack[item + T_START]
             facts[count, FACT_WINDOW_START] = stack[item + T_WINDOW_START]
             for c in range(ALPHA_COLUMNS):

@@ -11,23 +11,19 @@ from __future__ import annotations
 from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
     A_COUNTING,
-    A_SLOT_STATES,
-    G_KEY,
-    N_COLUMNS,
     N_END,
-    N_NODES,
     N_START,
     NODE_EDGE_COUNT,
     NODE_EDGES,
-    NODE_FIRST_SLOT,
-    NODE_KEY_COUNT,
+    NODE_LISTS,
     NODE_OUT,
     NODE_OUT_COUNT,
     NODE_RELATION_COUNT,
     NODE_RELATIONS,
     NODE_SLOTS,
-    NODE_WIDTH,
+    NODE_STATES,
     NODE_WINDOW,
+    NONE,
     R_LINK,
     R_WINDOW_START,
     RELATION_CODE,
@@ -35,7 +31,6 @@ from retewave.rete.layout import (
     RELATION_RIGHT,
     RELATION_WIDTH,
     S_HITS,
-    S_NO_KEY,
     S_NO_RELATION,
     S_NO_WINDOW,
     S_PROBES,
@@ -52,30 +47,31 @@ from retewave.windows import relations
 __all__ = ["MOST_SLOTS", "WORK", "combine"]
 
 MOST_SLOTS = 60  # a node's mask of filled slots is one word
-WORK = MOST_SLOTS + 4  # words of each of the three lists that a combination works with
+WORK = MOST_SLOTS + 4  # words of each of the four lists that a combination works with
 
 _holds = kernel(relations.holds)
 
 
 @inlined
-def _put(arena, net, record, rows, end, window_start, start, into, top):  # type: ignore[no-untyped-def]
+def _put(arena, net, node, rows, end, window_start, start, into, top):  # type: ignore[no-untyped-def]
     """Write the combination of `rows` (one a slot, the group behind them) as a tuple, or an output row if it is one."""
-    into[top + T_EDGES] = net[record + NODE_EDGES]
-    into[top + T_EDGE_COUNT] = net[record + NODE_EDGE_COUNT]
+    into[top + T_EDGES] = net[node + NODE_EDGES]
+    into[top + T_EDGE_COUNT] = net[node + NODE_EDGE_COUNT]
     into[top + T_END] = end
     into[top + T_WINDOW_START] = window_start
     into[top + T_START] = start
-    out = net[N_COLUMNS] + net[record + NODE_OUT]
-    for i in range(net[record + NODE_OUT_COUNT]):
+    out = net[node + NODE_OUT]
+    for i in range(net[node + NODE_OUT_COUNT]):
         into[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
 
 
 @kernel
-def _relations_hold(arena, net, record, rows, chosen):  # type: ignore[no-untyped-def]
-    """Check the temporal relations of the node between rows that are chosen (a bit a slot) already."""
+def _relations_hold(arena, net, node, rows, depth, slot):  # type: ignore[no-untyped-def]
+    """Check the temporal relations of the node between rows that are chosen: in `slot`, and in all up to `depth`."""
+    chosen = (1 << (depth + 1)) - 1 | 1 << slot
     start, end = net[N_START], net[N_END]
-    at = net[N_COLUMNS] + net[record + NODE_RELATIONS]
-    for i in range(net[record + NODE_RELATION_COUNT]):
+    at = net[node + NODE_RELATIONS]
+    for i in range(net[node + NODE_RELATION_COUNT]):
         relation = at + i * RELATION_WIDTH
         left, right = net[relation + RELATION_LEFT], net[relation + RELATION_RIGHT]
         if chosen >> left & 1 == 0 or chosen >> right & 1 == 0:
@@ -92,60 +88,58 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
     """Put every combination of `row`, stored of `item`, with one row of each other slot into the stack or the output.
 
     Return the new top, or -1 when there is no room for them all: the caller makes room and asks again.
-    `work` is three lists: the row chosen in each slot, and with each choice the starts of the combination so far.
+    `work` is four lists: the row chosen in each slot, and with each choice the starts of the combination so far and the
+    slot to go back to when this one is through: the last one before it whose chosen row has another one behind it.
     """
-    record = net[N_NODES] + node * NODE_WIDTH
-    slots = net[record + NODE_SLOTS]
-    lists = group + G_KEY + net[record + NODE_KEY_COUNT]
-    window, related = net[record + NODE_WINDOW], net[record + NODE_RELATION_COUNT] > 0
+    slots, lists = net[node + NODE_SLOTS], group + net[node + NODE_LISTS]
+    window, related = net[node + NODE_WINDOW], net[node + NODE_RELATION_COUNT] > 0
     start_word, end = net[N_START], item[T_END]
     hits, no_window, no_relation = 0, 0, 0
     work[slot] = row
     work[slots] = group
-    first = 1 if slot == 0 else 0
+    depth = 1 if slot == 0 else 0
     last = slots - 2 if slot == slots - 1 else slots - 1
-    work[WORK + first], work[2 * WORK + first] = item[T_WINDOW_START], item[T_START]
-    depth = first
-    work[depth] = arena[lists + depth] >> 32
+    work[WORK + depth], work[2 * WORK + depth], work[3 * WORK + depth] = item[T_WINDOW_START], item[T_START], NONE
+    other = arena[lists + depth] >> 32
     while True:
-        other = work[depth]
-        if other == 0:
-            depth -= 2 if depth - 1 == slot else 1
-            if depth < first:
-                break
-            work[depth] = arena[work[depth] + R_LINK] >> 32
-            continue
-        window_start = min(work[WORK + depth], arena[other + R_WINDOW_START])
+        work[depth] = other
+        window_start, start, following = (
+            arena[other + R_WINDOW_START],
+            arena[other + start_word],
+            arena[other + R_LINK] >> 32,
+        )
+        window_start = window_start if window_start < work[WORK + depth] else work[WORK + depth]
         if end - window_start > window:
             no_window += 1
-        elif related and not _relations_hold(arena, net, record, work, (1 << (depth + 1)) - 1 | 1 << slot):
+        elif related and not _relations_hold(arena, net, node, work, depth, slot):
             no_relation += 1
-        elif depth == last:
+        else:
+            start = start if start < work[2 * WORK + depth] else work[2 * WORK + depth]
+            if depth != last:
+                back = depth if following != 0 else work[3 * WORK + depth]
+                depth += 2 if depth + 1 == slot else 1
+                work[WORK + depth], work[2 * WORK + depth], work[3 * WORK + depth] = window_start, start, back
+                other = arena[lists + depth] >> 32
+                continue
             if top + stride > room:
                 return -1
-            start = min(work[2 * WORK + depth], arena[other + start_word])
-            _put(arena, net, record, work, end, window_start, start, into, top)
+            _put(arena, net, node, work, end, window_start, start, into, top)
             top += stride
             hits += 1
-        else:
-            deeper = depth + 2 if depth + 1 == slot else depth + 1
-            work[WORK + deeper] = window_start
-            work[2 * WORK + deeper] = min(work[2 * WORK + depth], arena[other + start_word])
-            work[deeper] = arena[lists + deeper] >> 32
-            depth = deeper
-            continue
-        work[depth] = arena[other + R_LINK] >> 32
+        if following == 0:
+            depth = work[3 * WORK + depth]
+            if depth == NONE:
+                break
+            following = arena[work[depth] + R_LINK] >> 32
+        other = following
     if arena[A_COUNTING] != 0:
-        _count(arena, net[record + NODE_FIRST_SLOT] + slot, hits, no_window, no_relation)
+        _count(arena, net[node + NODE_STATES] + slot * S_WIDTH, hits, no_window, no_relation)
     return top
 
 
 @kernel
-def _count(arena, slot, hits, no_window, no_relation):  # type: ignore[no-untyped-def]
-    state = arena[A_SLOT_STATES] + slot * S_WIDTH
+def _count(arena, state, hits, no_window, no_relation):  # type: ignore[no-untyped-def]
     arena[state + S_HITS] += hits
     arena[state + S_NO_WINDOW] += no_window
     arena[state + S_NO_RELATION] += no_relation
-    if hits + no_window + no_relation == 0:
-        arena[state + S_NO_KEY] += 1
     arena[state + S_PROBES] += 1

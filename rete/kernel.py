@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retewave.rete.arena import crowded, double_buckets, mix, shortage
-from retewave.rete.collect import collect_all, collect_slot, shed
-from retewave.rete.dispatch import dispatch
+from retewave.rete.arena import make_room, mix, roomy
+from retewave.rete.collect import collect_all, shed
+from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.filter_codes import TRUE, UNDECIDED
 from retewave.rete.filters import Filters, decide
@@ -36,7 +36,6 @@ from retewave.rete.layout import (
     EDGE_KIND,
     EDGE_TARGET,
     EDGE_WIDTH,
-    G_MASK,
     INSTANCE_BRANCH,
     INSTANCE_CODE,
     INSTANCE_CODE_END,
@@ -52,27 +51,20 @@ from retewave.rete.layout import (
     INSTANCE_WINDOW,
     INTERVAL,
     MOST_GROUP_WORDS,
-    N_COLUMNS,
-    N_EDGES,
     N_INSTANCE_KEY_MASK,
     N_INSTANCE_KEYS,
-    N_INSTANCES,
     N_MOST_ROUTES,
-    N_NODES,
     N_OUT_WIDTH,
     N_SEED,
     N_SLOT_COUNT,
-    N_SLOTS,
     N_STRIDE,
-    N_TERMINALS,
     N_TIMES,
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
     NODE_FORESEEN,
+    NODE_FULL,
     NODE_LAST,
-    NODE_SLOTS,
-    NODE_WIDTH,
     NONE,
     O_BRANCH,
     O_COLUMNS,
@@ -84,7 +76,6 @@ from retewave.rete.layout import (
     PAGE,
     SLOT_INDEX,
     SLOT_NODE,
-    SLOT_WIDTH,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -95,12 +86,11 @@ from retewave.rete.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
-    TERMINAL_WIDTH,
     TO_SLOT,
     UNDECIDED_ROW,
 )
 from retewave.rete.marks import mark_row
-from retewave.rete.memory import find_group, foresee, store_row
+from retewave.rete.memory import fill_row, find_group, foresee, new_row
 from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.rete.term_bytes import Address, address_of, cell
 from retewave.rete.values import Values
@@ -128,7 +118,7 @@ LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
 P_MARKS, P_MARKED, P_WIDTH = 7, 8, 9  # the address of the marks of so many terms, which the rows to come have to set
-ROW = 3 * WORK  # the word behind the three work lists: the row that has just been stored
+ROW = 4 * WORK  # the word behind the four work lists: the row that has just been stored
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _MEMO = 10, 11, 12, 13, 14
@@ -186,7 +176,7 @@ class View(NamedTuple):
 class Sizes(NamedTuple):
     """How much room there is."""
 
-    arena: int  # words
+    arena: int  # words that may be used before a step
     stack: int  # words
     out: int  # rows
 
@@ -194,11 +184,9 @@ class Sizes(NamedTuple):
 @kernel
 def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
     """Return the first instance and the number of instances of a terminal that the tuple's parameters select."""
-    record = net[N_TERMINALS] + terminal * TERMINAL_WIDTH
-    count = net[record + TERMINAL_PARAMETER_COUNT]
+    count, columns = net[terminal + TERMINAL_PARAMETER_COUNT], net[terminal + TERMINAL_PARAMETERS]
     if count == 0:
-        return net[record + TERMINAL_INSTANCES], net[record + TERMINAL_INSTANCE_COUNT]
-    columns = net[N_COLUMNS] + net[record + TERMINAL_PARAMETERS]
+        return net[terminal + TERMINAL_INSTANCES], net[terminal + TERMINAL_INSTANCE_COUNT]
     h = mix(net[N_SEED], terminal)
     for i in range(count):
         h = mix(h, item[T_COLUMNS + net[columns + i]])
@@ -210,7 +198,7 @@ def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
             return 0, 0
         if net[key + INSTANCE_KEY_HASH] == h:
             begin = net[key + INSTANCE_KEY_BEGIN]
-            given = net[N_COLUMNS] + net[net[N_INSTANCES] + begin * INSTANCE_WIDTH + INSTANCE_PARAMETERS]
+            given = net[begin + INSTANCE_PARAMETERS]
             same = net[given] == terminal
             for i in range(count):
                 same = same and net[given + 1 + i] == item[T_COLUMNS + net[columns + i]]
@@ -229,8 +217,7 @@ def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyp
     if count + many > room:
         return -1
     width = net[N_OUT_WIDTH]
-    for i in range(begin, begin + many):
-        instance = net[N_INSTANCES] + i * INSTANCE_WIDTH
+    for instance in range(begin, begin + many * INSTANCE_WIDTH, INSTANCE_WIDTH):
         if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
             continue
         branch = net[instance + INSTANCE_BRANCH]
@@ -247,7 +234,7 @@ def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyp
         out[row + O_START] = item[T_START]
         out[row + O_END] = item[T_END]
         out[row + O_WINDOW_START] = item[T_WINDOW_START]
-        columns = net[N_COLUMNS] + net[instance + INSTANCE_OUT]
+        columns = net[instance + INSTANCE_OUT]
         for c in range(net[instance + INSTANCE_OUT_COUNT]):
             out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
         count += 1
@@ -264,7 +251,7 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
     if verdict in (TRUE, UNDECIDED):
         return True
     if arena[A_COUNTING] != 0:
-        arena[arena[A_EDGE_COUNTERS] + (edge - net[N_EDGES]) // EDGE_WIDTH] += 1
+        arena[arena[A_EDGE_COUNTERS] + edge_number(net, edge)] += 1
     return False
 
 
@@ -272,34 +259,34 @@ def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
 def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
-    node = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_NODE]
-    collect_slot(arena, net, slot, 2)
+    node = net[slot + SLOT_NODE]
+    row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
-    work[ROW] = store_row(arena, net, slot, edge, group, item)
+    missing = net[node + NODE_FULL] & ~fill_row(arena, net, slot, edge, group, row, item)
     if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, work[ROW], bytes_at(at[P_MARKS]), at[P_MARKED])
-    record = net[N_NODES] + node * NODE_WIDTH
-    missing = ((1 << net[record + NODE_SLOTS]) - 1) & ~arena[group + G_MASK]
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
     if missing == 0:
+        work[ROW] = row
         return group
-    if missing & (missing - 1) == 0 and net[record + NODE_FORESEEN] != NONE:
+    if missing & (missing - 1) == 0 and net[node + NODE_FORESEEN] != NONE:
         foresee(arena, net, node, group)
     return 0
 
 
 @inlined
-def _complete(net, arena, sizes, edge, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
     """
-    slot = net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH
-    node, index, width = net[slot + SLOT_NODE], net[slot + SLOT_INDEX], net[N_OUT_WIDTH]
-    last = net[net[N_NODES] + node * NODE_WIDTH + NODE_LAST] != 0
+    slot, width = net[edge + EDGE_TARGET], net[N_OUT_WIDTH]
+    node, index = net[slot + SLOT_NODE], net[slot + SLOT_INDEX]
+    last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, at[P_GROUP], index, work[ROW], item, work, into, top, room, stride)
+    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride)
     if top < 0:
+        at[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
     if last:
         at[P_COUNT] = top // width
@@ -310,7 +297,7 @@ def _complete(net, arena, sizes, edge, item, work, stack, out, at):  # type: ign
 
 
 @kernel
-def _make_room(arena, net):  # type: ignore[no-untyped-def]
+def _free_rows(arena, net):  # type: ignore[no-untyped-def]
     """Collect, then shed if the user chose so; say whether the live rows are below their bound."""
     collect_all(arena, net)
     while arena[A_SHEDDING] != 0 and arena[A_LIVE] >= arena[A_LIMIT]:
@@ -321,7 +308,8 @@ def _make_room(arena, net):  # type: ignore[no-untyped-def]
 @inlined
 def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type: ignore[no-untyped-def]
     """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
-    if at[P_GROUP] == 0:
+    group = at[P_GROUP]
+    if group == 0:
         if not _passes(arena, net, edge, item, view):
             return DONE
         if net[edge + EDGE_KIND] != TO_SLOT:
@@ -330,14 +318,12 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
                 return NEEDS_OUT
             at[P_COUNT] = count
             return DONE
-        if shortage(arena, sizes.arena, STEP) > 0:
+        if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
-        if crowded(arena):
-            double_buckets(arena)
-        at[P_GROUP] = _store(arena, net, edge, item, work, at)
-    if at[P_GROUP] != 0:
-        return _complete(net, arena, sizes, edge, item, work, stack, out, at)
-    return DONE
+        group = _store(arena, net, edge, item, work, at)
+        if group == 0:
+            return DONE
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
 
 
 @kernel
@@ -350,35 +336,38 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
+    bounded, instants, facts = arena[A_LIMIT] != 0, net[N_TIMES] == 1, at[P_FACTS] != 0
     while True:
         while at[P_TOP] > 0:
-            item = tail(stack, at[P_TOP] - stride)
-            if item[T_EDGE_COUNT] == 0:
-                at[P_TOP] -= stride
-                continue
-            said = _follow(
-                net, arena, sizes, net[N_EDGES] + item[T_EDGES] * EDGE_WIDTH, item, view, work, stack, out, at
-            )
-            if said != DONE:
-                return said
-            item[T_EDGES] += 1
-            item[T_EDGE_COUNT] -= 1
+            top = at[P_TOP]
+            item = tail(stack, top - stride)
+            if item[T_EDGE_COUNT] > 0:
+                said = _follow(net, arena, sizes, item[T_EDGES], item, view, work, stack, out, at)
+                if said != DONE:
+                    return said
+                item[T_EDGES] += EDGE_WIDTH
+                item[T_EDGE_COUNT] -= 1
+            if item[T_EDGE_COUNT] == 0 and at[P_TOP] == top:
+                at[P_TOP] = top - stride
         if at[P_ROW] >= at[P_LAST_ROW]:
             return DONE
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
-        if arena[A_LIMIT] != 0 and arena[A_LIVE] >= arena[A_LIMIT] and not _make_room(arena, net):
+        if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net):
             return AT_LIMIT
-        if at[P_FACTS] != 0:
+        if facts:
             row = at[P_ROW] * FACT_WIDTH
-            arena[A_NOW] = max(arena[A_NOW], rows[row + FACT_END])
-            at[P_TOP] = put_fact(net, rows, row, stack)
+            end = rows[row + FACT_END]
+            top = put_fact(net, rows, row, stack)
         else:
             row = at[P_ROW] * ROW_WIDTH
-            if net[N_TIMES] == 1 and rows[row + START] < rows[row + END]:
+            end = rows[row + END]
+            if instants and rows[row + START] < end:
                 return INTERVAL
-            arena[A_NOW] = max(arena[A_NOW], rows[row + END])
-            at[P_TOP] = dispatch(net, rows, row, view.values.kind, stack)
+            top = dispatch(net, rows, row, view.values.kind, stack)
+        if end > arena[A_NOW]:
+            arena[A_NOW] = end
+        at[P_TOP] = top
         at[P_ROW] += 1
         arena[A_SINCE] += 1
         if arena[A_SINCE] >= pause:
@@ -410,7 +399,9 @@ def run(cells: Address, rows: np.ndarray) -> int:
         bytes_at(cell(cells, _TERM_EXACT)),
         words_at(cell(cells, _TERM_HASHES)),
     )
-    sizes = Sizes(cell(cells, _ARENA_WORDS), cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH])
+    sizes = Sizes(
+        cell(cells, _ARENA_WORDS) - STEP, cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH]
+    )
     return _pour(
         net,
         words_at(cell(cells, _ARENA)),

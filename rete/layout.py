@@ -3,8 +3,8 @@
 `net` is the network as data: read-only while the stream runs, made by `network.assemble`.
 `arena` is its state: memories' rows, groups, buckets, free lists.  Every index below is a word.
 
-    net    [header | predicates | keys | routes | alphas | edges | slots | nodes | terminals | instances | columns …]
-    arena  [header | free lists of groups | slot states | … pages, groups and bucket tables in any order …]
+    net    [header | predicates | keys | routes | alphas | edges | slots | nodes | terminals | instances | … | lists]
+    arena  [header | free lists of groups | slot states | last groups | … pages, groups, bucket tables in any order …]
 
 A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
 its own only where items have been intervals or a query asks how they lie to each other, the true start only where some
@@ -20,7 +20,7 @@ This page leaves out who writes what when: see `memory`, `join`, `collect`, `ker
 from __future__ import annotations
 
 # ---- net: header ----
-N_SEED = 0  # seed of the key hash
+N_SEED = 0  # seed of the hashes of predicates and keys
 N_TIMES = 1  # words of a row's times: the window start, or that and the end, or these and the true start
 N_STRIDE = 2  # words of a tuple on the work stack: T_COLUMNS + widest tuple
 N_PREDICATES = 3  # open-addressing table of known predicates: PREDICATE_* words each
@@ -38,21 +38,20 @@ N_TERMINALS = 14
 N_INSTANCES = 15
 N_INSTANCE_KEYS = 16  # open-addressing table of (terminal, parameters) -> instances: INSTANCE_KEY_* words
 N_INSTANCE_KEY_MASK = 17
-N_COLUMNS = 18  # all lists of columns, one after the other
-N_STREAMS = 19  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
-N_STREAM_WIDTH = 20
-N_CODE = 21  # filter programs
-N_UNKNOWN = 22  # what stands for the predicates that are not known: PREDICATE_* words, their id is 0
-N_OUT_WIDTH = 23  # words of an output row
-N_MOST_ROUTES = 24  # the most tuples that one input row can put on the stack
-N_END = 25  # which word of a row is its end
-N_START = 26  # which word of a row is its true start
-N_HEADER = 27
+N_STREAMS = 18  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
+N_STREAM_WIDTH = 19
+N_LISTS = 20  # lists of columns and of relations, and filter programs, one after the other
+N_UNKNOWN = 21  # what stands for the predicates that are not known: PREDICATE_* words, their id is 0
+N_OUT_WIDTH = 22  # words of an output row
+N_MOST_ROUTES = 23  # the most tuples that one input row can put on the stack
+N_END = 24  # which word of a row is its end
+N_START = 25  # which word of a row is its true start
+N_HEADER = 26
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
 
-# ---- net: records ----
+# ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, which keys to look up for it, the routes of those who ask for nothing but it
 PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_BEGIN, PREDICATE_COUNT, PREDICATE_WIDTH = 0, 1, 2, 3, 4
 SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4
@@ -63,26 +62,31 @@ FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = (
     -1,
     -2,
 )  # where a part of a derived triple comes from; > 0: a constant
+# what there is to look at before a route fires; most have nothing but their streams
 FLAG_GUARD = 1  # does not fire when the input's object is a literal
 FLAG_TWIN = 2  # another route to the same α may derive the same triple from the same input
+FLAG_DERIVES = 4  # the triple is another than the input's
+FLAG_EQUAL = 8  # the α wants a term to be repeated
+FLAG_STREAMS = 16  # the α does not take every stream
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
 EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
 EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
-SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS, SLOT_WIDTH = 0, 1, 2, 3
-NODE_SLOTS, NODE_FIRST_SLOT, NODE_KEY_COUNT, NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT = 0, 1, 2, 3, 4, 5
+SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
+SLOT_STATE = 3  # place in the arena
+SLOT_LIST, SLOT_WIDTH = 4, 5  # the word of a group where the slot's list is
+NODE_NUMBER, NODE_SEED = 0, 1  # the node's number, and the hash of it: what the hashes of its keys begin with
+NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # how many; the mask of them all; where the state of the first one is
+NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
+NODE_LAST_GROUP = 8  # where the arena notes the group that was used last
+NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT = 9, 10, 11, 12, 13
 # a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
-NODE_EDGES, NODE_EDGE_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT, NODE_GROUP_WORDS, NODE_LAST = 6, 7, 8, 9, 10, 11
-NODE_FORESEEN, NODE_WIDTH = 12, 13  # the edge to prefetch along when all slots but one have rows, or NONE
+NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
+NODE_FORESEEN, NODE_WIDTH = 17, 18  # the edge to prefetch along when all slots but one have rows, or NONE
 RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
-TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT, TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = (
-    0,
-    1,
-    2,
-    3,
-    4,
-)
+TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
+TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
 INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS, INSTANCE_WIDTH = 5, 6, 7, 8
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
@@ -110,7 +114,7 @@ A_SINCE = 10  # input rows since the last full collection
 A_LIMIT = 11  # bound on A_LIVE; 0 for none
 A_SHEDDING = 12  # 1: shed at the limit; 0: stop at it
 A_SLOT_STATES = 13  # where the slot states are
-A_LAST_GROUPS = 14  # where each node's last used group is noted
+# 14 is not used
 A_COUNTING = 15  # 1: keep the counters of slots and edges
 A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
 A_USED_WORDS = 17  # words in pages and groups that hold something
@@ -121,16 +125,7 @@ A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
-S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_KEY, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = (
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-    13,
-    14,
-)
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 12, 13, 14  # 11 is not used
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory

@@ -11,23 +11,20 @@ import numpy as np
 
 from retewave.rete.jit import inlined, kernel
 from retewave.rete.layout import (
-    A_SLOT_STATES,
     G_KEY,
     LOW,
-    N_NODES,
     N_SLOTS,
     N_TIMES,
     NODE_KEY_COUNT,
-    NODE_WIDTH,
     PAGE,
     R_LINK,
     S_COLLECTED,
     S_HEAD,
     S_HEAD_PAGE,
     S_ROWS,
-    S_WIDTH,
     SLOT_NODE,
     SLOT_ROW_WORDS,
+    SLOT_STATE,
     SLOT_WIDTH,
 )
 from retewave.rete.words import prefetch, words
@@ -46,14 +43,16 @@ def new_cursor() -> np.ndarray:
 
 @inlined
 def mark_row(net, arena, slot, row, marks, count):  # type: ignore[no-untyped-def]
-    """Mark those of the first `count` terms that a row or its group's key holds; the other numbers are no terms."""
-    record = net[N_SLOTS] + slot * SLOT_WIDTH
-    keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
+    """Mark those of the first `count` terms that a row or its group's key holds; the other numbers are no terms.
+
+    `slot` is where its record is.
+    """
+    keys = net[net[slot + SLOT_NODE] + NODE_KEY_COUNT]
     key = (arena[row + R_LINK] & LOW) + G_KEY
     for place in range(key, key + keys):
         if 0 < arena[place] < count:
             marks[arena[place]] = 1
-    for place in range(row + 1 + net[N_TIMES], row + net[record + SLOT_ROW_WORDS]):
+    for place in range(row + 1 + net[N_TIMES], row + net[slot + SLOT_ROW_WORDS]):
         if 0 < arena[place] < count:
             marks[arena[place]] = 1
 
@@ -84,9 +83,8 @@ def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # typ
     """
     net, arena, marks = words(net_array), words(arena_array), words(marks_array)
     while cursor[C_SLOT] < slots and most > 0:
-        slot = cursor[C_SLOT]
-        state = arena[A_SLOT_STATES] + slot * S_WIDTH
-        size = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
+        slot = net[N_SLOTS] + cursor[C_SLOT] * SLOT_WIDTH
+        state, size = net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
         more = _next_row(arena, state, cursor)
         while more and most > 0:
             row = cursor[C_ROW]
@@ -101,5 +99,5 @@ def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # typ
             elif more:
                 cursor[C_ROW] += size
         if not more:
-            cursor[C_SLOT], cursor[C_PASSED] = slot + 1, -1
+            cursor[C_SLOT], cursor[C_PASSED] = cursor[C_SLOT] + 1, -1
     return most

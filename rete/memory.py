@@ -1,7 +1,7 @@
-"""Memories: find the group of a key, store a row in a slot, take a slot's oldest row out again.
+"""Memories: find the group of a key, store a row in a slot, take a slot's oldest rows out again.
 
 Rows arrive in time order, so the oldest row of a slot is the head of its first page, and the head of its group's
-list: taking it out is O(1), with no search and no tombstone.
+list: taking it out is O(1), with no search and no tombstone.  A slot, a node or an edge is told by its record's place.
 """
 
 from __future__ import annotations
@@ -13,33 +13,30 @@ from retewave.rete.layout import (
     A_BUCKETS,
     A_COLLECTED,
     A_COUNTING,
-    A_LAST_GROUPS,
     A_LIVE,
-    A_SLOT_STATES,
+    A_NOW,
     A_STATIC,
     EDGE_KEYS,
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
-    EDGE_WIDTH,
     G_KEY,
     G_MASK,
     G_NODE,
     LOW,
-    N_COLUMNS,
-    N_EDGES,
     N_END,
-    N_NODES,
-    N_SEED,
-    N_SLOTS,
     N_START,
     N_TIMES,
     NODE_FORESEEN,
     NODE_GROUP_WORDS,
     NODE_KEY_COUNT,
+    NODE_LAST_GROUP,
+    NODE_LISTS,
+    NODE_NUMBER,
     NODE_OUT,
+    NODE_SEED,
     NODE_SLOTS,
-    NODE_WIDTH,
+    NODE_WINDOW,
     PAGE,
     R_LINK,
     R_WINDOW_START,
@@ -52,11 +49,11 @@ from retewave.rete.layout import (
     S_STATIC_PAGE,
     S_TAIL,
     S_TAIL_PAGE,
-    S_WIDTH,
     SLOT_INDEX,
+    SLOT_LIST,
     SLOT_NODE,
     SLOT_ROW_WORDS,
-    SLOT_WIDTH,
+    SLOT_STATE,
     T_COLUMNS,
     T_END,
     T_START,
@@ -64,15 +61,15 @@ from retewave.rete.layout import (
 )
 from retewave.rete.words import prefetch
 
-__all__ = ["drop_oldest", "find_group", "foresee", "store_row"]
+__all__ = ["collect_slot", "drop_oldest", "fill_row", "find_group", "foresee", "new_row"]
 
-AHEAD = (
-    32  # words: the oldest rows were written so long ago that they have left the caches; fetch them before their turn
-)
+AHEAD = 4  # rows: the groups of the oldest ones have left the caches; fetch them before their turn
 
 
 @inlined
 def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-def]
+    if count == 1:
+        return arena[group + G_KEY] == item[T_COLUMNS + net[keys]]
     for i in range(count):  # noqa: SIM110
         if arena[group + G_KEY + i] != item[T_COLUMNS + net[keys + i]]:
             return False
@@ -82,29 +79,27 @@ def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-
 @inlined
 def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
     """Return the group of `node` for the key that `edge` takes from the tuple `item`; make it when it is not there."""
-    record = net[N_NODES] + node * NODE_WIDTH
-    count = net[record + NODE_KEY_COUNT]
-    keys = net[N_COLUMNS] + net[edge + EDGE_KEYS]
-    note = arena[A_LAST_GROUPS] + node
+    count, keys = net[node + NODE_KEY_COUNT], net[edge + EDGE_KEYS]
+    note = net[node + NODE_LAST_GROUP]
     last = arena[note]
     if last != 0 and _same_key(arena, net, last, keys, count, item):
         return last
-    h = mix(net[N_SEED], node)
+    h = net[node + NODE_SEED]
     for i in range(count):
         h = mix(h, item[T_COLUMNS + net[keys + i]])
     h &= HASH
-    buckets, mask = arena[A_BUCKETS], arena[A_BUCKET_MASK]
+    buckets, mask, number = arena[A_BUCKETS], arena[A_BUCKET_MASK], net[node + NODE_NUMBER]
     at = h & mask
     while arena[buckets + at] != 0:
         group = arena[buckets + at] & LOW
-        same = arena[buckets + at] >> 32 == h and arena[group + G_NODE] == node
+        same = arena[buckets + at] >> 32 == h and arena[group + G_NODE] == number
         if same and _same_key(arena, net, group, keys, count, item):
             arena[note] = group
             return group
         at = (at + 1) & mask
-    group = new_group(arena, net[record + NODE_GROUP_WORDS])
+    group = new_group(arena, net[node + NODE_GROUP_WORDS])
     arena[buckets + at] = (h << 32) | group
-    arena[group + G_NODE] = node
+    arena[group + G_NODE] = number
     for i in range(count):
         arena[group + G_KEY + i] = item[T_COLUMNS + net[keys + i]]
     arena[note] = group
@@ -118,15 +113,13 @@ def foresee(arena, net, node, group):  # type: ignore[no-untyped-def]
     Two loads that miss the caches, one after the other: when the last row comes, nothing else is left to do meanwhile.
     The first bucket is the right one more often than not, and to look whether it is would be to wait for it.
     """
-    record = net[N_NODES] + node * NODE_WIDTH
-    edge = net[N_EDGES] + net[record + NODE_FORESEEN] * EDGE_WIDTH
-    target = net[net[N_SLOTS] + net[edge + EDGE_TARGET] * SLOT_WIDTH + SLOT_NODE]
-    lists, out = group + G_KEY + net[record + NODE_KEY_COUNT], net[N_COLUMNS] + net[record + NODE_OUT]
-    keys = net[N_COLUMNS] + net[edge + EDGE_KEYS]
-    h = mix(net[N_SEED], target)
-    for i in range(net[net[N_NODES] + target * NODE_WIDTH + NODE_KEY_COUNT]):
+    edge = net[node + NODE_FORESEEN]
+    target = net[net[edge + EDGE_TARGET] + SLOT_NODE]
+    lists, out, keys = group + net[node + NODE_LISTS], net[node + NODE_OUT], net[edge + EDGE_KEYS]
+    h = net[target + NODE_SEED]
+    for i in range(net[target + NODE_KEY_COUNT]):
         column = out + 2 * net[keys + i]
-        of_group = net[column] == net[record + NODE_SLOTS]
+        of_group = net[column] == net[node + NODE_SLOTS]
         place = group if of_group else arena[lists + net[column]] >> 32
         if place == 0:
             return  # a row of the slot that is missing tells the key
@@ -136,30 +129,37 @@ def foresee(arena, net, node, group):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _place(arena, state, words, page_word, place_word):  # type: ignore[no-untyped-def]
-    """Return the place of a new row in the pages that the two words of a slot's state tell of."""
-    page, place = arena[state + page_word], arena[state + place_word]
-    if page == 0 or place + words > page + PAGE:
-        fresh = new_page(arena)
-        if page != 0:
-            arena[page] = fresh
-        arena[state + page_word] = fresh
-        page, place = fresh, fresh + 1
-    arena[state + place_word] = place + words
-    return place
+def _turn_page(arena, page, page_word):  # type: ignore[no-untyped-def]
+    """Put a new page behind a slot's last one, if it has any; return the place of its first row."""
+    fresh = new_page(arena)
+    if page != 0:
+        arena[page] = fresh
+    arena[page_word] = fresh
+    return fresh + 1
 
 
 @inlined
-def _new_row(arena, net, slot, static):  # type: ignore[no-untyped-def]
-    state = arena[A_SLOT_STATES] + slot * S_WIDTH
-    words = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
-    if static:
-        arena[A_STATIC] += 1
-        return _place(arena, state, words, S_STATIC_PAGE, S_STATIC)
-    row = _place(arena, state, words, S_TAIL_PAGE, S_TAIL)
-    if arena[state + S_ROWS] == 0:
-        arena[state + S_HEAD_PAGE] = arena[state + S_TAIL_PAGE]
-        arena[state + S_HEAD] = row
+def _static_row(arena, state, words):  # type: ignore[no-untyped-def]
+    """Return the place of a new static row."""
+    page, row = arena[state + S_STATIC_PAGE], arena[state + S_STATIC]
+    if page == 0 or row + words > page + PAGE:
+        row = _turn_page(arena, page, state + S_STATIC_PAGE)
+    arena[state + S_STATIC] = row + words
+    arena[A_STATIC] += 1
+    return row
+
+
+@inlined
+def _streamed_row(arena, net, slot, state, words):  # type: ignore[no-untyped-def]
+    """Return the place of a new streamed row.  Where a page is full, the rows that are due go first."""
+    page, row = arena[state + S_TAIL_PAGE], arena[state + S_TAIL]
+    if page == 0 or row + words > page + PAGE:
+        collect_slot(arena, net, slot)
+        page = arena[state + S_TAIL_PAGE]
+        row = _turn_page(arena, page, state + S_TAIL_PAGE)
+        if page == 0:
+            arena[state + S_HEAD_PAGE], arena[state + S_HEAD] = row - 1, row
+    arena[state + S_TAIL] = row + words
     arena[state + S_ROWS] += 1
     arena[A_LIVE] += 1
     return row
@@ -185,82 +185,91 @@ def _link_row(arena, group, word, row, static, none_static):  # type: ignore[no-
 
 
 @inlined
-def store_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-def]
-    """Store the tuple `item` in a slot, as a row of `group`; return the row.
+def new_row(arena, net, slot, item):  # type: ignore[no-untyped-def]
+    """Return the place of a new row of a slot, for the tuple `item`; what is due may be collected before."""
+    state, words = net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
+    if item[T_END] < item[T_WINDOW_START]:
+        return _static_row(arena, state, words)
+    return _streamed_row(arena, net, slot, state, words)
+
+
+@inlined
+def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyped-def]
+    """Fill a new row with the tuple `item`, and put it in its group's list; return the mask of the group's slots.
 
     Static rows are stored before any streamed one, so a group's list never has a streamed row behind a static one.
     """
-    static = item[T_END] < item[T_WINDOW_START]
-    row = _new_row(arena, net, slot, static)
-    arena[row + net[N_END]], arena[row + net[N_START]] = item[T_END], item[T_START]
-    arena[row + R_WINDOW_START] = item[T_WINDOW_START]  # the last one: of three that share a word this is the one
     times = net[N_TIMES]
-    payload = net[N_COLUMNS] + net[edge + EDGE_PAYLOAD]
-    for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
-        arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]
-    record = net[N_SLOTS] + slot * SLOT_WIDTH
-    index = net[record + SLOT_INDEX]
-    none_static = arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_STATIC_PAGE] == 0
-    _link_row(arena, group, _list_word(arena, net, slot, group), row, static, none_static)
-    arena[group + G_MASK] |= 1 << index
+    if times > 1:
+        arena[row + net[N_END]], arena[row + net[N_START]] = item[T_END], item[T_START]
+    arena[row + R_WINDOW_START] = item[T_WINDOW_START]  # the last one: of those that share a word this is the one
+    payload, columns = net[edge + EDGE_PAYLOAD], net[edge + EDGE_PAYLOAD_COUNT]
+    if columns == 1:
+        arena[row + 1 + times] = item[T_COLUMNS + net[payload]]
+    else:
+        for i in range(columns):
+            arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]
+    state = net[slot + SLOT_STATE]
+    static, none_static = item[T_END] < item[T_WINDOW_START], arena[state + S_STATIC_PAGE] == 0
+    _link_row(arena, group, group + net[slot + SLOT_LIST], row, static, none_static)
+    mask = arena[group + G_MASK] | 1 << net[slot + SLOT_INDEX]
+    arena[group + G_MASK] = mask
     if arena[A_COUNTING] != 0:
-        arena[arena[A_SLOT_STATES] + slot * S_WIDTH + S_IN] += 1
-    return row
+        arena[state + S_IN] += 1
+    return mask
 
 
 @kernel
-def _drop_group(arena, net, group, node, words):  # type: ignore[no-untyped-def]
+def _drop_group(arena, net, node, group):  # type: ignore[no-untyped-def]
     forget_group(arena, key_hash(arena, net, node, group + G_KEY), group)
-    if arena[arena[A_LAST_GROUPS] + node] == group:
-        arena[arena[A_LAST_GROUPS] + node] = 0
-    free_group(arena, group, words)
+    if arena[net[node + NODE_LAST_GROUP]] == group:
+        arena[net[node + NODE_LAST_GROUP]] = 0
+    free_group(arena, group, net[node + NODE_GROUP_WORDS])
 
 
 @inlined
-def _list_word(arena, net, slot, group):  # type: ignore[no-untyped-def]
-    """Return where a group has the head and the tail of a slot's list."""
-    record = net[N_SLOTS] + slot * SLOT_WIDTH
-    keys = net[net[N_NODES] + net[record + SLOT_NODE] * NODE_WIDTH + NODE_KEY_COUNT]
-    return group + G_KEY + keys + net[record + SLOT_INDEX]
-
-
-@inlined
-def _unlink_oldest(arena, net, slot, row):  # type: ignore[no-untyped-def]
-    record = net[N_SLOTS] + slot * SLOT_WIDTH
-    node, index = net[record + SLOT_NODE], net[record + SLOT_INDEX]
-    node_record = net[N_NODES] + node * NODE_WIDTH
-    group = arena[row + R_LINK] & LOW
-    word = _list_word(arena, net, slot, group)
-    tail = arena[word] & LOW
-    following = arena[row + R_LINK] >> 32
-    arena[word] = (following << 32) | (0 if tail == row else tail)
+def _unlink_oldest(arena, net, node, row, list_word, bit):  # type: ignore[no-untyped-def]
+    """Take a slot's oldest row off its group's list; the group goes when it has no rows."""
+    group, following = arena[row + R_LINK] & LOW, arena[row + R_LINK] >> 32
+    tail = arena[group + list_word] & LOW
+    arena[group + list_word] = (following << 32) | (0 if tail == row else tail)
     if following == 0:
-        arena[group + G_MASK] &= ~(1 << index)
+        arena[group + G_MASK] &= ~bit
         if arena[group + G_MASK] == 0:
-            _drop_group(arena, net, group, node, net[node_record + NODE_GROUP_WORDS])
+            _drop_group(arena, net, node, group)
 
 
-@inlined
-def drop_oldest(arena, net, slot):  # type: ignore[no-untyped-def]
-    """Take the oldest streamed row of a slot out: off its group's list and off the slot's first page."""
-    state = arena[A_SLOT_STATES] + slot * S_WIDTH
-    words = net[net[N_SLOTS] + slot * SLOT_WIDTH + SLOT_ROW_WORDS]
-    row, page = arena[state + S_HEAD], arena[state + S_HEAD_PAGE]
-    prefetch(arena, row + AHEAD)
-    _unlink_oldest(arena, net, slot, row)
-    arena[state + S_ROWS] -= 1
-    arena[A_LIVE] -= 1
-    arena[A_COLLECTED] += 1
-    arena[state + S_COLLECTED] += 1
-    if arena[state + S_ROWS] == 0:
+@kernel
+def drop_oldest(arena, net, slot, due, most):  # type: ignore[no-untyped-def]
+    """Take out a slot's oldest streamed rows whose window start is before `due`, at most so many; return how many."""
+    node, state, words = net[slot + SLOT_NODE], net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
+    list_word, bit = net[slot + SLOT_LIST], 1 << net[slot + SLOT_INDEX]
+    row, page, rows = arena[state + S_HEAD], arena[state + S_HEAD_PAGE], arena[state + S_ROWS]
+    dropped, most = 0, most if most < rows else rows
+    while dropped < most and arena[row + R_WINDOW_START] < due:
+        ahead = row + AHEAD * words
+        if ahead < page + PAGE:
+            prefetch(arena, (arena[ahead + R_LINK] & LOW) + list_word)
+        _unlink_oldest(arena, net, node, row, list_word, bit)
+        dropped += 1
+        row += words
+        if dropped < rows and row + words > page + PAGE:
+            following = arena[page]
+            free_page(arena, page)
+            page, row = following, following + 1
+    if dropped == rows and page != 0:
         free_page(arena, page)
-        arena[state + S_HEAD_PAGE] = 0
+        page = 0
         arena[state + S_TAIL_PAGE] = 0
-    elif row + 2 * words > page + PAGE:
-        following = arena[page]
-        free_page(arena, page)
-        arena[state + S_HEAD_PAGE] = following
-        arena[state + S_HEAD] = following + 1
-    else:
-        arena[state + S_HEAD] = row + words
-        prefetch(arena, _list_word(arena, net, slot, arena[row + words + R_LINK] & LOW))
+    arena[state + S_HEAD], arena[state + S_HEAD_PAGE], arena[state + S_ROWS] = row, page, rows - dropped
+    arena[state + S_COLLECTED] += dropped
+    arena[A_LIVE] -= dropped
+    arena[A_COLLECTED] += dropped
+    return dropped
+
+
+@kernel
+def collect_slot(arena, net, slot):  # type: ignore[no-untyped-def]
+    """Drop every row that is due from a slot; return how many."""
+    due = arena[A_NOW] - net[net[slot + SLOT_NODE] + NODE_WINDOW]
+    return drop_oldest(arena, net, slot, due, arena[A_LIVE])

@@ -146,91 +146,121 @@ class Network:
 
 
 class _Assembler:
-    """Lays a network out: sections one after the other, their places in the header."""
+    """Lays a network out: sections one after the other, their places in the header, the lists behind them all.
+
+    The sections' sizes are known before their records are made, so a record can say where another one will be.
+    """
 
     def __init__(self, network: Network, seed: int) -> None:
         self.network = network
         self.seed = np.int64(seed)
-        self.words: list[int] = [0] * at.N_HEADER
-        self.columns: list[int] = []
-        self.code: list[int] = []
+        self.predicates = sorted({*network.known, *(p for _, p, _ in network.keys if p)})
+        self.header = [0] * at.N_HEADER
+        self.records: list[int] = []  # of all sections that are made
+        self.lists: list[int] = []  # columns, relations and programs
         self.wide = at.T_COLUMNS + network.widest
+        begin = at.N_HEADER
+        for section, words in self._sizes().items():
+            self.header[section] = begin
+            begin += words
+
+    def _sizes(self) -> dict[int, int]:
+        """Return the words of each section, in their order."""
+        network = self.network
+        shaped = sum(1 for s, _, o in network.keys if s or o)
+        keyed = sum(len({i.parameters for i in t.instances}) for t in network.terminals if t.parameters)
+        return {
+            at.N_PREDICATES: _open_size(len(self.predicates)) * at.PREDICATE_WIDTH,
+            at.N_UNKNOWN: at.PREDICATE_WIDTH,
+            at.N_KEYS: _open_size(shaped) * at.KEY_WIDTH,
+            at.N_ROUTES: sum(map(len, network.keys.values())) * at.ROUTE_WIDTH,
+            at.N_ALPHAS: len(network.alphas) * at.ALPHA_WIDTH,
+            at.N_EDGES: len(network.edges()) * at.EDGE_WIDTH,
+            at.N_SLOTS: len(network.slots) * at.SLOT_WIDTH,
+            at.N_NODES: len(network.nodes) * at.NODE_WIDTH,
+            at.N_TERMINALS: len(network.terminals) * at.TERMINAL_WIDTH,
+            at.N_INSTANCES: sum(len(terminal.instances) for terminal in network.terminals) * at.INSTANCE_WIDTH,
+            at.N_INSTANCE_KEYS: _open_size(keyed) * at.INSTANCE_KEY_WIDTH,
+            at.N_STREAMS: len(network.streams) * self._stream_width(),
+            at.N_LISTS: 0,
+        }
 
     def net(self) -> np.ndarray:
-        self.words[at.N_SEED] = int(self.seed)
-        times = self.network.times
-        self.words[at.N_TIMES], self.words[at.N_END] = times, min(times, 2)
-        self.words[at.N_START] = times if times == 3 else at.R_WINDOW_START
+        network, header = self.network, self.header
+        times = network.times
+        header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
+        header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         self._dispatch()
         self._records()
-        self._place(at.N_COLUMNS, self.columns)
-        code = len(self.words)
-        self._place(at.N_CODE, self.code)
-        net = np.array(self.words, dtype=np.int64)
-        self._point_at_code(net, code)
-        net[at.N_STRIDE] = self.wide
-        net[at.N_MOST_ROUTES] = 4 * max((len(found) for found in self.network.keys.values()), default=0)
-        return net
+        self._streams()
+        header[at.N_STRIDE] = self.wide
+        header[at.N_MOST_ROUTES] = 4 * max((len(found) for found in network.keys.values()), default=0)
+        return np.array(header + self.records + self.lists, dtype=np.int64)
 
-    def _point_at_code(self, net: np.ndarray, code: int) -> None:
-        """Make the records' places of programs absolute."""
-        network = self.network
-        edges, instances = len(network.edges()), sum(len(t.instances) for t in network.terminals)
-        for i in range(edges):
-            edge = net[at.N_EDGES] + i * at.EDGE_WIDTH
-            net[edge + at.EDGE_CODE : edge + at.EDGE_CODE_END + 1] += code
-        for i in range(instances):
-            instance = net[at.N_INSTANCES] + i * at.INSTANCE_WIDTH
-            net[instance + at.INSTANCE_CODE : instance + at.INSTANCE_CODE_END + 1] += code
+    def _put(self, section: int, words: list[int]) -> None:
+        """Add a section; it has to come where its place was said to be."""
+        if self.header[section] != at.N_HEADER + len(self.records):
+            raise AssertionError(f"section {section} is not where it was planned")
+        self.records += words
 
-    def _place(self, header: int, words: list[int]) -> None:
-        self.words[header] = len(self.words)
-        self.words.extend(words)
+    def _at(self, section: int, number: int, width: int) -> int:
+        """Return where a record is."""
+        return self.header[section] + number * width
 
-    def _list(self, columns: tuple[int, ...] | list[int]) -> int:
-        begin = len(self.columns)
-        self.columns.extend(columns)
+    def _list(self, words: tuple[int, ...] | list[int]) -> int:
+        """Add a list; return where it begins."""
+        begin = self.header[at.N_LISTS] + len(self.lists)
+        self.lists.extend(words)
         return begin
 
     def _program(self, program: tuple[int, ...]) -> list[int]:
-        begin = len(self.code)
-        self.code.extend(program)
-        return [begin, len(self.code)]
+        begin = self._list(program)
+        return [begin, begin + len(program)]
 
     def _dispatch(self) -> None:
         keys = self.network.keys
         routes: list[int] = []
-        predicates = {p: [p, 0, 0, 0] for p in (0, *self.network.known, *(p for _, p, _ in keys))}
-        table = _open_table(len(keys), at.KEY_WIDTH)
+        predicates = {p: [p, 0, 0, 0] for p in (0, *self.predicates)}
+        table = [0] * (self.header[at.N_ROUTES] - self.header[at.N_KEYS])
         mask = len(table) // at.KEY_WIDTH - 1
         for (s, p, o), found in keys.items():
-            begin, count = len(routes) // at.ROUTE_WIDTH, len(found)
-            routes += [word for route in found for word in self._route(route)]
+            begin, count = self.header[at.N_ROUTES] + len(routes), len(found)
+            routes += [word for route in found for word in self._route(route, p, o)]
             if s or o:
                 home = int(key_home(self.seed, s, p, o, mask))
                 _put(table, home, [s, p, o, begin, count], at.KEY_WIDTH, at.KEY_COUNT)
                 predicates[p][at.PREDICATE_SHAPES] |= _shape(s, o)
             else:
                 predicates[p][at.PREDICATE_BEGIN : at.PREDICATE_COUNT + 1] = begin, count
-        self._place(at.N_KEYS, table)
-        self.words[at.N_KEY_MASK] = mask
-        self._place(at.N_ROUTES, routes)
-        self._place(at.N_UNKNOWN, predicates.pop(0))
+        self.header[at.N_KEY_MASK] = mask
+        unknown = predicates.pop(0)
         self._predicates(predicates)
+        self._put(at.N_UNKNOWN, unknown)
+        self._put(at.N_KEYS, table)
+        self._put(at.N_ROUTES, routes)
 
     def _predicates(self, predicates: dict[int, list[int]]) -> None:
-        table = _open_table(len(predicates), at.PREDICATE_WIDTH)
-        mask = len(table) // at.PREDICATE_WIDTH - 1
+        size = _open_size(len(predicates))
+        table, mask = [0] * (size * at.PREDICATE_WIDTH), size - 1
         for p, record in predicates.items():
             _put(table, int(predicate_home(self.seed, p, mask)), record, at.PREDICATE_WIDTH, at.PREDICATE_ID)
-        self._place(at.N_PREDICATES, table)
-        self.words[at.N_PREDICATE_MASK] = mask
+        self._put(at.N_PREDICATES, table)
+        self.header[at.N_PREDICATE_MASK] = mask
 
-    def _route(self, route: Route) -> list[int]:
+    def _route(self, route: Route, predicate: int, obj: int) -> list[int]:
+        """Return the words of a route of the inputs that have this predicate and object, if they are not 0."""
         if not 0 <= route.alpha < len(self.network.alphas):
             raise IndexError(f"a route leads to α {route.alpha}, but there are {len(self.network.alphas)}")
+        alpha = self.network.alphas[route.alpha]
+        derived = (
+            route.subject != at.FROM_SUBJECT
+            or route.predicate not in (at.FROM_PREDICATE, predicate or at.FROM_PREDICATE)
+            or route.object not in (at.FROM_OBJECT, obj or at.FROM_OBJECT)
+        )
         flags = route.guard * at.FLAG_GUARD | route.twin * at.FLAG_TWIN
-        return [route.alpha, route.subject, route.predicate, route.object, flags]
+        flags |= derived * at.FLAG_DERIVES | (alpha.equal != 0) * at.FLAG_EQUAL | (alpha.streams >= 0) * at.FLAG_STREAMS
+        place = self._at(at.N_ALPHAS, route.alpha, at.ALPHA_WIDTH)
+        return [place, route.subject, route.predicate, route.object, flags]
 
     def _records(self) -> None:
         network = self.network
@@ -238,39 +268,48 @@ class _Assembler:
         alphas: list[int] = []
         for alpha in network.alphas:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
-        nodes = [word for node in network.nodes for word in self._node(node, edges)]
-        self._place(at.N_ALPHAS, alphas)
-        self._place(at.N_EDGES, edges)
-        slots = [w for s in network.slots for w in (s.node, s.index, 1 + network.times + s.columns)]
-        self._place(at.N_SLOTS, slots)
-        self._place(at.N_NODES, nodes)
-        self.words[at.N_SLOT_COUNT], self.words[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
-        self._streams()
+        nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
+        self._put(at.N_ALPHAS, alphas)
+        self._put(at.N_EDGES, edges)
+        self._put(at.N_SLOTS, [word for i, slot in enumerate(network.slots) for word in self._slot(i, slot)])
+        self._put(at.N_NODES, nodes)
+        self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
         self._terminals()
 
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
-        begin = len(words) // at.EDGE_WIDTH
+        begin = self.header[at.N_EDGES] + len(words)
         for edge in edges:
             targets = self.network.slots if edge.kind == at.TO_SLOT else self.network.terminals
             if not 0 <= edge.target < len(targets):
                 raise IndexError(f"an edge leads to number {edge.target} of {len(targets)} ({edge})")
+            target = self._at(at.N_TERMINALS, edge.target, at.TERMINAL_WIDTH)
             if edge.kind == at.TO_SLOT:
                 slot = self.network.slots[edge.target]
                 if len(edge.payload) != slot.columns or len(edge.keys) != self.network.nodes[slot.node].keys:
                     raise ValueError(f"{edge} does not fit {slot}")
-            words += [edge.kind, edge.target, *self._program(edge.program)]
+                target = self._at(at.N_SLOTS, edge.target, at.SLOT_WIDTH)
+            words += [edge.kind, target, *self._program(edge.program)]
             words += [self._list(edge.keys), self._list(edge.payload), len(edge.payload)]
         return begin, len(edges)
 
-    def _node(self, node: Node, edges: list[int]) -> list[int]:
+    def _slot(self, number: int, slot: Slot) -> list[int]:
+        lists = at.G_KEY + self.network.nodes[slot.node].keys
+        return [
+            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, 1 + self.network.times + slot.columns,
+            _state(number), lists + slot.index,
+        ]  # fmt: skip
+
+    def _node(self, number: int, node: Node, edges: list[int]) -> list[int]:
         if not 2 <= len(node.slots) <= MOST_SLOTS:
             raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
-        group_words = at.G_KEY + node.keys + len(node.slots)
+        lists = at.G_KEY + node.keys
+        group_words = lists + len(node.slots)
         # Whoever fits without ends must fit with them: the first interval must not find a network too wide.
         row_words = 1 + max(2, self.network.times) + max(self.network.slots[slot].columns for slot in node.slots)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
         first, count = self._edges(node.edges, edges)
+        foreseen = first if _foreseen(node) else at.NONE
         last, columns = self._listener(node), node.out
         if last is not None:
             first, count, columns = last.query, last.branch, [node.out[column] for column in last.out]
@@ -280,9 +319,12 @@ class _Assembler:
         relations = [word for r in node.relations for word in (r.left, r.right, r.code)]
         self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
         return [
-            len(node.slots), node.slots[0], node.keys, node.window, self._list(out), len(columns),
-            first, count, self._list(relations), len(node.relations), group_words, last is not None,
-            first if last is None and _foreseen(node) else at.NONE,
+            number, int(mix(self.seed, np.int64(number))),
+            len(node.slots), (1 << len(node.slots)) - 1, _state(node.slots[0]),
+            node.keys, lists, group_words,
+            _state(len(self.network.slots)) + number,
+            node.window, self._list(out), len(columns), self._list(relations), len(node.relations),
+            first, count, last is not None, foreseen,
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:
@@ -295,33 +337,37 @@ class _Assembler:
         one = terminal.instances[0]
         return one if not one.program and one.window >= node.window else None
 
+    def _stream_width(self) -> int:
+        return 1 + max((number for shifts in self.network.streams for number in shifts), default=0)
+
     def _streams(self) -> None:
-        sets = self.network.streams
-        width = 1 + max((number for shifts in sets for number in shifts), default=0)
-        self._place(at.N_STREAMS, [shifts.get(i, at.REFUSED) for shifts in sets for i in range(width)])
-        self.words[at.N_STREAM_WIDTH] = width
+        width = self._stream_width()
+        words = [shifts.get(i, at.REFUSED) for shifts in self.network.streams for i in range(width)]
+        self._put(at.N_STREAMS, words)
+        self.header[at.N_STREAM_WIDTH] = width
 
     def _terminals(self) -> None:
         terminals: list[int] = []
         instances: list[int] = []
         keyed: list[list[int]] = []
         most_out = 0
-        for number, terminal in enumerate(self.network.terminals):
+        for terminal in self.network.terminals:
             ordered = sorted(terminal.instances, key=lambda i: i.parameters)
-            begin = len(instances) // at.INSTANCE_WIDTH
-            for place, instance in enumerate(ordered, begin):
+            place, begin = self.header[at.N_TERMINALS] + len(terminals), self.header[at.N_INSTANCES] + len(instances)
+            former: tuple[int, ...] = ()
+            for instance in ordered:
                 most_out = max(most_out, len(instance.out))
-                if terminal.parameters and (
-                    place == begin or instance.parameters != ordered[place - begin - 1].parameters
-                ):
-                    keyed.append([self._parameter_hash(number, instance.parameters), place, 0])
+                if instance.parameters != former:
+                    here = self.header[at.N_INSTANCES] + len(instances)
+                    keyed.append([self._parameter_hash(place, instance.parameters), here, 0])
                 if terminal.parameters:
                     keyed[-1][at.INSTANCE_KEY_COUNT] += 1
-                instances += self._instance(number, instance)
+                former = instance.parameters
+                instances += self._instance(place, instance)
             terminals += [self._list(terminal.parameters), len(terminal.parameters), begin, len(ordered)]
-        self._place(at.N_TERMINALS, terminals)
-        self._place(at.N_INSTANCES, instances)
-        self.words[at.N_OUT_WIDTH] = at.O_COLUMNS + most_out
+        self._put(at.N_TERMINALS, terminals)
+        self._put(at.N_INSTANCES, instances)
+        self.header[at.N_OUT_WIDTH] = at.O_COLUMNS + most_out
         self._instance_keys(keyed)
 
     def _parameter_hash(self, terminal: int, parameters: tuple[int, ...]) -> int:
@@ -337,18 +383,13 @@ class _Assembler:
         ]  # fmt: skip
 
     def _instance_keys(self, keyed: list[list[int]]) -> None:
-        table = _open_table(len(keyed), at.INSTANCE_KEY_WIDTH)
-        mask = len(table) // at.INSTANCE_KEY_WIDTH - 1
+        size = _open_size(len(keyed))
+        table, mask = [0] * (size * at.INSTANCE_KEY_WIDTH), size - 1
         for record in keyed:
-            _put(
-                table,
-                record[at.INSTANCE_KEY_HASH] & mask,
-                record,
-                at.INSTANCE_KEY_WIDTH,
-                at.INSTANCE_KEY_COUNT,
-            )
-        self._place(at.N_INSTANCE_KEYS, table)
-        self.words[at.N_INSTANCE_KEY_MASK] = mask
+            home = record[at.INSTANCE_KEY_HASH] & mask
+            _put(table, home, record, at.INSTANCE_KEY_WIDTH, at.INSTANCE_KEY_COUNT)
+        self._put(at.N_INSTANCE_KEYS, table)
+        self.header[at.N_INSTANCE_KEY_MASK] = mask
 
 
 def _foreseen(node: Node) -> bool:
@@ -360,12 +401,17 @@ def _shape(s: int, o: int) -> int:
     return (at.SHAPE_SPO if o else at.SHAPE_SP) if s else at.SHAPE_PO
 
 
-def _open_table(entries: int, width: int) -> list[int]:
-    """Return an empty open-addressing table of at most half load, a power of two of records."""
+def _open_size(entries: int) -> int:
+    """Return the records of an open-addressing table of at most half load: a power of two."""
     size = 2
     while size < 2 * entries + 1:
         size *= 2
-    return [0] * (size * width)
+    return size
+
+
+def _state(slot: int) -> int:
+    """Return where the arena has a slot's state; behind the last one are the last groups of the nodes."""
+    return at.A_HEADER + slot * at.S_WIDTH
 
 
 def _put(table: list[int], home: int, record: list[int], width: int, used: int) -> None:
@@ -379,20 +425,14 @@ def _put(table: list[int], home: int, record: list[int], width: int, used: int) 
 def new_arena(net: np.ndarray, edges: int, *, words: int = 1 << 14) -> np.ndarray:
     """Return the empty state of a network."""
     slots, nodes = int(net[at.N_SLOT_COUNT]), int(net[at.N_NODE_COUNT])
-    states = at.A_HEADER
-    last_groups = states + slots * at.S_WIDTH
-    edge_counters = last_groups + nodes
+    edge_counters = _state(slots) + nodes
     buckets = edge_counters + edges
     count = at.PAGE
     top = buckets + count
     while words < top + 8 * at.PAGE:
         words *= 2
     arena = np.zeros(words, dtype=np.int64)
-    arena[at.A_SLOT_STATES], arena[at.A_LAST_GROUPS], arena[at.A_EDGE_COUNTERS] = (
-        states,
-        last_groups,
-        edge_counters,
-    )
+    arena[at.A_SLOT_STATES], arena[at.A_EDGE_COUNTERS] = _state(0), edge_counters
     arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
     arena[at.A_NOW], arena[at.A_MOST_WORDS] = EARLIEST, 1 << 31
     return arena

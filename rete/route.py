@@ -14,10 +14,10 @@ from itertools import product
 
 import numpy as np
 
-from retewave.rete.dispatch import dispatch
+from retewave.rete.dispatch import alpha_of_edges, dispatch, edge_number
 from retewave.rete.filters import part_of
 from retewave.rete.jit import kernel
-from retewave.rete.layout import ALPHA_EDGES, ALPHA_WIDTH, N_ALPHAS, N_STRIDE, T_COLUMNS, T_EDGES
+from retewave.rete.layout import N_STRIDE, T_COLUMNS, T_EDGES
 from retewave.rete.rows import ROW_WIDTH
 from retewave.rete.values import Values
 from retewave.rete.words import tail, words
@@ -68,7 +68,7 @@ def _route(net, rows, lo, hi, kinds, hashes, stack, alphas, roles, opens, starts
         top = dispatch(records, flat, row * ROW_WIDTH, kind, tuples)
         before = count
         for at in range(0, top, stride):
-            alpha = of_edges[tuples[at + T_EDGES]]
+            alpha = of_edges[edge_number(records, tuples[at + T_EDGES])]
             for i in range(starts[alpha], starts[alpha + 1]):
                 item, role = tail(tuples, at), role_words[i]
                 count = _send(role_words, role, open_words, item, there, shards, marks, row, found, count)
@@ -82,7 +82,7 @@ class Routing:
 
     def __init__(self, net: np.ndarray, stack: np.ndarray, roles: Sequence[Sequence[Role]], shards: int) -> None:
         self._net, self._stack, self._shards = net, stack.copy(), shards
-        self._alphas = _alpha_of_edges(net, len(roles))
+        self._alphas = alpha_of_edges(net, len(roles))
         self._starts = np.zeros(len(roles) + 1, np.int64)
         places: list[int] = []  # of the roles, alpha by alpha
         records: list[int] = []
@@ -113,15 +113,6 @@ class Routing:
         numbers, begins, counts = np.unique(shards[order], return_index=True, return_counts=True)
         found = zip(numbers.tolist(), begins.tolist(), counts.tolist(), strict=True)
         return [(shard, places[order[begin : begin + count]]) for shard, begin, count in found]
-
-
-def _alpha_of_edges(net: np.ndarray, alphas: int) -> np.ndarray:
-    """Return which α has the edges that begin at a place."""
-    begin = int(net[N_ALPHAS])
-    edges = net[begin : begin + alphas * ALPHA_WIDTH].reshape(alphas, ALPHA_WIDTH)[:, ALPHA_EDGES]
-    found = np.zeros(1 + int(edges.max(initial=0)), dtype=np.int64)
-    found[edges] = np.arange(alphas)
-    return found
 
 
 def _record(role: Role, opens: list[int]) -> list[int]:

@@ -14,6 +14,7 @@ import numpy as np
 from retewave.errors import LimitError
 from retewave.rete import layout as at
 from retewave.rete.collect import collect_now
+from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.kernel import (
     CELLS,
@@ -130,13 +131,9 @@ class Runtime:
 
     def static_facts(self, rows: np.ndarray, values: Values) -> np.ndarray:
         """Return the facts that static rows give; `distinct_facts` tells them apart."""
-        net, alphas = self.state.net, len(self.network.alphas)
-        begin = int(net[at.N_ALPHAS])
-        records = net[begin : begin + alphas * at.ALPHA_WIDTH].reshape(alphas, at.ALPHA_WIDTH)
-        alpha_of_edges = np.zeros(1 + int(records[:, at.ALPHA_EDGES].max(initial=0)), dtype=np.int64)
-        alpha_of_edges[records[:, at.ALPHA_EDGES]] = np.arange(alphas)
-        flat = np.ascontiguousarray(rows).reshape(-1)
-        return static_facts(net, flat, values.kind, self.state.stack, alpha_of_edges)
+        net, flat = self.state.net, np.ascontiguousarray(rows).reshape(-1)
+        of_edges = alpha_of_edges(net, len(self.network.alphas))
+        return static_facts(net, flat, values.kind, self.state.stack, of_edges)
 
     def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
         row, said = 0, at.OUTPUT_FULL
