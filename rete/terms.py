@@ -183,6 +183,10 @@ class Terms:
         """Tell whether a sweep is due: the terms have doubled since the last one, or grown so many times."""
         return len(self) >= max(_SWEEP_FROM, times * self._swept_to, 2 * self._pinned)
 
+    def in_use(self, growth: float) -> float:
+        """Return how many terms are in use, if those that the last sweep left and that are not pinned grew so much."""
+        return self._pinned + growth * max(0, self._swept_to - self._pinned)
+
     def sweep(self, marks: np.ndarray) -> int:
         """Reclaim every id that is neither marked, nor pinned, nor held; return how many those were.
 
@@ -248,7 +252,8 @@ class Terms:
             rows = _power_of_two(ids + terms, max(4 * len(self._table.spans), _GROWN_IDS))
             made |= {name: extended(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
-            made["slots"] = zeros((_power_of_two(2 * (live + terms), 2 * len(self._table.slots)),))
+            made["slots"] = zeros((_power_of_two(2 * (live + terms), 4 * len(self._table.slots)),))
+            made["slots"].fill(0)  # a page that is read first is mapped twice, and the second time all cores are told
         self._connect(self._table._replace(**made))
         if "slots" in made:
             fill_slots(self.address)

@@ -35,8 +35,8 @@ __all__ = ["Live"]
 Held = Callable[[], list[np.ndarray]]
 
 SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
-_FEW = 16  # rows that have gone are worth a sweep when they are one for so many terms
-_MANY_TIMES = 4  # a sweep that may be in vain is put off until the terms are so many times what the last one left
+_FEW = 16  # terms that no row accounts for are worth a sweep when they are one in so many
+_MANY_TIMES = 16  # a sweep that seems to be in vain is put off until the terms are so many times what the last one left
 _PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
 
 
@@ -53,7 +53,8 @@ class Live:
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
-        self._gone_before = 0  # rows collected or shed before the last sweep began
+        self._rows_before = 0  # live rows when the last sweep began
+        self._rows_ahead = 0  # rows that were waiting then
         self._generation = -1  # the registry's when the network was made
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been found
@@ -245,24 +246,25 @@ class Live:
     def _pays(self) -> bool:
         """Tell whether a sweep may find anything.
 
-        While a window fills, all that has come is still in use, and to go through it again and again is in vain.
+        One that has found next to nothing tells how many terms the rows have use for.  While a window fills, rows and
+        terms grow alike; as long as there are no more terms than the rows account for, to go through them is in vain.
         """
-        gone = self._gone() - self._gone_before
-        return self.terms.worthwhile or _FEW * gone >= len(self.terms) or self.terms.due(_MANY_TIMES)
+        before = self._rows_before + self._rows_ahead
+        growth = (self._live_rows() + self._rows_ahead) / before if before else 1.0
+        unaccounted = len(self.terms) - self.terms.in_use(growth)
+        return self.terms.worthwhile or _FEW * unaccounted >= len(self.terms) or self.terms.due(_MANY_TIMES)
 
-    def _gone(self) -> int:
-        """Return how many rows have been collected or shed so far."""
-        counts = self.current().runtime.arena
-        return self.collected + self.shed + int(counts[at.A_COLLECTED]) + int(counts[at.A_SHED])
+    def _live_rows(self) -> int:
+        return int(self.current().runtime.arena[at.A_LIVE])
 
     def _begun(self) -> Sweep:
         """Begin a sweep, while no reader scans: its rows are where they can be told."""
-        self._gone_before = self._gone()
         with ExitStack() as gates:
             for gate, _ in self._readings:
                 gates.enter_context(gate)
             waiting = [rows for _, held in self._readings for rows in held()]
             waiting += [self.waiting, *(of() for of in self.holders)]
             marks = self.terms.begin_sweep()
+        self._rows_before, self._rows_ahead = self._live_rows(), sum(map(len, waiting))
         held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
         return Sweep(self.terms, marks, self.current(), held, self._batches)
