@@ -118,6 +118,22 @@ def test_a_window_that_fills_is_seldom_swept_and_one_that_moves_on_is(monkeypatc
     assert len(sizes) > 3 and max(sizes) <= 2 * 2_200 and len(engine.terms) <= 2 * 2_200
 
 
+def test_terms_that_no_row_accounts_for_are_swept_though_the_last_sweep_was_in_vain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terms_module, "_SWEEP_FROM", 100)
+    engine = rw.Engine()
+    engine.register(
+        "SELECT ?x FROM STREAM <http://e/s> [RANGE 9000s] { ?x <http://e/p> ?y . ?x <http://e/q> ?z FILTER(?y > 0) }"
+    )
+    for n in range(200):
+        engine.push((f"http://e/x{n}", "http://e/p", n + 1), time=n, stream="http://e/s")
+    assert len(engine.terms) > 400
+    for n in range(1_000):  # none of these is stored
+        engine.push((f"http://e/y{n}", "http://e/p", -n), time=200 + n, stream="http://e/s")
+    assert len(engine.terms) < 1_200
+
+
 def test_what_a_removed_query_alone_has_used_goes_when_the_terms_have_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms_module, "_SWEEP_FROM", 100)
     engine, text = (
