@@ -20,15 +20,21 @@ from retewave.bench.targets import rows_of_targets
 
 __all__ = ["main"]
 
+_LINES = 20  # that tell of a bench's progress where there is no terminal
+
 
 def _measure(wanted: Sequence[Point], repetitions: int, console: Console) -> list[Measured]:
-    """Measure with a bar on a terminal, silently in a pipe."""
+    """Measure with a bar on a terminal, and a line for each twentieth of the runs in a pipe."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    watched = sys.stderr.isatty()
+    watched, total, begun = sys.stderr.isatty(), len(wanted) * repetitions, 0
     with Progress(*columns, console=console, disable=not watched) as bar, tempfile.TemporaryDirectory() as folder:
-        task = bar.add_task("making the data", total=len(wanted) * repetitions)
+        task = bar.add_task("making the data", total=total)
 
         def progress(text: str) -> None:
+            nonlocal begun
+            if not watched and begun * _LINES // total != (begun - 1) * _LINES // total:
+                print(f"run {begun + 1} of {total}: {text}", file=sys.stderr, flush=True)
+            begun += 1
             bar.update(task, description=text, advance=1)
 
         return measure_all(wanted, repetitions, Path(folder), progress)

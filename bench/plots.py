@@ -17,6 +17,7 @@ __all__ = ["LIMIT", "OURS", "PLOTS", "REST", "draw_all", "style"]
 INK, PAPER, GRID = "#22303c", "#ffffff", "#e3e8ec"
 OURS, REST = "#0f7c8a", ["#e07a3f", "#7a6bb1", "#9aa5ad", "#c2a83e"]
 LIMIT = "#3d4b56"
+DASHES = ["-", "--", "-.", ":"]
 
 
 def style() -> Any:
@@ -157,23 +158,29 @@ def pattern_counts(rows: Sequence[Row], plt: Any) -> Any:
 
 def latencies(rows: Sequence[Row], plt: Any) -> Any:
     """Draw the percentiles of the latency."""
-    figure, axes = plt.subplots(figsize=(8, 4.6))
+    figure, axes = plt.subplots(figsize=(12, 4.6))
     axes.set(title="From a triple's due time to its match", ylabel="µs", xlabel="percentile of the matches")
     names = ["p50", "p90", "p99", "p99.9", "max"]
     lines = {name: _lines(rows, "latency", f"latency {name}") for name in names}
-    series = list(dict.fromkeys(one for line in lines.values() for one in line))
-    colours = _colours(series)
+    series = sorted(
+        {one for line in lines.values() for one in line},
+        key=lambda one: (one.partition(",")[0], lines["p99"][one][0].x),
+    )
+    kinds = list(dict.fromkeys(one.partition(",")[0] for one in series))  # a colour each
+    seen: dict[str, int] = {}  # how many of a kind are drawn: a dash each
     for one in series:
+        kind = one.partition(",")[0]
+        seen[kind] = seen.get(kind, -1) + 1
         y = [lines[name][one][0].median for name in names]
-        axes.plot(range(len(names)), y, "o-", color=colours[one], lw=2.2, label=one)
-        axes.annotate(_short(y[2]) + " µs", (2, y[2]), xytext=(0, 8), textcoords="offset points", ha="center", size=9)
+        colour, dash = [OURS, *REST][kinds.index(kind)], DASHES[seen[kind] % len(DASHES)]
+        axes.plot(range(len(names)), y, "o", ls=dash, color=colour, lw=2.2, label=f"{one}: p99 {_short(y[2])} µs")
     if not series:
         _missing(axes)
         return figure
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), names)
     axes.yaxis.set_major_formatter(lambda value, _: _short(value))
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 

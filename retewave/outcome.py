@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,12 @@ class Outcome:
         if len(rows) == 1 or (numbers == numbers[0]).all():
             batch = self._of_query(self.queries[int(numbers[0])], rows, np.arange(len(rows)), clock)
             return [batch] if len(batch) else []
-        for number in np.unique(numbers).tolist():
-            places = np.flatnonzero(numbers == number)
-            batch = self._of_query(self.queries[number], rows[places], places, clock)
+        order = np.argsort(numbers, kind="stable")
+        ordered, by_query = rows[order], numbers[order]
+        begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
+        for begin, end in pairwise(begins):  # copies: whoever holds one query's matches is not to hold all
+            query, places = self.queries[int(by_query[begin])], order[begin:end].copy()
+            batch = self._of_query(query, ordered[begin:end].copy(), places, clock)
             if len(batch):
                 found.append(batch)
         return found
