@@ -16,14 +16,13 @@ import pyoxigraph
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from rdflib.term import Literal, Node
+from oxigraph import compare_as_oxigraph
 
 from retewave.compiler import evaluate
 from retewave.compiler.algebra import Extend
 from retewave.compiler.evaluate import Evaluator, term_of
 from retewave.compiler.expressions import Expression, Variable, variables
 from retewave.compiler.kernel_filters import Program, compile_filter
-from retewave.compiler.operators import FALSE, TRUE, ExpressionError, compare
 from retewave.compiler.parse import parse
 from retewave.rete import filter_codes as op
 from retewave.rete.filters import Filters, decide
@@ -227,20 +226,6 @@ def said_by_oxigraph(text: str, given_: dict[str, str]) -> Any:
     assert isinstance(found, pyoxigraph.QuerySolutions)
     truth = next(iter(found))["t"]
     return None if truth is None else truth.value == "1"
-
-
-def compare_as_oxigraph(symbol: str, left: Node, right: Node) -> Node:
-    """Compare as we do, but for Oxigraph's two liberties in `<` and its kin.
-
-    It gives a term that has no order an order with itself, and NaN none at all, where XPath says false.
-    """
-    if symbol in ("=", "!="):
-        return compare(symbol, left, right)
-    if left == right:
-        return TRUE if "=" in symbol else FALSE
-    if any(isinstance(term, Literal) and str(term) == "NaN" for term in (left, right)):
-        raise ExpressionError("NaN")
-    return compare(symbol, left, right)
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
