@@ -15,7 +15,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.peers.spark_files import CORES, REQUIRES, SETTINGS, START, WARM_UPS, counted, java_missing, resident
+from retewave.bench.peers.spark_files import (
+    CORES,
+    REQUIRES,
+    SETTINGS,
+    START,
+    WARM_UPS,
+    counted,
+    end,
+    java_missing,
+    resident,
+)
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
 
@@ -71,7 +81,7 @@ def _run(task: Task) -> Result:
         arrivals.append(partial(_arrive, folder, len(arrivals), streams[-1], _silence(rate, _LATER)))
         matches, seconds = counted(_found(spark, task, folder), Path(name) / "state", arrivals)
         memory = resident()
-        spark.stop()
+        end(spark)
     return Result(matches, seconds, peak_rss=memory)
 
 

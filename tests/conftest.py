@@ -26,6 +26,7 @@ if os.environ.get("CI"):
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one local session of a test run; the tests that want it are of one xdist group, so one process starts it."""
+    from retewave.bench.peers.spark_files import end
     from retewave.errors import UsageError
     from retewave.spark.sessions import check_installed, session
 
@@ -39,4 +40,4 @@ def spark() -> Iterator[SparkSession]:
         started = session("local[2]", shards=2, settings=settings | {"spark.driver.memory": "1g"})
         started.sparkContext.setLogLevel("OFF")
         yield started
-        started.stop()
+        end(started)

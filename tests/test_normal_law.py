@@ -24,6 +24,7 @@ from retewave.compiler.algebra import Query, Term, TriplePattern, Values, Variab
 from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.normal import Branch, FilterStep, Step, branches
 from retewave.compiler.parse import parse
+from retewave.errors import QueryError
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 600
 
@@ -264,16 +265,24 @@ def whole(group: str) -> str:
     return f"{{ {labelled} VALUES ({' '.join(NAMES)}) {{ (UNDEF UNDEF UNDEF UNDEF) }} }}"
 
 
+MANY = "{ ?a ⟨(!(<urn:p>|^<urn:p>)|!(<urn:p>|^<urn:p>))⟩ ?a . }"  # four alternatives
+
 graphs = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(PREDICATES), terms), max_size=6, unique=True)
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 @example("{ ?a ?b ?a . FILTER(?a >= ?a) }", [("<urn:x>", "<urn:p>", "<urn:x>")])
+@example(f"{{ {MANY * 5} }}", [])
 @given(groups(), graphs)
 def test_normal_form_has_the_solutions_of_the_query(group: str, graph: list[tuple[str, str, str]]) -> None:
     query = parse(f"SELECT ?a ?b ?c ?d WHERE {as_paths(whole(group))}")
     theirs = f"SELECT ?a ?b ?c ?d WHERE {spelled_out(whole(group))}"
     note(theirs)
     triples = [(s.encode(), p.encode(), o.encode()) for s, p, o in graph]
-    with patch.object(evaluate, "compare", compare_as_oxigraph):
-        assert solutions_of_branches(query, triples) == solutions_of_oxigraph(theirs, graph)
+    try:
+        with patch.object(evaluate, "compare", compare_as_oxigraph):
+            ours = solutions_of_branches(query, triples)
+    except QueryError as refused:
+        assert "alternatives" in str(refused)  # the law is about queries that have a normal form
+        return
+    assert ours == solutions_of_oxigraph(theirs, graph)

@@ -31,6 +31,7 @@ __all__ = [
     "WARM_UPS",
     "Stream",
     "counted",
+    "end",
     "java_missing",
     "kinds",
     "of_offers",
@@ -103,6 +104,15 @@ def session() -> Any:
     return builder.getOrCreate()
 
 
+def end(spark: Any) -> None:
+    """Stop a session and wait until its JVM is gone: up to then it may write into its folders."""
+    gateway = spark.sparkContext._gateway
+    spark.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()
+
+
 def java_missing() -> str:
     """Return why there is no Java to run Spark with, or nothing."""
     home = os.environ.get("JAVA_HOME")
@@ -147,7 +157,7 @@ def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
         found = matches_of(Stream(spark, folder, classes, task.question.window))
         matches, seconds = counted(found, Path(name) / "state", arrivals)
         memory = resident()
-        spark.stop()
+        end(spark)
     return Result(matches, seconds, peak_rss=memory)
 
 
