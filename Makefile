@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := retewave rete epsilon windows compiler viz bench tests examples
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint format bench bench-full profile soak clean
+.PHONY: help demo test test-long lint format bench bench-full turns profile soak clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,10 @@ bench: $(VENV)/.dev  ## the benchmark tables and plots (eight minutes or so)
 
 bench-full: $(VENV)/.dev  ## every sweep of the benchmark (half an hour or more)
 	$(BIN)/python -m retewave.bench --full
+
+COMMIT ?= HEAD
+turns: $(VENV)/.dev  ## these files and another commit by turns: make turns COMMIT=main~1
+	$(BIN)/python -m retewave.bench.turns $(COMMIT)
 
 profile: $(VENV)/.dev  ## where the time goes: reading, dictionary, dispatch, joins, collection, decoding
 	$(BIN)/python -m retewave.bench.profile

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, rows_of, write_rows
+from retewave.bench.harness import Machine, Row, rows_of, write_rows
 from retewave.bench.report import write_report
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import rows_of_targets
+from retewave.bench.watched import SweepNames, leave_if_failed, measure_watched
 
 __all__ = ["main"]
-
-_LINES = 20  # that tell of a bench's progress where there is no terminal
-
-
-def _measure(wanted: Sequence[Point], repetitions: int, console: Console) -> list[Measured]:
-    """Measure with a bar on a terminal, and a line for each twentieth of the runs in a pipe."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    watched, total, begun = sys.stderr.isatty(), len(wanted) * repetitions, 0
-    with Progress(*columns, console=console, disable=not watched) as bar, tempfile.TemporaryDirectory() as folder:
-        task = bar.add_task("making the data", total=total)
-
-        def progress(text: str) -> None:
-            nonlocal begun
-            if not watched and begun * _LINES // total != (begun - 1) * _LINES // total:
-                print(f"run {begun + 1} of {total}: {text}", file=sys.stderr, flush=True)
-            begun += 1
-            bar.update(task, description=text, advance=1)
-
-        return measure_all(wanted, repetitions, Path(folder), progress)
 
 
 def _table(rows: Sequence[Row], machine: Machine) -> Table:
@@ -56,23 +36,19 @@ def _table(rows: Sequence[Row], machine: Machine) -> Table:
 
 
 def main(
-    sweep: Annotated[list[str] | None, typer.Argument(help=f"which of: {', '.join(SWEEPS)}; all by default")] = None,
+    sweep: SweepNames = None,
     full: Annotated[bool, typer.Option("--full", help="every point of every sweep")] = False,
     repetitions: Annotated[int, typer.Option(help="runs of each point; 0: three, or five with --full")] = 0,
     out: Annotated[Path, typer.Option(help="where the report goes")] = Path("bench/out"),
 ) -> None:
     """Measure retewave and what one would pick instead, and write a report."""
-    unknown = set(sweep or []) - set(SWEEPS)
-    if unknown:
-        raise typer.BadParameter(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(SWEEPS)}")
-    measured = _measure(points(sweep or list(SWEEPS), full), repetitions or (5 if full else 3), Console(stderr=True))
+    measured = measure_watched(points(sweep or list(SWEEPS), full), repetitions or (5 if full else 3))
     machine = Machine.here()
     rows = rows_of_targets(measured) + [row for one in measured for row in rows_of(one)]
     write_rows(rows, machine, out / "results.csv")
     Console(width=None if sys.stdout.isatty() else 200).print(_table(rows, machine))
     print(write_report(rows, machine, out))
-    if any(one.failure and not one.failure.startswith("skipped") for one in measured):
-        raise typer.Exit(1)
+    leave_if_failed(measured)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from retewave.bench.engine import drain, engine_of
+from retewave.bench.engine import drain, encode, engine_of
 from retewave.bench.task import Result, Task
 from retewave.rete import layout as at
 
@@ -113,17 +110,14 @@ def _counters(task: Task) -> Result:
     It takes turns of some milliseconds in one thread, whose own clock is read: that tells differences of one per cent,
     which runs of the whole engine do not.
     """
-    engine = engine_of(task)
-    engine.flush()
-    reader: Any = import_module("retewave").read(str(task.offers), rate=task.question.rate)
-    chunks = [chunk.rows.copy() for chunk in reader.chunks(engine.terms, engine.live.acceptance)]
+    rows = encode(task)
     spent: dict[str, list[float]] = {kind: [] for kind in KINDS}
     matches = set()
     started = time.perf_counter()
     for _ in range(PASSES):
         for kind, counting in KINDS.items():
             began = time.thread_time()
-            matches.add(sum(len(rows) for rows in _poured(engine, chunks, counting)))
+            matches.add(rows.pour(_empty(rows.engine, counting)))
             spent[kind].append(time.thread_time() - began)
     (found,) = matches
     return Result(
@@ -136,13 +130,10 @@ def _counters(task: Task) -> Result:
     )
 
 
-def _poured(engine: Any, chunks: list[np.ndarray], counting: bool) -> Iterator[np.ndarray]:
-    """Yield what an empty network like the engine's makes of a stream."""
-    running = engine.live.current()
-    empty = running.runtime
-    runtime = type(empty)(empty.network, replace(empty.options, stats=counting), empty.depth, empty.memo)
-    for rows in chunks:
-        yield from runtime.pour(rows, engine.terms.values)
+def _empty(engine: Any, counting: bool) -> Any:
+    """Return an empty network like the engine's."""
+    runtime = engine.live.current().runtime
+    return type(runtime)(runtime.network, replace(runtime.options, stats=counting), runtime.depth, runtime.memo)
 
 
 def _percent(below: list[float], above: list[float]) -> float:

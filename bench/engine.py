@@ -12,7 +12,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTER", "drain", "encoded", "engine_of", "percentiles"]
+__all__ = ["ADAPTER", "Encoded", "drain", "encode", "engine_of", "percentiles"]
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
 
@@ -178,25 +178,35 @@ def _pushes(task: Task) -> Result:
     return _push_all(task, task.offers.read_bytes().splitlines(keepends=True))
 
 
-def encoded(task: Task) -> tuple[int, float]:
-    """Pour rows that were scanned before the clock starts; return the matches, and the seconds that they took.
+@dataclass(frozen=True)
+class Encoded:
+    """A stream whose rows were scanned beforehand, and the network that they are for."""
 
-    One thread, nothing beside it, as the C program's join is measured; what comes out is output rows, in batches.
-    """
+    engine: Any  # with the task's queries
+    chunks: list[Any]  # of rows
+
+    def pour(self, runtime: Any = None) -> int:
+        """Pour the rows into the network, or another that is told; return how many output rows come out."""
+        runtime, values = runtime or self.engine.live.current().runtime, self.engine.terms.values
+        return sum(len(found) for rows in self.chunks for found in runtime.pour(rows, values))
+
+
+def encode(task: Task) -> Encoded:
+    """Scan a task's stream for a new network."""
     rw: Any = import_module("retewave")
     engine = engine_of(task)
     engine.flush()
     reader = rw.read(str(task.offers), rate=task.question.rate)
-    chunks = [chunk.rows for chunk in reader.chunks(engine.terms, engine.live.acceptance)]
-    runtime, values = engine.live.current().runtime, engine.terms.values
-    started = time.perf_counter()
-    matches = sum(len(found) for rows in chunks for found in runtime.pour(rows, values))
-    return matches, time.perf_counter() - started
+    return Encoded(engine, [chunk.rows for chunk in reader.chunks(engine.terms, engine.live.acceptance)])
 
 
 def _network(task: Task) -> Result:
-    encoded(replace(task, offers=task.warm_up))
-    matches, seconds = encoded(task)
+    """Measure one thread with nothing beside it, as the C program's join is measured."""
+    encode(replace(task, offers=task.warm_up)).pour()
+    rows = encode(task)
+    started = time.perf_counter()
+    matches = rows.pour()
+    seconds = time.perf_counter() - started
     return Result(matches, seconds, match_seconds=seconds)
 
 

@@ -37,6 +37,7 @@ class Point:
     x: float  # the place on the line
     measured: str  # the adapter's name, as in `run.ADAPTERS`
     workload: Workload  # what it has to do there
+    version: Path | None = None  # the folder of another version's packages; None: these are measured
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,14 @@ def _versions() -> str:
     return ", ".join(f"{name} {found[name]}" for name in names if name in found)
 
 
-def _run_once(name: str, task: Task) -> tuple[Result | None, str]:
+def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Result | None, str]:
     """Run a task in a process of its own; return its result, or why there is none."""
     command = [sys.executable, "-m", "retewave.bench.run", name]
+    told, found = task.to_json(), os.environ if version is None else os.environ | {"PYTHONPATH": str(version)}
     try:
-        done = subprocess.run(command, input=task.to_json(), capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run(
+            command, input=told, capture_output=True, text=True, timeout=TIMEOUT, cwd=version, env=found
+        )
     except subprocess.TimeoutExpired:
         return None, f"not done after {TIMEOUT} s"
     if done.returncode:
@@ -146,7 +150,7 @@ class _Runs:
         """Run once more, unless a run has already failed."""
         if self.failure:
             return
-        result, self.failure = _run_once(self.point.measured, self.task)
+        result, self.failure = _run_once(self.point.measured, self.task, self.point.version)
         if result is None:
             return
         if result.matches != self.expected:

@@ -24,7 +24,7 @@ __all__ = ["Interrupted", "Stoppable", "Stopper", "open_stream", "stream_name"]
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupted(Exception):  # noqa: N818: not an error, the way out of a reader
+class Interrupted(Exception):  # not an error, the way out of a reader
     """A signal has asked for the end."""
 
 

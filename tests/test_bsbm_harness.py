@@ -12,7 +12,7 @@ import pytest
 
 from retewave import Engine
 from retewave.bench.dataset import draw
-from retewave.bench.engine import drain, encoded, engine_of, percentiles
+from retewave.bench.engine import drain, encode, engine_of, percentiles
 from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
@@ -142,8 +142,7 @@ def test_a_task_can_be_measured_with_the_counters_on(tmp_path):
 
 def test_the_network_alone_finds_the_expected_matches(tmp_path):
     task, expected = prepare(replace(SMALL, mode="network"), tmp_path)
-    matches, seconds = encoded(Task.from_json(task.to_json()))
-    assert matches == expected and seconds > 0
+    assert encode(Task.from_json(task.to_json())).pour() == expected
 
 
 def test_matches_that_are_spelled_out_are_as_many(tmp_path):

@@ -13,17 +13,19 @@ from pathlib import Path
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTER"]
+__all__ = ["ADAPTER", "compiler", "compiler_missing"]
 
 _SOURCE = Path(__file__).parents[1] / "limit" / "limit.c"
 
 
-def _compiler() -> list[str]:
+def compiler() -> list[str]:
+    """Return the command that compiles C."""
     return shlex.split(os.environ.get("CC", "cc"))
 
 
-def _missing() -> str:
-    return "" if shutil.which(_compiler()[0]) else f"there is no C compiler ({_compiler()[0]})"
+def compiler_missing() -> str:
+    """Return why C cannot be compiled here, or nothing."""
+    return "" if shutil.which(compiler()[0]) else f"there is no C compiler ({compiler()[0]})"
 
 
 @cache
@@ -31,7 +33,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     """Return a folder with the compiled program; both last as long as this process."""
     folder = tempfile.TemporaryDirectory()
     program = str(Path(folder.name) / "limit")
-    subprocess.run([*_compiler(), "-O3", "-march=native", "-o", program, str(_SOURCE)], check=True)
+    subprocess.run([*compiler(), "-O3", "-march=native", "-o", program, str(_SOURCE)], check=True)
     return folder
 
 
@@ -56,5 +58,5 @@ ADAPTER = Adapter(
     name="C, by hand",
     cannot="no engine: this one pattern, no query, no inference, no errors, counts but builds no match",
     run=_run,
-    missing=_missing,
+    missing=compiler_missing,
 )
