@@ -16,6 +16,7 @@ __all__ = ["LIMIT", "OURS", "PLOTS", "REST", "draw_all", "style"]
 
 INK, PAPER, GRID = "#22303c", "#ffffff", "#e3e8ec"
 OURS, REST = "#0f7c8a", ["#e07a3f", "#7a6bb1", "#9aa5ad", "#c2a83e"]
+COLOURS = [OURS, *REST]
 LIMIT = "#3d4b56"
 DASHES = ["-", "--", "-.", ":"]
 
@@ -172,7 +173,7 @@ def latencies(rows: Sequence[Row], plt: Any) -> Any:
         kind = one.partition(",")[0]
         seen[kind] = seen.get(kind, -1) + 1
         y = [lines[name][one][0].median for name in names]
-        colour, dash = [OURS, *REST][kinds.index(kind)], DASHES[seen[kind] % len(DASHES)]
+        colour, dash = COLOURS[kinds.index(kind) % len(COLOURS)], DASHES[seen[kind] % len(DASHES)]
         axes.plot(range(len(names)), y, "o", ls=dash, color=colour, lw=2.2, label=f"{one}: p99 {_short(y[2])} µs")
     if not series:
         _missing(axes)

@@ -1,10 +1,11 @@
 """Garbage collection, on the compute thread.
 
 A row of a memory can never again be part of a match once its window start is more than the node's window before now.
-Rows leave from the head of their memory, all that are due: whenever a page of the memory is full (so that a memory
-never holds more than it should by more than a page), and from all memories after some thousand input rows.  Rows that a
-join made arrive in the order of their ends, not of their starts: one that is due may wait behind one that is not, for
-at most one window.
+Rows leave from the head of their memory, all that are due: when a page of new rows has come to it, when joins have met
+some of them, at each new row when the live rows are more than half their bound, and from all memories after some
+thousand input rows.
+Rows that a join made arrive in the order of their ends, not of their starts: one that is due may wait behind one that
+is not, for at most one window.
 """
 
 from __future__ import annotations

@@ -35,6 +35,9 @@ from retewave.rete.layout import (
     S_NO_WINDOW,
     S_PROBES,
     S_WIDTH,
+    SLOT_INDEX,
+    SLOT_NODE,
+    SLOT_WIDTH,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -42,12 +45,16 @@ from retewave.rete.layout import (
     T_START,
     T_WINDOW_START,
 )
+from retewave.rete.memory import collect_slot
 from retewave.windows import relations
 
-__all__ = ["MOST_SLOTS", "WORK", "combine"]
+__all__ = ["MANY_MET", "MET", "MOST_SLOTS", "ROW", "WORK", "collect_met", "combine"]
 
 MOST_SLOTS = 60  # a node's mask of filled slots is one word
 WORK = MOST_SLOTS + 4  # words of each of the four lists that a combination works with
+ROW = 4 * WORK  # the word behind them: the row that has just been stored
+MET = ROW + 1  # and the next: how many rows were met that are out of the window
+MANY_MET = 8  # are met before the slots of the last one are collected: one by one costs more than to meet them
 
 _holds = kernel(relations.holds)
 
@@ -83,6 +90,16 @@ def _relations_hold(arena, net, node, rows, depth, slot):  # type: ignore[no-unt
     return True
 
 
+@kernel
+def collect_met(arena, net, place, group, end):  # type: ignore[no-untyped-def]
+    """Collect the slots whose oldest row in a group is due; `place` is that of the slot whose row has met them."""
+    node, slot = net[place + SLOT_NODE], net[place + SLOT_INDEX]
+    for other in range(net[node + NODE_SLOTS]):
+        oldest = arena[group + net[node + NODE_LISTS] + other] >> 32
+        if other != slot and oldest != 0 and end - arena[oldest + R_WINDOW_START] > net[node + NODE_WINDOW]:
+            collect_slot(arena, net, place + (other - slot) * SLOT_WIDTH)
+
+
 @inlined
 def combine(arena, net, node, group, slot, row, item, work, into, top, room, stride):  # type: ignore[no-untyped-def]
     """Put every combination of `row`, stored of `item`, with one row of each other slot into the stack or the output.
@@ -90,6 +107,7 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
     Return the new top, or -1 when there is no room for them all: the caller makes room and asks again.
     `work` is four lists: the row chosen in each slot, and with each choice the starts of the combination so far and the
     slot to go back to when this one is through: the last one before it whose chosen row has another one behind it.
+    Rows that are out of the window are counted in `work`, so that those which are due are not met again and again.
     """
     slots, lists = net[node + NODE_SLOTS], group + net[node + NODE_LISTS]
     window, related = net[node + NODE_WINDOW], net[node + NODE_RELATION_COUNT] > 0
@@ -111,6 +129,7 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
         window_start = window_start if window_start < work[WORK + depth] else work[WORK + depth]
         if end - window_start > window:
             no_window += 1
+            work[MET] += 1
         elif related and not _relations_hold(arena, net, node, work, depth, slot):
             no_relation += 1
         else:

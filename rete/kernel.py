@@ -20,7 +20,7 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.filter_codes import TRUE, UNDECIDED
 from retewave.rete.filters import Filters, decide
 from retewave.rete.jit import inlined, kernel
-from retewave.rete.join import WORK, combine
+from retewave.rete.join import MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.layout import (
     A_COUNTING,
     A_EDGE_COUNTERS,
@@ -112,13 +112,12 @@ __all__ = [
     "run",
 ]
 
-STEP = 3 * PAGE + MOST_GROUP_WORDS  # the most words that storing one row can take
+STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 # where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
 P_MARKS, P_MARKED, P_WIDTH = 7, 8, 9  # the address of the marks of so many terms, which the rows to come have to set
-ROW = 4 * WORK  # the word behind the four work lists: the row that has just been stored
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _MEMO = 10, 11, 12, 13, 14
@@ -150,7 +149,7 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
         arena,
         stack=np.zeros((int(net[N_MOST_ROUTES]) + 64) * stride, dtype=np.int64),
         out=np.zeros(256 * width, dtype=np.int64),
-        work=np.zeros(ROW + 1, dtype=np.int64),
+        work=np.zeros(MET + 1, dtype=np.int64),
         progress=np.zeros(P_WIDTH, dtype=np.int64),
         kinds=np.zeros(depth, dtype=np.int64),
         numbers=np.zeros(depth, dtype=np.float64),
@@ -293,6 +292,9 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     else:
         at[P_TOP] = top
     at[P_GROUP] = 0
+    if work[MET] >= MANY_MET:
+        work[MET] = 0
+        collect_met(arena, net, slot, group, item[T_END])
     return DONE
 
 

@@ -3,7 +3,7 @@
 `net` is the network as data: read-only while the stream runs, made by `network.assemble`.
 `arena` is its state: memories' rows, groups, buckets, free lists.  Every index below is a word.
 
-    net    [header | predicates | keys | routes | alphas | edges | slots | nodes | terminals | instances | … | lists]
+    net    [header | predicates, unknown ones | keys | routes | alphas | edges | slots | nodes | terminals | … | lists]
     arena  [header | free lists of groups | slot states | last groups | … pages, groups, bucket tables in any order …]
 
 A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
@@ -114,7 +114,7 @@ A_SINCE = 10  # input rows since the last full collection
 A_LIMIT = 11  # bound on A_LIVE; 0 for none
 A_SHEDDING = 12  # 1: shed at the limit; 0: stop at it
 A_SLOT_STATES = 13  # where the slot states are
-# 14 is not used
+# 14 is not used: snapshots have it
 A_COUNTING = 15  # 1: keep the counters of slots and edges
 A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
 A_USED_WORDS = 17  # words in pages and groups that hold something
@@ -125,7 +125,7 @@ A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
-S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 12, 13, 14  # 11 is not used
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 12, 13, 14  # 11: as above
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory

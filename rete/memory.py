@@ -13,6 +13,7 @@ from retewave.rete.layout import (
     A_BUCKETS,
     A_COLLECTED,
     A_COUNTING,
+    A_LIMIT,
     A_LIVE,
     A_NOW,
     A_STATIC,
@@ -151,12 +152,16 @@ def _static_row(arena, state, words):  # type: ignore[no-untyped-def]
 
 @inlined
 def _streamed_row(arena, net, slot, state, words):  # type: ignore[no-untyped-def]
-    """Return the place of a new streamed row.  Where a page is full, the rows that are due go first."""
-    page, row = arena[state + S_TAIL_PAGE], arena[state + S_TAIL]
-    if page == 0 or row + words > page + PAGE:
+    """Return the place of a new streamed row.
+
+    Where a page is full, or the live rows are more than half their bound, the rows that are due go first.
+    """
+    page, row, bound = arena[state + S_TAIL_PAGE], arena[state + S_TAIL], arena[A_LIMIT]
+    if page == 0 or row + words > page + PAGE or (bound != 0 and 2 * arena[A_LIVE] > bound):
         collect_slot(arena, net, slot)
-        page = arena[state + S_TAIL_PAGE]
-        row = _turn_page(arena, page, state + S_TAIL_PAGE)
+        page, row = arena[state + S_TAIL_PAGE], arena[state + S_TAIL]
+        if page == 0 or row + words > page + PAGE:
+            row = _turn_page(arena, page, state + S_TAIL_PAGE)
         if page == 0:
             arena[state + S_HEAD_PAGE], arena[state + S_HEAD] = row - 1, row
     arena[state + S_TAIL] = row + words
@@ -257,7 +262,7 @@ def drop_oldest(arena, net, slot, due, most):  # type: ignore[no-untyped-def]
             following = arena[page]
             free_page(arena, page)
             page, row = following, following + 1
-    if dropped == rows and page != 0:
+    if dropped == rows and page != 0:  # it is 0 where there was no row
         free_page(arena, page)
         page = 0
         arena[state + S_TAIL_PAGE] = 0

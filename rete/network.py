@@ -1,7 +1,8 @@
 """A network as records, and as the one int64 array that the kernel reads.
 
 The planner (`retewave.compiler.plan`) makes the records; `assemble` lays them out (`layout`); `new_arena` makes the
-empty state for it.  Records refer to each other by number.  Wiring errors are raised here, where the wire is added.
+empty state for it.  Records refer to each other by number, and by place once they are laid out.  Wiring errors are
+raised here, where the wire is added.
 """
 
 from __future__ import annotations

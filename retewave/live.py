@@ -84,6 +84,8 @@ class Live:
         former, registry = self.running, self.registry
         if former is not None and former.lowered.network.times > 1:
             self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
+        if former is not None:
+            former.runtime.collect()  # else a new query would find what was only not yet collected
         static = self.datasets.static
         without_bound = replace(self.options, max_live_rows=0)
         running = self._built(without_bound)

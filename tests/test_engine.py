@@ -68,6 +68,22 @@ def test_a_triple_costs_one_look_up_however_many_patterns_there_are() -> None:
     assert len(built.keys[0, p, 0]) == 1
 
 
+def test_each_query_tells_its_matches_of_a_batch_in_their_order_and_holds_no_others() -> None:
+    engine = rw.Engine()
+    queries = [engine.register(pair(width), keep=None) for width in ("5s", "9s")]
+    engine.register("SELECT ?x FROM STREAM <http://e/s> [RANGE 5s] { ?x <http://e/p> ?y . ?x <http://e/r> ?z }")
+    engine.push([triple("a", "p", 1)], time=0)
+    rows = b"".join(b"<http://e/a> <http://e/q> <http://e/z%d> .\n" % n for n in range(1_000))
+    (found,) = engine.run_batches(
+        rw.read(rows + b"<http://e/a> <http://e/r> <http://e/z> .\n", format="nt", rate=1_000)
+    )
+    assert [matches.query for matches in found[:2]] == queries
+    for query in queries:
+        assert [match.text("z") for match in query.matches] == [b"<http://e/z%d>" % n for n in range(1_000)]
+    held = [array.base if array.base is not None else array for array in (found[2].ids, found[2].places)]
+    assert len(found[2]) == 1 and all(array.nbytes < 100 for array in held)
+
+
 # ---- memory ----
 def test_rows_that_can_no_longer_match_are_collected() -> None:
     engine = rw.Engine()
@@ -76,15 +92,6 @@ def test_rows_that_can_no_longer_match_are_collected() -> None:
     assert list(engine.run(rw.read(lines, format="nt", rate=10_000))) == []
     engine.live.current().runtime.collect()
     assert engine.stats()["live_rows"] == 10_001
-
-
-def test_a_memory_holds_at_most_a_page_of_rows_that_can_no_longer_match() -> None:
-    engine, most = rw.Engine(), 0
-    engine.register(pair("1s"))
-    for n in range(2_000):
-        engine.push((f"http://e/s{n}", "http://e/p", "http://e/o"), time=n / 100)
-        most = max(most, engine.stats()["live_rows"])
-    assert 101 < most <= 101 + at.PAGE
 
 
 def test_terms_that_nothing_uses_are_reclaimed_and_matches_somebody_holds_stay_readable() -> None:

@@ -109,6 +109,14 @@ def test_a_sweep_that_found_little_was_not_worthwhile() -> None:
     assert terms.worthwhile and len(terms) == 141
 
 
+def test_pinned_terms_do_not_grow_with_the_rows_that_use_terms():
+    terms = Terms()
+    ids = terms.intern_many([b"%d" % n for n in range(100)])
+    terms.pin(ids[:40])
+    terms.sweep(np.ones(101, np.uint8))
+    assert (terms.in_use(1.0), terms.in_use(2.0), terms.in_use(0.5)) == (100, 160, 70)
+
+
 def test_no_sweep_is_due_for_pinned_terms():
     terms = Terms(seed=1)
     ids = terms.intern_many([b"%d" % n for n in range(1 << 16)])

@@ -105,7 +105,10 @@ def session() -> Any:
 
 
 def end(spark: Any) -> None:
-    """Stop a session and wait until its JVM is gone: up to then it may write into its folders."""
+    """Stop a session and wait until its JVM is gone: up to then it may write into its folders.
+
+    It is the JVM that PySpark started for this process, and the last one.
+    """
     gateway = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
