@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from retewave.bench.harness import Machine, Row, rows_of, write_rows
+from retewave.bench.harness import Machine, Row, rows_of, shown, write_rows
 from retewave.bench.report import write_report
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import rows_of_targets
@@ -25,23 +26,26 @@ def _table(rows: Sequence[Row], machine: Machine) -> Table:
     for name in ("sweep", "what", "x", "figure", "median", "from", "to", "runs", "target", "note"):
         table.add_column(name, justify="right" if name in ("x", "median", "from", "to", "runs") else "left")
     for row in rows:
-        values = [
-            f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (row.median, row.minimum, row.maximum)
-        ]
+        values = (
+            [shown(value) for value in (row.median, row.minimum, row.maximum)] if row.repetitions else ["–", "", ""]
+        )
         figure = f"{row.metric}, {row.unit}"
-        shown = values if row.repetitions else ["–", "", ""]
         note = row.note if row.sweep == "targets" or not row.repetitions else ""
-        table.add_row(row.sweep, row.series, f"{row.x:g}", figure, *shown, str(row.repetitions), row.target, note)
+        table.add_row(row.sweep, row.series, f"{row.x:g}", figure, *values, str(row.repetitions), row.target, note)
     return table
 
 
 def main(
     sweep: SweepNames = None,
     full: Annotated[bool, typer.Option("--full", help="every point of every sweep")] = False,
-    repetitions: Annotated[int, typer.Option(help="runs of each point; 0: three, or five with --full")] = 0,
-    out: Annotated[Path, typer.Option(help="where the report goes")] = Path("bench/out"),
+    repetitions: Annotated[int, typer.Option(help="runs of each point; 0: three, or five with --full", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="where the report goes; one that is there is replaced")] = Path("bench/out"),
 ) -> None:
     """Measure retewave and what one would pick instead, and write a report."""
+    if find_spec("matplotlib") is None:
+        raise typer.BadParameter(
+            "the report's plots need matplotlib: make .venv/.dev, or pip install 'retewave[bench]'"
+        )
     measured = measure_watched(points(sweep or list(SWEEPS), full), repetitions or (5 if full else 3))
     machine = Machine.here()
     rows = rows_of_targets(measured) + [row for one in measured for row in rows_of(one)]

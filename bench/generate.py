@@ -163,11 +163,11 @@ def write(dataset: Dataset, out: Path) -> None:
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="the folder to write into")],
-    offers: Annotated[int, typer.Option(help="offers in the stream, 11 triples each")] = 200_000,
-    products: Annotated[int, typer.Option(help="products; the hierarchy's size follows")] = 10_000,
+    out: Annotated[Path, typer.Option(help="the folder to write into; 200,000 offers are 490 MB")],
+    offers: Annotated[int, typer.Option(help="offers in the stream, 11 triples each", min=1)] = 200_000,
+    products: Annotated[int, typer.Option(help="products; the hierarchy's size follows", min=1)] = 10_000,
     seed: Annotated[int, typer.Option(help="the same seed gives the same files")] = 1,
-    type_scale: Annotated[int, typer.Option(help="make the hierarchy for so many products; 0: as given")] = 0,
+    type_scale: Annotated[int, typer.Option(help="make the hierarchy for so many products; 0: as given", min=0)] = 0,
 ) -> None:
     """Write BSBM's product types, offers and static data as N-Triples."""
     dataset = generate(products, offers, seed, type_scale or None)

@@ -23,7 +23,7 @@ from retewave.bench.run import adapter
 from retewave.bench.task import Result, Task
 from retewave.bench.workload import Workload, prepare
 
-__all__ = ["Machine", "Measured", "Point", "Row", "measure_all", "read_rows", "rows_of", "write_rows"]
+__all__ = ["Machine", "Measured", "Point", "Row", "measure_all", "read_rows", "rows_of", "shown", "write_rows"]
 
 TIMEOUT = 900  # seconds; a run that takes longer has failed
 
@@ -173,7 +173,8 @@ def measure_all(
         os.sync()  # else the system writes the data down while the first runs are measured
     for repetition in range(repetitions):
         for run in runs:
-            progress(f"{run.point.sweep}: {run.point.series}, {run.point.x:g} ({repetition + 1}/{repetitions})")
+            other = f" at {run.point.version.name}" if run.point.version else ""
+            progress(f"{run.point.sweep}: {run.point.series}, {run.point.x:g}{other} ({repetition + 1}/{repetitions})")
             run.again()
     return [run.done() for run in runs]
 
@@ -209,6 +210,15 @@ def rows_of(measured: Measured) -> list[Row]:
         Row(*place, metric, unit, len(v), statistics.median(v), min(v), max(v), **tail)  # type: ignore[arg-type]
         for (metric, unit), v in figures(measured).items()
     ]
+
+
+def shown(figure: float) -> str:
+    """Return a figure for a table.
+
+    >>> shown(9_643_600.0), shown(12.345)
+    ('9,643,600', '12.3')
+    """
+    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{figure:.3g}"
 
 
 def write_rows(rows: Iterable[Row], machine: Machine, path: Path) -> None:

@@ -91,7 +91,9 @@ def _toggle() -> Callable[[], object]:
 
 
 def main(
-    window: Annotated[list[float] | None, typer.Option(help="seconds; may be repeated; 1, 5 and 25 by default")] = None,
+    window: Annotated[
+        list[float] | None, typer.Option(help="seconds; may be repeated; 1, 5 and 25 by default", min=0)
+    ] = None,
     child: Annotated[bool, typer.Option("--pour", hidden=True)] = False,
 ) -> None:
     """Count the network's instructions for a triple of pattern 1."""

@@ -91,9 +91,9 @@ def ladder(task: Task, warm_up: Task, repetitions: int) -> dict[str, float]:
 
 
 def main(
-    offers: Annotated[int, typer.Option(help="offers in the stream, 11 triples each")] = 100_000,
-    window: Annotated[float, typer.Option(help="of the pattern, in seconds")] = 5.0,
-    repetitions: Annotated[int, typer.Option(help="of each stage, the fastest counts")] = 3,
+    offers: Annotated[int, typer.Option(help="offers in the stream, 11 triples each", min=1)] = 100_000,
+    window: Annotated[float, typer.Option(help="of the pattern, in seconds", min=0)] = 5.0,
+    repetitions: Annotated[int, typer.Option(help="of each stage, the fastest counts", min=1)] = 3,
 ) -> None:
     """Print what each stage costs."""
     question = Question(1, 2, int(window * 1_000_000))

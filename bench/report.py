@@ -6,12 +6,14 @@ page again from bench/out/results.csv.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Annotated
 
-from retewave.bench.harness import Machine, Row, read_rows
+import typer
+
+from retewave.bench.harness import Machine, Row, read_rows, shown
 from retewave.bench.plots import PLOTS, draw_all
 
 __all__ = ["write_report"]
@@ -79,7 +81,7 @@ border-bottom: 1px solid #e3e8ec; vertical-align: top } td.n, th.n { text-align:
 
 
 def _number(value: float, unit: str) -> str:
-    return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:,.3g} {unit}"
+    return f"{shown(value)} {unit}"
 
 
 def _cells(cells: Sequence[tuple[str, str]], tag: str = "td") -> str:
@@ -90,7 +92,7 @@ def _figure(row: Row) -> Sequence[tuple[str, str]]:
     """Return a row's median and range as two cells."""
     if not row.repetitions:
         return ("n", "–"), ("n quiet", "")
-    return ("n", _number(row.median, row.unit)), ("n quiet", f"{row.minimum:,.4g} – {row.maximum:,.4g}")
+    return ("n", _number(row.median, row.unit)), ("n quiet", f"{shown(row.minimum)} – {shown(row.maximum)}")
 
 
 def _targets(rows: Sequence[Row]) -> str:
@@ -190,6 +192,14 @@ def write_report(rows: Sequence[Row], machine: Machine, folder: Path) -> Path:
     return page
 
 
-if __name__ == "__main__":
-    results = Path(sys.argv[1] if len(sys.argv) > 1 else "bench/out/results.csv")
+def main(
+    results: Annotated[Path, typer.Argument(help="what a bench has written", exists=True, dir_okay=False)] = Path(
+        "bench/out/results.csv"
+    ),
+) -> None:
+    """Draw the report again from its figures."""
     print(write_report(*read_rows(results), results.parent))
+
+
+if __name__ == "__main__":
+    typer.run(main)

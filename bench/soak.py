@@ -74,8 +74,8 @@ class Soak:
 
 
 def main(
-    triples: Annotated[int, typer.Option(help="how many to play")] = 50_000_000,
-    window: Annotated[float, typer.Option(help="of the pattern, in seconds")] = 5.0,
+    triples: Annotated[int, typer.Option(help="how many to play", min=1)] = 50_000_000,
+    window: Annotated[float, typer.Option(help="of the pattern, in seconds", min=0)] = 5.0,
 ) -> None:
     """Play an endless stream and watch the memory."""
     if why_missing(ADAPTER):

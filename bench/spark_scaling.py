@@ -271,8 +271,8 @@ def _lines(figures: Sequence[Figure], axes: Any, colours: Mapping[str, str], lim
 
 
 def main(
-    offers: Annotated[int, typer.Option(help="offers in the simulated stream, 11 triples each")] = 200_000,
-    sample: Annotated[int, typer.Option(help="of them, those that the planner sees")] = 10_000,
+    offers: Annotated[int, typer.Option(help="offers in the simulated stream, 11 triples each", min=1)] = 200_000,
+    sample: Annotated[int, typer.Option(help="of them, those that the planner sees", min=1)] = 10_000,
     out: Annotated[Path, typer.Option(help="where the table and the plot go")] = Path("bench/out"),
 ) -> None:
     """Simulate 1 to 1,000 shards."""

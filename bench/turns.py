@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from retewave.bench.harness import Measured, Point, figures
+from retewave.bench.harness import Measured, Point, figures, shown
 from retewave.bench.question import Question
 from retewave.bench.sweeps import SECOND, TARGET, points
 from retewave.bench.targets import TARGETS
@@ -55,7 +55,7 @@ class Pair:
 
 def unpack(commit: str, folder: Path) -> Path:
     """Return the folder that holds a commit's packages as an installation would have them."""
-    named = _git("rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    named = _git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}").decode().strip()
     place = folder / named[:12]
     if not place.exists():
         part = place.with_suffix(".part")
@@ -70,7 +70,7 @@ def unpack(commit: str, folder: Path) -> Path:
 def _git(*words: str) -> bytes:
     done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True)
     if done.returncode:
-        raise typer.BadParameter(done.stderr.decode().strip())
+        raise typer.BadParameter(f"git {' '.join(words)}: {done.stderr.decode().strip()}")
     return done.stdout
 
 
@@ -102,11 +102,11 @@ def pairs(measured: Sequence[Measured]) -> Iterator[Pair]:
 
 def _table(found: Sequence[Pair], commit: str) -> Table:
     table = Table(title=f"{commit} and these files, by turns")
-    for name in ("what", "figure", commit, "here", "of it, %", "from", "to", "pairs"):
+    for name in ("what", "figure", commit, "here", f"of {commit}, %", "from", "to", "pairs"):
         table.add_column(name, justify="left" if name in ("what", "figure") else "right")
     for pair in found:
         ratios = pair.ratios()
-        middles = [f"{statistics.median(values):,.4g}" if values else "–" for values in (pair.before, pair.after)]
+        middles = [shown(statistics.median(values)) if values else "–" for values in (pair.before, pair.after)]
         told = [f"{statistics.median(ratios):.0f}", f"{min(ratios):.0f}", f"{max(ratios):.0f}"] if ratios else [""] * 3
         table.add_row(pair.what, pair.figure, *middles, *told, str(len(ratios)))
     return table

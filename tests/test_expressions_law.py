@@ -39,8 +39,8 @@ def typed(kind: str, *lexicals: str) -> list[str]:
     return [f'"{lexical}"^^<{XSD}{kind}>' for lexical in lexicals]
 
 
-# Values on which Oxigraph and the specification agree: numbers in canonical form, for Oxigraph keeps no other, and
-# takes 1.0 for the same term as 1.
+# Values on which Oxigraph and the specification agree.  Numbers are in canonical form: to Oxigraph 1.0 and 1 are the same
+# term.  Times without a zone are days from those with one: Oxigraph says that they differ where nobody can tell.
 COMMON = [
     "<urn:x>",
     "<urn:y>",
@@ -53,7 +53,7 @@ COMMON = [
     *typed("decimal", "0.1", "0.2", "0.3", "1", "2.5"),
     *typed("double", "0.0E0", "1.0E0", "2.5E0", "NaN", "INF", "-INF", "1.0E-1"),
     *typed("dateTime", "2020-01-01T00:00:00Z", "2020-01-01T01:00:00+01:00", "2021-06-01T12:30:00.5Z"),
-    *typed("dateTime", "2020-01-01T00:00:00", "2022-01-01T00:00:00"),
+    *typed("dateTime", "2018-01-01T00:00:00", "2022-01-01T00:00:00"),
     *typed("date", "2020-01-01", "2020-01-02"),
 ]
 # Values at the edges: precision, overflow, ill-typed literals, derived types, zones, durations.
@@ -68,7 +68,14 @@ EDGES = [
     *typed("boolean", "true", "false", "1", "0", "TRUE"),
     *typed("byte", "5", "300"),
     *typed("nonNegativeInteger", "5", "-5"),
-    *typed("dateTime", "2020-01-01T24:00:00Z", "2019-12-31T24:00:00Z", "2020-02-30T00:00:00Z", "-0044-03-15T00:00:00Z"),
+    *typed(
+        "dateTime",
+        "2020-01-01T00:00:00",
+        "2020-01-01T24:00:00Z",
+        "2019-12-31T24:00:00Z",
+        "2020-02-30T00:00:00Z",
+        "-0044-03-15T00:00:00Z",
+    ),
     *typed("dateTime", "2020-01-01T00:00:00.000000001Z", "12020-01-01T00:00:00Z", "2020-01-01T00:00:00+14:00"),
     *typed("date", "2020-01-01Z", "2020-01-01+01:00", "2020-13-01"),
     *typed("time", "12:00:00", "12:00:00Z"),
