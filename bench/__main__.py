@@ -26,9 +26,8 @@ def _table(rows: Sequence[Row], machine: Machine) -> Table:
     for name in ("sweep", "what", "x", "figure", "median", "from", "to", "runs", "target", "note"):
         table.add_column(name, justify="right" if name in ("x", "median", "from", "to", "runs") else "left")
     for row in rows:
-        values = (
-            [shown(value) for value in (row.median, row.minimum, row.maximum)] if row.repetitions else ["–", "", ""]
-        )
+        told = (row.median, row.minimum, row.maximum)
+        values = [shown(value) for value in told] if row.repetitions else ["–", "", ""]
         figure = f"{row.metric}, {row.unit}"
         note = row.note if row.sweep == "targets" or not row.repetitions else ""
         table.add_row(row.sweep, row.series, f"{row.x:g}", figure, *values, str(row.repetitions), row.target, note)

@@ -55,7 +55,10 @@ class Pair:
 
 def unpack(commit: str, folder: Path) -> Path:
     """Return the folder that holds a commit's packages as an installation would have them."""
-    named = _git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}").decode().strip()
+    try:
+        named = _git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}").decode().strip()
+    except subprocess.CalledProcessError as error:
+        raise typer.BadParameter(f"git knows no commit {commit}: {error.stderr.decode().strip()}") from error
     place = folder / named[:12]
     if not place.exists():
         part = place.with_suffix(".part")
@@ -68,10 +71,7 @@ def unpack(commit: str, folder: Path) -> Path:
 
 
 def _git(*words: str) -> bytes:
-    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True)
-    if done.returncode:
-        raise typer.BadParameter(f"git {' '.join(words)}: {done.stderr.decode().strip()}")
-    return done.stdout
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=True).stdout
 
 
 def both(found: Sequence[Point], version: Path) -> list[Point]:

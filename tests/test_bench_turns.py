@@ -40,7 +40,7 @@ def test_a_commit_is_unpacked_as_an_installation_would_have_it(tmp_path: Path) -
 
 def test_what_git_does_not_know_is_told(tmp_path: Path) -> None:
     git("show", "HEAD")
-    with pytest.raises(typer.BadParameter, match="Needed a single revision"):
+    with pytest.raises(typer.BadParameter, match="git knows no commit no-such-name"):
         unpack("no-such-name", tmp_path)
 
 

@@ -39,8 +39,8 @@ def typed(kind: str, *lexicals: str) -> list[str]:
     return [f'"{lexical}"^^<{XSD}{kind}>' for lexical in lexicals]
 
 
-# Values on which Oxigraph and the specification agree.  Numbers are in canonical form: to Oxigraph 1.0 and 1 are the same
-# term.  Times without a zone are days from those with one: Oxigraph says that they differ where nobody can tell.
+# Values on which Oxigraph and the specification agree.  Numbers are in canonical form: to Oxigraph 1.0 and 1 are
+# the same term.  Times without a zone are days from those with one: Oxigraph says that they differ where nobody can tell.
 COMMON = [
     "<urn:x>",
     "<urn:y>",
