@@ -40,7 +40,8 @@ def typed(kind: str, *lexicals: str) -> list[str]:
 
 
 # Values on which Oxigraph and the specification agree.  Numbers are in canonical form: to Oxigraph 1.0 and 1 are
-# the same term.  Times without a zone are days from those with one: Oxigraph says that they differ where nobody can tell.
+# the same term.  Times without a zone are days from those with one: Oxigraph says that they differ where nobody
+# can tell.
 COMMON = [
     "<urn:x>",
     "<urn:y>",
