@@ -173,9 +173,10 @@ def _method(machine: Machine, rows: Sequence[Row]) -> str:
     return (
         f'<p class="quiet">{escape(machine.cpu)}, {machine.cores} cores; {escape(machine.system)}; commit '
         f"{escape(machine.commit)}; {escape(machine.versions)}. <code>{escape(machine.command)}</code></p>"
-        f"<p>Medians of {runs} runs, interleaved, each in a process of its own; bands and ranges are the slowest "
-        "and the fastest. Imports and compilation are excluded: every run warms up on a short stream first. The "
-        "matches of every run are counted and compared with a count made without any engine.</p>"
+        f"<p>Medians of {runs} interleaved run{'s' if runs > 1 else ''} of each point, each in a process of its own; "
+        "bands and ranges are the slowest and the fastest. Imports and compilation are excluded: every run warms up on "
+        "a short stream first. The matches of every run are counted and compared with a count made without any "
+        "engine.</p>"
     )
 
 

@@ -164,7 +164,7 @@ class Query:
     language: str = "sparql"  # the language of `text`
     text: str = field(default="", repr=False)  # as the user wrote it
     source: str = "<query>"  # a file's path, or "<query>"
-    notices: tuple[str, ...] = ()  # what was read and has no effect, for the user
+    notices: tuple[str, ...] = ()  # what was read and will hardly do what was meant
 
 
 def visible(pattern: Algebra) -> tuple[Variable, ...]:

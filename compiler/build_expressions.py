@@ -7,6 +7,9 @@ Aggregates and EXISTS are refused by name.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from lark import Token, Tree
 
 from retewave.compiler.context import Context
@@ -14,7 +17,7 @@ from retewave.compiler.expressions import Call, Constant, Expression, Membership
 from retewave.compiler.grammars import Node, rule
 from retewave.compiler.prologue import XSD
 
-__all__ = ["expression", "variable"]
+__all__ = ["expression", "similar", "tell_unbound", "variable"]
 
 _SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
 _BINARY = {"or_": "||", "and_": "&&"}
@@ -26,6 +29,27 @@ _CASTS = frozenset(
 def variable(tree: Tree) -> Variable:
     """Return the variable that a `var` tree names."""
     return Variable(str(tree.children[0])[1:])
+
+
+def similar(missing: Variable, known: Iterable[Variable]) -> str:
+    """Return a question for who mistyped one of the known variables, or nothing.
+
+    >>> similar(Variable("prise"), [Variable("product"), Variable("price")])
+    'did you mean ?price?'
+    """
+    near = difflib.get_close_matches(missing.name, [each.name for each in known if not each.hidden], 1, 0.6)
+    return f"did you mean ?{near[0]}?" if near else ""
+
+
+def tell_unbound(tree: Tree, known: tuple[Variable, ...], context: Context) -> None:
+    """Tell of an expression's variables that have no value where it stands: SPARQL allows it, and nobody means it."""
+    told = set(known)
+    for var in tree.find_pred(lambda part: rule(part) == "var"):
+        missing = variable(var)
+        if missing not in told:
+            told.add(missing)
+            hint = similar(missing, known) or "a filter sees its own group, and BIND what stands before it"
+            context.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", var)
 
 
 def expression(tree: Tree, context: Context) -> Expression:

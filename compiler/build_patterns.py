@@ -11,7 +11,7 @@ from __future__ import annotations
 from lark import Tree
 
 from retewave.compiler.algebra import Algebra, Extend, Filter, Row, Triples, Values, visible
-from retewave.compiler.build_expressions import expression, variable
+from retewave.compiler.build_expressions import expression, tell_unbound, variable
 from retewave.compiler.build_paths import join, union
 from retewave.compiler.build_triples import triples
 from retewave.compiler.context import Context
@@ -33,11 +33,11 @@ def group(tree: Tree, context: Context) -> Algebra:
     """Build a group: everything between one pair of braces."""
     context.basic_pattern += 1
     whole: Algebra = Triples(())
-    filters: list[Expression] = []
+    filters: list[tuple[Tree, Expression]] = []
     for part in tree.children:
         kind = rule(part)
         if kind == "filter":
-            filters.append(expression(part.children[0], context))
+            filters.append((part, expression(part.children[0], context)))
         elif kind == "triples_block":
             whole = join(whole, triples(part, context))
         elif kind == "bind":
@@ -46,7 +46,9 @@ def group(tree: Tree, context: Context) -> Algebra:
             whole = join(whole, _part(part, kind, context))
         if kind not in ("filter", "triples_block"):
             context.basic_pattern += 1
-    for each in filters:
+    known = visible(whole)
+    for part, each in filters:
+        tell_unbound(part, known, context)
         whole = Filter(each, whole)
     return whole
 
@@ -64,8 +66,10 @@ def _part(part: Tree, kind: str, context: Context) -> Algebra:
 def bind(pattern: Algebra, target: Tree, value: Tree, context: Context) -> Algebra:
     """Extend a pattern by a variable that it does not bind yet."""
     new = variable(target)
-    if new in visible(pattern):
+    known = visible(pattern)
+    if new in known:
         raise context.error(f"{new} is bound already", target, hint="AS needs a variable that is new here")
+    tell_unbound(value, known, context)
     return Extend(pattern, new, expression(value, context))
 
 

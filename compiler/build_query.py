@@ -6,14 +6,13 @@ Invariant: what this returns can run; every clause that cannot run yet is refuse
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
 from lark import Token, Tree
 
 from retewave.compiler.algebra import Algebra, Query, Stream, visible
-from retewave.compiler.build_expressions import variable
+from retewave.compiler.build_expressions import similar, variable
 from retewave.compiler.build_paths import join
 from retewave.compiler.build_patterns import bind, group, values
 from retewave.compiler.build_triples import template
@@ -202,6 +201,4 @@ def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
 def _unknown_variable(
     missing: Variable, node: Tree | Token, known: tuple[Variable, ...], context: Context
 ) -> Exception:
-    near = difflib.get_close_matches(missing.name, [each.name for each in known if not each.hidden], 1, 0.6)
-    hint = f"did you mean ?{near[0]}?" if near else ""
-    return context.error(f"{missing} does not occur in the pattern", node, hint)
+    return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))

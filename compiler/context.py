@@ -31,7 +31,7 @@ class Context:
     source: Source  # for the places of errors
     prologue: Prologue  # prefixes and base
     extensions: dict[str, PatternBuilder] = field(default_factory=dict)  # rule name -> a dialect's own pattern
-    notices: list[str] = field(default_factory=list)  # what was read and has no effect
+    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
     window: int | None = None  # a window that the pattern itself states, in microseconds
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
@@ -73,5 +73,5 @@ class Context:
         return self.error(f"{what} is not supported yet", node, hint)
 
     def notice(self, what: str, node: Node) -> None:
-        """Tell the user that something has no effect."""
+        """Tell the user of what is allowed and will hardly do what was meant."""
         self.notices.append(f"{self.source.place(node)}: {what}")

@@ -85,6 +85,7 @@ _NOT_YET = frozenset(
 )
 _QUOTES = ("'", '"')
 _FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$|NOT$")
+_A_FUNCTION = "a function"
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,8 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> Quer
         place = source.at(error.line, error.column)
         return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
-    return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, expected) or said)
+    known = [*expected, *_functions(language)] if _A_FUNCTION in expected else expected
+    return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, known) or said)
 
 
 def _found(error: UnexpectedInput, source: Source) -> str:
@@ -247,7 +249,7 @@ def _word(name: str, language: str) -> str:
     if short in _WORDS:
         return _WORDS[short]
     if _FUNCTIONS.match(short):
-        return "a function"
+        return _A_FUNCTION
     terminal = _terminals(language).get(name, short)
     return terminal if terminal[0].isalpha() else f"'{terminal}'"
 
@@ -256,6 +258,12 @@ def _word(name: str, language: str) -> str:
 def _terminals(language: str) -> dict[str, str]:
     terminals = _parser(language).terminals
     return {each.name: each.pattern.value for each in terminals if each.pattern.type == "str"}
+
+
+@cache
+def _functions(language: str) -> list[str]:
+    spelled = [each.pattern.value for each in _parser(language).terminals if "BUILTIN_" in each.name]
+    return [name.upper() for pattern in spelled for name in re.findall(r"\w{2,}", pattern)]
 
 
 def _listed(words: list[str], limit: int = 8) -> str:

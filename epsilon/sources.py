@@ -65,7 +65,8 @@ def _read_file(path: Path, format: str | None) -> Iterator[Triple]:
         if path.suffix == ".gz":
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as e:
-        raise SchemaError(f"the schema file {path} cannot be read: {e}") from e
+        why = e.strerror if isinstance(e, OSError) and e.strerror else e
+        raise SchemaError(f"the schema file {path} cannot be read: {why}") from e
     suffixes = [suffix[1:].lower() for suffix in path.suffixes if suffix != ".gz"]
     chosen = _format(format) or (FORMATS.get(suffixes[-1]) if suffixes else None) or _guess(content)
     if chosen is pyoxigraph.RdfFormat.RDF_XML and not content.lstrip().startswith((b"<?", b"<!", b"<")):

@@ -27,8 +27,6 @@ def check(queries: Sequence[str], *, allow_cartesian: bool) -> bool:
 
 def _described(text: str, registry: Registry, allow_cartesian: bool) -> str:
     parsed = read_query(text)
-    for notice in parsed.notices:
-        print(f"{parsed.source}: {notice}", file=sys.stderr)
     query = registry.add(parsed, name=None, on_match=None, keep=0, allow_cartesian=allow_cartesian)
     shown = "".join(f" ?{name}" for name in query.variables)
     return f"{parsed.source}: {query.name}: {parsed.form}{shown}"

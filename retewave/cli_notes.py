@@ -45,11 +45,11 @@ class Notes:
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        """Say so when the kernels are compiled, which happens once and takes a while."""
+        """Say so when kernels are compiled, which takes a while; they are cached on disk."""
         from retewave.rete.jit import telling_of_compilation
 
         with telling_of_compilation(
-            lambda: self.say("compiling the kernels; this happens once and takes up to a minute")
+            lambda: self.say("compiling the kernels that are not cached yet; this takes up to a minute")
         ):
             yield
 

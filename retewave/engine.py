@@ -130,8 +130,6 @@ class Engine:
         is registered while the stream runs starts from what the memories hold.
         """
         parsed = read_query(query, language)
-        for notice in parsed.notices:
-            warnings.warn(f"{parsed.source}: {notice}", UserWarning, stacklevel=2)
         self.datasets.add_of(parsed, started=self.live.started)
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)

@@ -72,6 +72,8 @@ class Registry:
         _check_width(parsed, normal)
         if not quiet:
             _check_parts(parsed, normal, allow_cartesian)
+            for notice in parsed.notices:
+                warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
         query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
@@ -151,6 +153,7 @@ def _check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> N
         if not allowed:
             raise QueryError(
                 what,
-                hint="each match of one part pairs with each match of the other; to mean that: allow_cartesian=True",
+                hint="each match of one part pairs with each match of the other; to mean that: "
+                "allow_cartesian=True, or --allow-cartesian",
             )
         warnings.warn(what, CartesianWarning, stacklevel=4)

@@ -191,6 +191,14 @@ def test_check_tells_of_every_query_and_fails_if_one_is_wrong() -> None:
     assert invoke("check", "q.rq").exit_code == 0
 
 
+def test_a_variable_that_can_have_no_value_is_warned_of_with_its_place() -> None:
+    query = "SELECT ?x { ?x <http://e/price> ?price\nFILTER(?prize > 3) }"
+    said = "retewave: warning: <query>:2:8: ?prize has no value here: nothing binds it that this expression can see; "
+    for command in (("check", query), ("explain", query), ("run", query, "--stream", "d.nt", "--rate", "1")):
+        ended = invoke(*command)
+        assert (ended.exit_code, ended.stderr.count(said + "did you mean ?price?")) == (0, 1)
+
+
 def test_explain_prints_the_plan_as_text_or_json() -> None:
     schema = EXAMPLES / "sensors" / "ontology.ttl"
     arguments = ("explain", str(EXAMPLES / "sensors" / "overheating.rq"), "--schema", str(schema))

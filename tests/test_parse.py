@@ -356,6 +356,27 @@ def test_a_pattern_that_is_nested_too_deeply_is_refused() -> None:
         parse("SELECT * " + "{" * 5_000 + "}" * 5_000)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("?x <urn:p> ?y FILTER(?z > 1 && ?z < ?y)", ["1:33: ?z"]),
+        ("?x <urn:p> ?y { ?y <urn:q> ?z FILTER(?x = ?y) }", ["1:49: ?x"]),
+        ("?x <urn:p> ?y BIND(?z AS ?w) ?y <urn:q> ?z", ["1:31: ?z"]),
+        ("?x <urn:p> ?y FILTER(?z = 1) ?y <urn:q> ?z", []),
+        ("{ ?x <urn:p> ?y } UNION { ?x <urn:q> ?z } FILTER(BOUND(?z))", []),
+    ],
+    ids=["nowhere", "outside the group", "later than BIND", "later than a filter", "in one alternative"],
+)
+def test_variables_that_can_have_no_value_are_told_with_their_places(pattern: str, told: list[str]) -> None:
+    notices = parse(f"SELECT * {{ {pattern} }}").notices
+    assert [notice.removeprefix("<query>:").partition(" has no value")[0] for notice in notices] == told
+
+
+def test_a_variable_of_the_select_clause_that_can_have_no_value_is_told_with_the_likely_one() -> None:
+    (notice,) = parse("SELECT (?prise + 1 AS ?more) { ?x <urn:p> ?price }").notices
+    assert notice.startswith("<query>:1:9: ?prise has no value here") and notice.endswith("did you mean ?price?")
+
+
 def test_a_byte_order_mark_windows_lines_and_small_letters_are_taken() -> None:
     lines = [
         "\ufeffprefix p: <urn:>",

@@ -82,6 +82,11 @@ def test_bind_of_a_bound_variable_is_refused() -> None:
     )
 
 
+def test_a_function_that_is_mistyped_is_told_with_the_likely_one() -> None:
+    said = message("SELECT * { ?s ?p ?o FILTER(strlenn(?o) > 3) }")
+    assert said.startswith("<query>:1:28: 'strlenn' cannot stand here") and said.endswith("did you mean STRLEN?")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -52,7 +52,7 @@ def format_of(name: str, wanted: str | None = None) -> str:
         return "nq"
     raise UsageError(
         f"cannot tell the format of {name}",
-        hint=f"say format=, one of {', '.join(FORMATS)}, or use a suffix such as .nt or .ttl.gz",
+        hint=f"say format= (--stream-format), one of {', '.join(FORMATS)}, or use a suffix such as .nt or .ttl.gz",
     )
 
 
