@@ -29,6 +29,7 @@ __all__ = [
     "byte",
     "cell",
     "copy",
+    "fence",
     "first_iri_stop",
     "first_string_stop",
     "hash_of",
@@ -38,6 +39,7 @@ __all__ = [
     "set_cell",
     "set_real",
     "spells",
+    "stream_cell",
     "word",
 ]
 
@@ -101,6 +103,23 @@ def _store_cell(typing: Any, at: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), code
+
+
+def _stream_cell(typing: Any, at: Any, index: Any, value: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
+        stored = builder.store(args[2], _place(builder, args[:2], _WORD))
+        stored.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), code
+
+
+def _fence(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> ir.Value:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), code
 
 
 def _store_real(typing: Any, at: Any, index: Any, value: Any) -> Any:
@@ -216,6 +235,10 @@ def _plain_prefetch(at: Address) -> None:
     return None
 
 
+def _plain_fence() -> None:
+    return None
+
+
 def _plain_same_block(left: Address, right: Address) -> bool:
     return ctypes.string_at(int(left), BLOCK) == ctypes.string_at(int(right), BLOCK)
 
@@ -243,6 +266,8 @@ if JIT:
     set_byte: Any = intrinsic(_store_byte)  # (address, value)
     set_cell: Any = intrinsic(_store_cell)  # (address, index, value)
     set_real: Any = intrinsic(_store_real)  # (address, index, value)
+    stream_cell: Any = intrinsic(_stream_cell)  # (address, index, value): past the caches, for another core to read
+    fence: Any = intrinsic(_fence)  # (): what was streamed comes before what is stored from here on
     prefetch: Any = intrinsic(_prefetch)  # (address): what is there will soon be read
     same_block: Any = intrinsic(_same_block)  # (address, address): are the two blocks equal
     copy_block: Any = intrinsic(_copy_block)  # (source, target)
@@ -253,6 +278,7 @@ else:
     byte = lambda at: ctypes.c_uint8.from_address(int(at)).value  # noqa: E731
     word = lambda at: ctypes.c_uint64.from_address(int(at)).value  # noqa: E731
     cell = lambda at, index: ctypes.c_int64.from_address(int(at + 8 * index)).value  # noqa: E731
+    stream_cell, fence = _plain_set_cell, _plain_fence
     set_byte, set_cell, set_real, fold = _plain_set_byte, _plain_set_cell, _plain_set_real, _plain_fold
     prefetch, same_block, copy_block = _plain_prefetch, _plain_same_block, _plain_copy_block
     first_iri_stop, first_string_stop = _plain_search(_IRI_STOPS), _plain_search(_STRING_STOPS)

@@ -31,7 +31,7 @@ from retewave.io.line_terms import (
 from retewave.rete import rows as columns
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.jit import inlined, kernel
-from retewave.rete.term_bytes import BLOCK, Address, byte, cell, first_string_stop, same, set_cell
+from retewave.rete.term_bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
 from retewave.rete.term_table import (
     fetch_slot,
     fetch_span,
@@ -134,7 +134,7 @@ LAST = LINE_CELLS + 28  # the last subject: its address, its size (0: there is n
 PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
 BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
 GATHERED = LINE_CELLS + 33  # the address of the statements whose terms are yet to be interned: their G_* cells
-GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows lack subject and object
+GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows are yet to be written
 GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
 KNOWN = LINE_CELLS + 36  # the address of the predicates met in the block: their K_* cells; the first place stays empty
 KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
@@ -143,8 +143,8 @@ SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted o
 SIEVE_MASK = LINE_CELLS + 40  # what is left of a hash to name a bit
 JOB_CELLS = LINE_CELLS + 41
 
-# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's.
-G_SUBJECT, G_OBJECT, G_CELLS = 0, 3, 6
+# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's, and its raw row.
+G_SUBJECT, G_OBJECT, G_ROW, G_CELLS = 0, 3, 6, 6 + columns.ROW_WIDTH
 
 # A predicate met in the block.  Whoever writes a subject's statements mostly keeps to one order, so each predicate is
 # compared with the one that followed the last one before: if it is that, it need not be scanned, hashed or looked up.
@@ -305,8 +305,8 @@ def _enter_graph(job: Address, taken: bool) -> None:
 
 @inlined
 def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
-    """Write what is known of the statement's raw row before its subject and object have ids."""
-    row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * cell(job, ROW_COUNT)
+    """Gather what is known of the statement's raw row before its subject and object have ids."""
+    row = cell(job, GATHERED) + 8 * (G_CELLS * cell(job, GATHERED_COUNT) + G_ROW)
     set_cell(row, columns.PREDICATE, predicate)
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
@@ -404,7 +404,11 @@ def _fetch_gathered(job: Address) -> None:
 
 @inlined
 def _intern_gathered(job: Address) -> None:
-    """Give the gathered statements' rows their subjects and objects."""
+    """Give the gathered statements' rows their subjects and objects, and write them.
+
+    Who read the array's last rows did so on another core, perhaps one with a cache of its own.  A store to what is in
+    that cache waits until it is there no more, and the stores behind it wait with it; a store past the caches does not.
+    """
     _fetch_gathered(job)
     terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * (cell(job, ROW_COUNT) - count)
@@ -413,9 +417,13 @@ def _intern_gathered(job: Address) -> None:
         at, size, hashed = cell(gathered, G_SUBJECT), cell(gathered, G_SUBJECT + 1), cell(gathered, G_SUBJECT + 2)
         if size > 0:
             set_cell(job, LAST + 2, intern_hashed(terms, at, size, hashed))
-        set_cell(row, columns.SUBJECT, cell(job, LAST + 2))
         at, size, hashed = cell(gathered, G_OBJECT), cell(gathered, G_OBJECT + 1), cell(gathered, G_OBJECT + 2)
-        set_cell(row, columns.OBJECT, intern_hashed(terms, at, size, hashed))
+        value = intern_hashed(terms, at, size, hashed)
+        stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
+        stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
+        stream_cell(row, columns.OBJECT, value)
+        for column in range(columns.START, columns.ROW_WIDTH):
+            stream_cell(row, column, cell(gathered, G_ROW + column))
         gathered += 8 * G_CELLS
         row += 8 * columns.ROW_WIDTH
     set_cell(job, GATHERED_COUNT, 0)
@@ -519,4 +527,5 @@ def scan(job: Address) -> int:
     while ended == MORE:
         ended = _gather(job)
         _intern_gathered(job)
+    fence()
     return ended
