@@ -171,12 +171,20 @@ def measure_all(
     runs = [_Runs(point, *prepare(point.workload, folder), []) for point in points]
     if hasattr(os, "sync"):
         os.sync()  # else the system writes the data down while the first runs are measured
+    _compile(runs)
     for repetition in range(repetitions):
         for run in runs:
             other = f" at {run.point.version.name}" if run.point.version else ""
             progress(f"{run.point.sweep}: {run.point.series}, {run.point.x:g}{other} ({repetition + 1}/{repetitions})")
             run.again()
     return [run.done() for run in runs]
+
+
+def _compile(runs: Sequence[_Runs]) -> None:
+    """Let each version compile its kernels in a run that does not count: who compiles takes twice the memory."""
+    own = {run.point.version: run for run in reversed(runs) if run.point.measured == "retewave"}
+    for version, first in own.items():
+        _run_once("retewave", first.task, version)
 
 
 def figures(measured: Measured) -> dict[tuple[str, str], list[float]]:

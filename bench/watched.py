@@ -41,7 +41,7 @@ def measure_watched(wanted: Sequence[Point], repetitions: int) -> list[Measured]
     console, watched = Console(stderr=True), sys.stderr.isatty()
     total, begun = len(wanted) * repetitions, 0
     with Progress(*columns, console=console, disable=not watched) as bar, tempfile.TemporaryDirectory() as folder:
-        task = bar.add_task("making the data", total=total)
+        task = bar.add_task("making the data, compiling", total=total)
 
         def progress(text: str) -> None:
             nonlocal begun

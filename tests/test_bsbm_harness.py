@@ -11,6 +11,7 @@ from html import escape
 import pytest
 
 from retewave import Engine
+from retewave.bench import harness
 from retewave.bench.dataset import draw
 from retewave.bench.engine import drain, encode, engine_of, percentiles
 from retewave.bench.expected import expected_matches
@@ -83,6 +84,22 @@ def test_runs_happen_in_a_process_each_and_are_checked(tmp_path):
     assert not done[1].results and done[1].failure.startswith("WRONG: ")
     assert [row.repetitions for row in rows_of(done[1])] == [0]
     assert {row.metric for row in rows_of(done[0])} == {"throughput", "memory"}
+
+
+def test_a_run_that_may_compile_kernels_comes_first_and_does_not_count(tmp_path, monkeypatch):
+    ran = []
+
+    def counted(name, task, version=None):
+        ran.append((name, version))
+        return Result(matches=expected, seconds=1.0), ""
+
+    _, expected = prepare(SMALL, tmp_path)
+    monkeypatch.setattr(harness, "_run_once", counted)
+    points = [Point("window", name, 1, name, SMALL) for name in ("python", "retewave", "retewave")]
+    older = replace(points[1], version=tmp_path)
+    done = measure_all([*points, older], 2, tmp_path, quiet)
+    assert sorted(ran[:2], key=str) == [("retewave", None), ("retewave", tmp_path)]
+    assert len(ran) == 2 + 2 * 4 and [len(each.results) for each in done] == [2] * 4
 
 
 def test_importing_the_runner_imports_nothing_that_is_measured():
