@@ -8,6 +8,7 @@ Left out: the options' words (`cli_options`), the run (`cli_run`), and what is t
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -273,5 +274,11 @@ def _exit_codes() -> Iterator[None]:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line.
+
+    Both signals interrupt, also in a process whose parent ignores them (as a shell's `&` does), and in commands that
+    have no better way to end.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     app(prog_name="retewave")

@@ -1,6 +1,7 @@
 """The inspector's server: what it serves, and whom it refuses."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -112,20 +113,21 @@ def test_counts_come_as_events_when_they_change() -> None:
         assert seen == [0, 1, 2]
 
 
-def test_command_line_serves_until_it_is_interrupted(tmp_path: Path) -> None:
-    import signal
-
+@pytest.mark.parametrize(("number", "ignored"), [(signal.SIGINT, ""), (signal.SIGINT, "INT"), (signal.SIGTERM, "")])
+def test_command_line_serves_until_it_is_interrupted(number: int, ignored: str, tmp_path: Path) -> None:
+    """Signals that the parent ignores are ignored by its children, and so by what a script starts with `&`."""
     stream = tmp_path / "stream.nt"
     stream.write_text(LINES)
+    shell = ["sh", "-c", f'trap \'\' {ignored}; exec "$0" "$@"'] if ignored else []
     command = [sys.executable, "-m", "retewave", "inspect", QUERY, "--stream", f"http://e/s={stream}", "--rate", "1"]
-    server = subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([*shell, *command, "--port", "0"], stderr=subprocess.PIPE, text=True)
     try:
         assert server.stderr is not None
         line = next(line for line in server.stderr if "http://127.0.0.1:" in line)
         address = line.split()[-1].rstrip("/")
         assert httpx.post(f"{address}/step", timeout=60).json()["poured"] == 1
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(number)
         server.communicate(timeout=30)
     assert server.returncode == 130
 
