@@ -52,6 +52,10 @@ class Task:
         fields["queries"] = tuple(fields["queries"])
         return Task(**fields)
 
+    def files(self) -> list[Path]:
+        """Return what a run reads."""
+        return [path for path in (self.offers, self.warm_up, self.schema, self.static, self.classes) if path]
+
     def target_classes(self) -> set[bytes]:
         """Return the target and its subclasses, in brackets."""
         return set(self.classes.read_bytes().splitlines())

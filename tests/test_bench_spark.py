@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,3 +47,11 @@ def test_the_files_of_a_stream_hold_its_triples_in_time_order_and_then_an_hour_o
     assert times == [spark_files.START + 1_000 * number for number in range(110)]
     last = {int(line.split(b" ", 1)[0]) for line in files[-1].read_bytes().splitlines()}
     assert last == {times[-1] + 1_000 + 3_600_000_000}
+
+
+def test_a_worker_that_has_ended_holds_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    psutil = pytest.importorskip("psutil", reason="psutil is not installed")
+    with subprocess.Popen([sys.executable, "-c", ""]) as worker:
+        ended = psutil.Process(worker.pid)
+    monkeypatch.setattr(psutil.Process, "children", lambda self, recursive: [ended])
+    assert spark_files.resident() > 10_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -100,6 +101,28 @@ def test_a_run_that_may_compile_kernels_comes_first_and_does_not_count(tmp_path,
     done = measure_all([*points, older], 2, tmp_path, quiet)
     assert sorted(ran[:2], key=str) == [("retewave", None), ("retewave", tmp_path)]
     assert len(ran) == 2 + 2 * 4 and [len(each.results) for each in done] == [2] * 4
+
+
+def _is_cached(path):
+    """Tell whether the file's end can be read without waiting for the disk."""
+    with path.open("rb") as file:
+        try:
+            return os.preadv(file.fileno(), [bytearray(1)], path.stat().st_size - 1, os.RWF_NOWAIT) == 1
+        except BlockingIOError:
+            return False
+
+
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="this system does not tell what is in its page cache")
+def test_files_are_in_the_page_cache_when_a_run_begins(tmp_path):
+    path = tmp_path / "stream.nt"
+    path.write_bytes(bytes(8 << 20))
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if _is_cached(path):
+        pytest.skip("this file system keeps all in its cache")
+    harness._cache([path])
+    assert _is_cached(path)
 
 
 def test_importing_the_runner_imports_nothing_that_is_measured():

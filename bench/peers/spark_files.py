@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -172,8 +173,11 @@ def _move(files: Sequence[Path], folder: Path) -> None:
 def resident() -> int:
     """Return the memory that this process, its JVM and the workers of that hold now, in bytes."""
     psutil = import_module("psutil")
-    me = psutil.Process()
-    return sum(process.memory_info().rss for process in [me, *me.children(recursive=True)])
+    me, found = psutil.Process(), 0
+    for process in [me, *me.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # a worker has ended since
+            found += process.memory_info().rss
+    return found
 
 
 def write_timed(offers: Path, rate: int, folder: Path, lines: int, behind: Path | None = None) -> list[Path]:
