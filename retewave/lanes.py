@@ -158,6 +158,7 @@ class Lane:
     def _hand_on(self, chunk: Chunk) -> None:
         self.chunks.append(chunk)
         with _Open(self), self.news:
+            self.news.notify_all()
             self.news.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
         if self.stopped:
             raise _Stopped
@@ -179,10 +180,13 @@ class Lane:
             self.ended = True
 
     def tell(self, *, away: bool) -> None:
-        """Say whether the thread is at its source, or waits."""
+        """Say whether the thread is at its source, or waits.
+
+        Nobody is woken for it: an engine that waits for chunks would wake twice for each block that is read, and take
+        the GIL from the reader.  Who wants to know looks again after a while.
+        """
         with self.news:
             self.away = away
-            self.news.notify_all()
 
     def take(self) -> int:
         """Take over one scanned chunk; return the triples read for it."""
