@@ -180,8 +180,22 @@ class Terms:
         self._holders.remove(held)
 
     def due(self, times: int = 2) -> bool:
-        """Tell whether a sweep is due: the terms have doubled since the last one, or grown so many times."""
-        return len(self) >= max(_SWEEP_FROM, times * self._swept_to, 2 * self._pinned)
+        """Tell whether a sweep is due: the terms that are not pinned have grown so many times since the last one.
+
+        They are to be as many as the pinned ones, too: for these a sweep finds nothing, but takes a byte each.
+        """
+        return self.passing >= max(_SWEEP_FROM, times * (self._swept_to - self._pinned), self._pinned)
+
+    @property
+    def passing(self) -> int:
+        """How many terms are not pinned."""
+        return len(self) - self._pinned
+
+    def first_passing(self) -> int:
+        """Return the first id that is not pinned; what is loaded before the stream has those before it."""
+        passing = self._table.pinned[: int(self._cells[NEXT])] == 0
+        passing[:1] = False  # no term has the id 0
+        return int(passing.argmax()) if passing.any() else len(passing)
 
     def in_use(self, growth: float) -> float:
         """Return how many terms are in use, if those that the last sweep left and that are not pinned grew so much."""
@@ -226,7 +240,7 @@ class Terms:
         """End a sweep: all ids have been reclaimed that were neither marked nor pinned."""
         self.leave_sweep()
         self._swept_to = self._left
-        self.worthwhile = _WORTHWHILE * (self._begun_with - self._left) >= self._begun_with
+        self.worthwhile = _WORTHWHILE * (self._begun_with - self._left) >= self._begun_with - self._pinned
         self.generation += 1
 
     def leave_sweep(self) -> None:

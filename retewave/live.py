@@ -254,7 +254,7 @@ class Live:
         before = self._rows_before + self._rows_ahead
         growth = (self._live_rows() + self._rows_ahead) / before if before else 1.0
         unaccounted = len(self.terms) - self.terms.in_use(growth)
-        return self.terms.worthwhile or _FEW * unaccounted >= len(self.terms) or self.terms.due(_MANY_TIMES)
+        return self.terms.worthwhile or _FEW * unaccounted >= self.terms.passing or self.terms.due(_MANY_TIMES)
 
     def _live_rows(self) -> int:
         return int(self.current().runtime.arena[at.A_LIVE])

@@ -2,7 +2,7 @@
 
 Where it stands: beside data's way; `retewave.live` begins one when the terms have doubled, and lets it do a little
 after each batch of rows.  It goes through all rows, then through the matches that somebody still holds, then through
-all terms.
+all terms but the pinned ones at their beginning.
 
 Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
 is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
@@ -38,7 +38,7 @@ class Sweep:
         self._terms, self._running = terms, running
         self._matches = list(matches)  # yet to be gone through, before what they hold is reclaimed
         self._marking = True
-        self._next = 0  # the term to come to next
+        self._next = terms.first_passing()  # the term to come to next
         self._marks = marks
         for ids in held:
             marks[np.maximum(ids, 0)] = 1

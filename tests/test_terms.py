@@ -128,6 +128,36 @@ def test_no_sweep_is_due_for_pinned_terms():
     assert terms.due()
 
 
+def test_terms_that_stay_pinned_do_not_put_a_sweep_off():
+    """Static data, a sweep, and then as many new terms as without it."""
+    terms = Terms(seed=1)
+    terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(30_000)]))
+    terms.intern_many([b"%d" % n for n in range(1 << 16)])
+    terms.sweep(np.zeros(0, np.uint8))
+    assert len(terms) == 30_000 and terms.passing == 0 and not terms.due()
+    terms.intern_many([b"x%d" % n for n in range(1 << 16)])
+    assert terms.due()
+
+
+def test_a_sweep_of_which_all_that_is_not_pinned_goes_was_worthwhile():
+    terms = Terms(seed=1)
+    terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(3_000)]))
+    terms.intern_many([b"%d" % n for n in range(100)])
+    terms.sweep(np.zeros(0, np.uint8))
+    assert terms.worthwhile
+
+
+def test_the_first_id_that_is_not_pinned_is_where_a_sweep_begins():
+    terms = Terms(seed=1)
+    assert terms.first_passing() == 1
+    ids = terms.intern_many([b"a", b"b", b"c"])
+    assert terms.first_passing() == ids[0]
+    terms.pin(ids[[0, 2]])
+    assert terms.first_passing() == ids[1]
+    terms.pin(ids)
+    assert terms.first_passing() == ids[2] + 1
+
+
 def test_memory_is_flat_over_an_endless_stream_of_new_terms():
     terms, sizes = Terms(seed=1), []
     for round in range(12):
