@@ -5,8 +5,8 @@ Fresh memory costs: the system clears every page at its first use, which was a q
 the C library keeps what is freed between other things: arrays that grow by doubling leave as much behind as they use.
 So what has outgrown its first size has addresses behind it to grow into, and stays where it is.
 Invariant: an array of `zeros` is zero; `Pool.take` returns an array that nobody else refers to, no view of it included.
-Left out: huge pages; they are cleared whole, and where they are not backed yet, as in many virtual machines, that costs
-more time than they save.
+Huge pages are cleared whole, and where they are not backed yet, as in many virtual machines, that costs more time than
+they save: they are only for what is used all over (`in_huge_pages`), and when there is time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 import mmap
 import sys
+from contextlib import suppress
 
 import numpy as np
 
-__all__ = ["Pool", "extended", "grown", "zeros"]
+__all__ = ["Pool", "extended", "grown", "in_huge_pages", "zeros"]
 
 _LEAST = 1 << 20  # bytes; less is not worth a mapping
 _ROOM = 16  # how many times its size the addresses of an array are that grows: only what is used takes memory
@@ -82,6 +83,17 @@ def extended(array: np.ndarray, length: int) -> np.ndarray:
         longer[: len(array)] = array
         return longer
     return np.frombuffer(mapping, array.dtype, math.prod(shape)).reshape(shape)
+
+
+def in_huge_pages(array: np.ndarray) -> None:
+    """Ask for huge pages for an array of `zeros` that is not used yet and will be read at random, all over.
+
+    It is no more than a wish: a small array has none, nor has every system.
+    """
+    mapping = _mapping(array)
+    if mapping is not None and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):
+            mapping.madvise(mmap.MADV_HUGEPAGE)
 
 
 def _mapping(array: np.ndarray) -> mmap.mmap | None:

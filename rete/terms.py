@@ -16,7 +16,7 @@ from itertools import accumulate
 import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
-from retewave.rete.pages import extended, grown, zeros
+from retewave.rete.pages import extended, grown, in_huge_pages, zeros
 from retewave.rete.term_bytes import Address, address_of
 from retewave.rete.term_table import (
     CELLS,
@@ -169,7 +169,8 @@ class Terms:
     def grow_ahead(self) -> None:
         """Make room for as much again as there is, so that what comes next does not wait for the arrays to grow."""
         with self.lock:
-            self.reserve(int(self._cells[USED]) // 2, int(self._cells[LIVE]))  # it takes bytes for twice as many
+            size, live = int(self._cells[USED]) // 2, int(self._cells[LIVE])  # it takes bytes for twice as many
+            self.reserve(size, live, ahead=True)
 
     def hold(self, held: Callable[[], np.ndarray]) -> None:
         """Let every sweep spare the ids that the callable returns then (of rows that wait somewhere)."""
@@ -254,8 +255,8 @@ class Terms:
         self._table = table
         self._values = Values(table.kind, table.number, table.exact, table.hashes)
 
-    def reserve(self, size: int, terms: int) -> None:
-        """Make room for so many bytes and terms. The caller holds the lock."""
+    def reserve(self, size: int, terms: int, *, ahead: bool = False) -> None:
+        """Make room for so many bytes and terms, with time for it if ahead of a stream. The caller holds the lock."""
         if has_room(self.address, size, terms):
             return
         ids, live = int(self._cells[NEXT]), int(self._cells[LIVE])
@@ -267,6 +268,8 @@ class Terms:
             made |= {name: extended(getattr(self._table, name), rows) for name in _BY_ID}
         if 2 * (live + terms) > len(self._table.slots):
             made["slots"] = zeros((_power_of_two(2 * (live + terms), 4 * len(self._table.slots)),))
+            if ahead:
+                in_huge_pages(made["slots"])
             made["slots"].fill(0)  # a page that is read first is mapped twice, and the second time all cores are told
         self._connect(self._table._replace(**made))
         if "slots" in made:

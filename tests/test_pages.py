@@ -1,12 +1,14 @@
 """Large arrays: what is never used is not resident, what is handed out is nobody else's."""
 
 import mmap
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from retewave.rete import pages
-from retewave.rete.pages import Pool, extended, grown, zeros
+from retewave.rete.pages import Pool, extended, grown, in_huge_pages, zeros
 
 SMALL, LARGE = (7, 3), (1 << 16, 3)
 
@@ -17,6 +19,30 @@ def test_zeros_are_zero_and_can_be_written(shape: tuple[int, ...]) -> None:
     assert array.shape == shape and array.dtype == np.int64 and not array.any()
     array[-1] = 5
     assert array.sum() == 15
+
+
+@pytest.mark.skipif(
+    not (Path("/proc/self/smaps").exists() and Path("/sys/kernel/mm/transparent_hugepage").exists()),
+    reason="this system has no huge pages to ask for, or does not tell who asked",
+)
+def test_huge_pages_are_asked_for_where_an_array_is_large_and_nothing_else_changes() -> None:
+    small, large, other = zeros(SMALL), zeros((1 << 20,)), zeros((1 << 20,))
+    for array in (small, large):
+        in_huge_pages(array)
+        assert not array.any()
+        array[-1] = 1
+    assert _is_advised(large) and not _is_advised(other)
+
+
+def _is_advised(array: np.ndarray) -> bool:
+    """Tell whether the array's memory is marked `hg` in what the system tells of this process."""
+    inside = False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            inside = int(found[1], 16) <= array.ctypes.data < int(found[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return "hg" in line.split()
+    return False
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float64])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.errors import SnapshotError, UsageError
+from retewave.rete import terms as terms_module
 from retewave.rete.terms import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
@@ -77,11 +78,14 @@ def test_growing_leaves_arrays_that_were_fetched_before_as_they_were():
     assert terms.text(20_001) == b"<http://example.org/19999>"
 
 
-def test_who_has_grown_ahead_takes_as_much_again_without_growing():
+def test_who_has_grown_ahead_takes_as_much_again_without_growing(monkeypatch):
     terms = Terms(seed=1)
     terms.intern_many([b"<http://example.org/%d>" % n for n in range(40_000)])
+    asked: list[int] = []
+    monkeypatch.setattr(terms_module, "in_huge_pages", lambda array: asked.append(len(array)))
     terms.grow_ahead()
     before = terms.table
+    assert asked == [len(before.slots)]
     terms.intern_many([b"<http://example.org/%d>" % n for n in range(40_000, 80_000)])
     assert all(one is other for one, other in zip(terms.table, before, strict=True))
     assert terms.find(b"<http://example.org/0>") == 1 and terms.text(80_000) == b"<http://example.org/79999>"
