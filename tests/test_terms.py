@@ -132,14 +132,15 @@ def test_no_sweep_is_due_for_pinned_terms():
     assert terms.due()
 
 
-def test_terms_that_stay_pinned_do_not_put_a_sweep_off():
-    """Static data, a sweep, and then as many new terms as without it."""
+def test_a_sweep_is_due_when_the_terms_that_are_not_pinned_have_doubled():
     terms = Terms(seed=1)
-    terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(30_000)]))
-    terms.intern_many([b"%d" % n for n in range(1 << 16)])
-    terms.sweep(np.zeros(0, np.uint8))
-    assert len(terms) == 30_000 and terms.passing == 0 and not terms.due()
-    terms.intern_many([b"x%d" % n for n in range(1 << 16)])
+    terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(60_000)]))
+    terms.intern_many([b"%d" % n for n in range(70_000)])
+    terms.sweep(np.ones(100_001, np.uint8))
+    assert (len(terms), terms.passing) == (100_000, 40_000)
+    terms.intern_many([b"x%d" % n for n in range(39_999)])
+    assert not terms.due()
+    terms.intern(b"one more")
     assert terms.due()
 
 
