@@ -9,7 +9,7 @@ An offer is eleven triples: its own ten, then the type of its product, asserted 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -43,6 +43,7 @@ __all__ = [
     "static_nt",
     "vendors_nt",
     "write",
+    "write_whole",
 ]
 
 OFFER_TRIPLES = len(OFFER_FACTS)  # of its own; the types of its product come behind them
@@ -145,21 +146,33 @@ def generate(products: int = 10_000, offers: int = 200_000, seed: int = 1, type_
     return draw(products, offers, seed, type_scale)
 
 
+def write_whole(path: Path, content: Iterable[bytes]) -> None:
+    """Write a file that has its name only when it is whole: who is interrupted leaves what was there before."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb") as out:
+            out.writelines(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write(dataset: Dataset, out: Path) -> None:
     """Write the four files of a dataset, with a progress bar when a person watches."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / "hierarchy.nt").write_bytes(hierarchy_nt(dataset))
-    (out / "static-vendors.nt").write_bytes(vendors_nt(dataset))
-    (out / "static-producers.nt").write_bytes(producers_nt(dataset))
+    write_whole(out / "hierarchy.nt", [hierarchy_nt(dataset)])
+    write_whole(out / "static-vendors.nt", [vendors_nt(dataset)])
+    write_whole(out / "static-producers.nt", [producers_nt(dataset)])
     console = Console(stderr=True)
-    with (
-        Progress(console=console, disable=not sys.stderr.isatty()) as bar,
-        (out / "offers.nt").open("wb") as file,
-    ):
+    with Progress(console=console, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("offers.nt", total=dataset.offers)
-        for chunk in offers_nt(dataset):
-            file.write(chunk)
-            bar.advance(task, 16_384)
+        write_whole(out / "offers.nt", _told(offers_nt(dataset), lambda: bar.advance(task, 16_384)))
+
+
+def _told(chunks: Iterable[bytes], tell: Callable[[], object]) -> Iterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+        tell()
 
 
 def main(

@@ -15,7 +15,7 @@ import numpy as np
 
 from retewave.bench.dataset import Dataset, draw
 from retewave.bench.expected import expected_matches
-from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt, static_nt
+from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt, static_nt, write_whole
 from retewave.bench.patterns import pattern_text, watch_text
 from retewave.bench.question import Question
 from retewave.bench.task import Task
@@ -64,10 +64,7 @@ def watchers(offers: int, window: int, count: int) -> tuple[tuple[str, ...], int
 def _once(path: Path, content: Callable[[], Iterable[bytes]]) -> Path:
     """Write a file unless it is there."""
     if not path.exists():
-        part = path.with_suffix(".part")
-        with part.open("wb") as out:
-            out.writelines(content())
-        part.rename(path)
+        write_whole(path, content())
     return path
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from retewave.bench.dataset import Dataset, draw
-from retewave.bench.generate import hierarchy_nt, main, offers_nt, producers_nt, static_nt, vendors_nt
+from retewave.bench.generate import hierarchy_nt, main, offers_nt, producers_nt, static_nt, vendors_nt, write_whole
 from retewave.bench.hierarchy import branching, hierarchy
 from retewave.bench.template import Template
 
@@ -151,3 +151,17 @@ def test_a_template_writes_each_kind_of_number():
         "d": np.array([20080101, 10101, 1]),
     }
     assert template.fill(columns) == b"0|0.05|2008-01-01;10|1.00|0001-01-01;12345|999.99|0000-00-01;"
+
+
+def test_who_is_interrupted_leaves_no_half_file(tmp_path):
+    def interrupted():
+        yield b"<a> <b> <c> .\n"
+        raise KeyboardInterrupt
+
+    path = tmp_path / "offers.nt"
+    path.write_bytes(b"of before")
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, interrupted())
+    assert [each.name for each in tmp_path.iterdir()] == ["offers.nt"] and path.read_bytes() == b"of before"
+    write_whole(path, [b"new", b"er"])
+    assert [each.name for each in tmp_path.iterdir()] == ["offers.nt"] and path.read_bytes() == b"newer"
