@@ -166,7 +166,9 @@ class Live:
             if poured:
                 self.stated = self.stated[:0]
             if len(out):
-                yield self._noted(running.outcome.matches(out, clock))
+                found = running.outcome.matches(out, clock)
+                if found:  # what is refused in Python, or by DISTINCT, is nobody's
+                    yield self._noted(found)
                 yield from self._first_matches(clock)
             elif said == at.INTERVAL:
                 self._meet_interval()

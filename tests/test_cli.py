@@ -66,6 +66,23 @@ def test_formats_and_files_are_as_asked_for() -> None:
     assert pa.ipc.open_stream(Path("m.arrow").read_bytes()).read_all()["end"].to_pylist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("format", ["ndjson", "csv", "tsv", "arrow"])
+def test_run_whose_candidates_are_all_refused_ends_well(format: str) -> None:
+    query = 'SELECT ?x { ?x <http://e/p> ?y FILTER(CONTAINS(STR(?y), "zzz")) }'
+    ended = invoke("run", query, "--stream", "d.nt", "--format", format, "--out", "m")
+    assert ended.exit_code == 0, ended.output
+    if format == "arrow":
+        assert pa.ipc.open_stream(Path("m").read_bytes()).read_all().num_rows == 0
+    else:
+        assert Path("m").read_bytes().count(b"http://e/") == 0
+
+
+def test_distinct_over_a_long_file_of_equal_lines_is_written_once() -> None:
+    Path("long.nt").write_bytes(b"<http://e/s> <http://e/p> <http://e/o> .\n" * 200_000)
+    ended = invoke("run", "SELECT DISTINCT ?x { ?x <http://e/p> ?y }", "--stream", "long.nt", "--rate", "1000000")
+    assert (ended.exit_code, ended.stdout.count("\n")) == (0, 1), ended.output
+
+
 def test_stats_are_written_with_stable_keys() -> None:
     Path("d.nt").write_text(LINES + "nonsense\n")
     ended = invoke("run", "q.rq", "--stream", "d.nt", "--rate", "1", "--stats", "s.json")

@@ -18,7 +18,7 @@ import retewave as rw
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text, to_text
 from retewave.io.sink_terms import json_term
-from retewave.io.sinks import open_sink, usual_format
+from retewave.io.sinks import FORMATS, open_sink, usual_format
 
 E = "http://e/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -117,6 +117,44 @@ def test_table_without_matches_still_has_its_head() -> None:
     assert written("csv", [SELECT], []) == b"query,start,end,s,o\r\n"
     assert written("tsv", [SELECT], []) == b"?query\t?start\t?end\t?s\t?o\n"
     assert written("ndjson", [SELECT], []) == b""
+
+
+REFUSED = 'SELECT ?s WHERE { ?s <http://e/p> ?o FILTER(CONTAINS(STR(?o), "zzz")) }'
+CONSTRUCTED = "CONSTRUCT { ?s <http://e/q> ?o } WHERE { ?s <http://e/p> ?o }"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_sink_that_is_given_no_batches_writes_nothing(format: str) -> None:
+    query, file = rw.Engine().register(CONSTRUCTED), io.BytesIO()
+    sink = open_sink(format, [query], file, seconds=True)
+    before = file.getvalue()
+    sink.write([])
+    assert file.getvalue() == before
+    sink.close()
+    assert file.getvalue() == written(format, [CONSTRUCTED], [])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_batch_of_which_every_candidate_is_refused_in_python_leaves_the_output_whole(format: str) -> None:
+    where = REFUSED.partition("WHERE")[2]
+    text = f"CONSTRUCT {{ ?s <http://e/q> ?s }} WHERE {where}" if format == "nt" else REFUSED
+    assert written(format, [text], of_terms()) == written(format, [text], [])
+
+
+@pytest.mark.parametrize("format", ["ndjson", "csv", "tsv", "arrow"])
+def test_batch_of_which_distinct_refuses_every_match_leaves_the_output_whole(format: str) -> None:
+    engine, file = rw.Engine(seed=1), io.BytesIO()
+    sink = open_sink(format, [engine.register("SELECT DISTINCT ?o WHERE { ?s <http://e/p> ?o }")], file, seconds=True)
+    pieces = (b"<http://e/s%d> <http://e/p> <http://e/o> .\n" % n for n in range(3))
+    batches = list(engine.run_batches(rw.read(pieces, format="nt", rate=1)))
+    assert [len(found) for found in batches] == [1], "who is given batches is given matches"
+    for found in batches:
+        sink.write(found)
+    sink.write([])
+    sink.close()
+    data = file.getvalue()
+    rows = pa.ipc.open_stream(data).read_all().num_rows if format == "arrow" else data.count(b"http://e/o")
+    assert rows == 1
 
 
 def test_construct_becomes_n_triples() -> None:

@@ -30,7 +30,7 @@ class Sink(Protocol):
     """Takes batches of matches."""
 
     def write(self, batches: Sequence[Matches]) -> None:
-        """Write batches that belong together, and flush."""
+        """Write batches that belong together, and flush; of no batches nothing is written."""
 
     def close(self) -> None:
         """Write what belongs to the end; the file stays open."""
@@ -94,6 +94,8 @@ class _Text:
         self._lines = lines
 
     def write(self, batches: Sequence[Matches]) -> None:
+        if not batches:
+            return
         written = [self._lines(batch) for batch in batches]
         lines = written[0] if len(written) == 1 else _in_order(batches, written)
         self._file.write(self._head + b"".join(lines))

@@ -32,6 +32,8 @@ class ArrowSink:
 
     def write(self, batches: Sequence[Matches]) -> None:
         """Write the matches of several queries as one record batch, in the order in which they were found."""
+        if not batches:
+            return
         table = pa.concat_tables([pa.table(self._columns(batch), schema=self._schema) for batch in batches])
         order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
         self._writer.write_table(table if len(batches) == 1 else table.take(order))
