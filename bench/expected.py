@@ -1,6 +1,6 @@
 """Count the matches that a pattern must have, from the drawn numbers alone: no engine, no RDF.
 
-Where it stands: every measured run compares its matches with this.  The semantics are DESIGN's:
+Where it stands: every measured run compares its matches with this.  The semantics:
 triple i of the stream has the time floor(i * 1e6 / rate) µs, every arrival is its own fact, and a match
 is one offer's ten triples with one arrival of its product's type, the last at most a window after the first.
 The product's type arrives again with each later offer of the product: so an offer matches about

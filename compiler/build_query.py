@@ -6,7 +6,6 @@ Invariant: what this returns can run; every clause that cannot run yet is refuse
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from lark import Token, Tree
@@ -20,11 +19,10 @@ from retewave.compiler.context import Context
 from retewave.compiler.expressions import Variable
 from retewave.compiler.grammars import Source, rule, token
 from retewave.compiler.prologue import Prologue
+from retewave.windows import durations
 
 __all__ = ["build", "declare", "selection", "templated"]
 
-_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
-_DURATION = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([a-z]+)", re.IGNORECASE)
 _MODIFIERS = {
     "group_clause": "GROUP BY",
     "having_clause": "HAVING",
@@ -147,14 +145,10 @@ def _width(window: Tree, context: Context) -> int:
 
 
 def _microseconds(duration: Token, context: Context) -> int:
-    match = _DURATION.fullmatch(duration)
-    assert match is not None  # the terminal DURATION has this shape
-    whole, fraction, unit = match[1], match[2] or "", _UNITS[match[3].lower()]
-    scaled = int(whole + fraction) * unit
-    width, rest = divmod(scaled, 10 ** len(fraction))
-    if rest:
-        raise context.error("a window is a whole number of microseconds", duration)
-    return width
+    try:
+        return durations.parse(str(duration))
+    except ValueError as e:
+        raise context.error(str(e), duration) from e
 
 
 def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Dispatch: from an input triple to the α-memories it feeds, by its predicate and each shape of key that this has.
 
-ε and α are the same tables (DESIGN §4): a route says which triple the input entails, as parts of the input and
+ε and α are the same tables: a route says which triple the input entails, as parts of the input and
 constants, and which α asked for it.  No entailed triple is built but as the tuple that is stored.
 """
 

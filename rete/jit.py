@@ -18,20 +18,25 @@ from numba import config, njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Listener, install_listener
 
-__all__ = ["JIT", "inlined", "kernel", "telling_of_compilation"]
+__all__ = ["JIT", "inlined", "kernel", "stamped", "telling_of_compilation"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 JIT: bool = not config.DISABLE_JIT  # False under NUMBA_DISABLE_JIT=1: kernels run as plain Python
 
 
-@cache
-def _stamp() -> tuple[str, int]:
-    """Return a digest of every source file that may hold kernels, in the shape of numba's own stamp."""
+def stamped() -> list[Path]:
+    """Return every source file that may hold kernels, or constants that kernels have compiled in."""
     here = Path(__file__).parent
     folders = [here, here.parent / "windows", here.parent / "io", here.parent / "retewave" / "io"]
+    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+
+
+@cache
+def _stamp() -> tuple[str, int]:
+    """Return a digest of the stamped files, in the shape of numba's own stamp."""
     digest = hashlib.sha256()
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+    for path in stamped():
         digest.update(path.read_bytes())
     return digest.hexdigest(), 0
 

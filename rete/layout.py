@@ -114,18 +114,17 @@ A_SINCE = 10  # input rows since the last full collection
 A_LIMIT = 11  # bound on A_LIVE; 0 for none
 A_SHEDDING = 12  # 1: shed at the limit; 0: stop at it
 A_SLOT_STATES = 13  # where the slot states are
-# 14 is not used: snapshots have it
-A_COUNTING = 15  # 1: keep the counters of slots and edges
-A_EDGE_COUNTERS = 16  # where the edges' counters are (rows refused by filter)
-A_USED_WORDS = 17  # words in pages and groups that hold something
-A_MOST_WORDS = 18  # the arena may not grow beyond: a link is half a word
-A_FREE_GROUPS = 19  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_COUNTING = 14  # 1: keep the counters of slots and edges
+A_EDGE_COUNTERS = 15  # where the edges' counters are (rows refused by filter)
+A_USED_WORDS = 16  # words in pages and groups that hold something
+A_MOST_WORDS = 17  # the arena may not grow beyond: a link is half a word
+A_FREE_GROUPS = 18  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
-S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 12, 13, 14  # 11: as above
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 11, 12, 13
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory

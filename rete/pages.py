@@ -24,7 +24,6 @@ _LEAST = 1 << 20  # bytes; less is not worth a mapping
 _ROOM = 16  # how many times its size the addresses of an array are that grows: only what is used takes memory
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python names from 3.13 on
 _KEPT = 4  # arrays that a pool keeps
-_UNUSED = 3  # references to one of them that is free: of the list, of the loop, of the call that counts them
 
 
 def zeros(shape: tuple[int, ...], dtype: type | np.dtype = np.int64) -> np.ndarray:
@@ -120,14 +119,25 @@ class Pool:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
-        self._arrays: list[np.ndarray] = []  # the bases of what is taken, to which every view of it refers
+        # the control, which nobody but this list refers to; then the bases of what is taken, to which views refer
+        self._arrays = [np.zeros(0, np.int64)]
 
     def take(self) -> np.ndarray:
         """Return an array that is the taker's until the last reference to it, or to a view of it, goes."""
-        for array in self._arrays:
-            if sys.getrefcount(array) == _UNUSED:
-                return array.reshape(self.shape)
+        unused, *counts = _references(self._arrays)
+        for place, count in enumerate(counts, start=1):
+            if count == unused:
+                return self._arrays[place].reshape(self.shape)
         array = _flat(math.prod(self.shape), np.dtype(np.int64))
-        if len(self._arrays) < _KEPT:
+        if len(self._arrays) <= _KEPT:
             self._arrays.append(array)
         return array.reshape(self.shape)
+
+
+def _references(arrays: list[np.ndarray]) -> list[int]:
+    """Count the references to each array.
+
+    How many of them are the interpreter's own differs between its versions (3.14 lends references instead of counting
+    them); within one call it is the same for all arrays.  So an array is free when it counts as many as the control.
+    """
+    return [sys.getrefcount(array) for array in arrays]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "read", "write"]
 
-FORMAT = 4  # grows when the meaning of the file changes
+FORMAT = 5  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 

@@ -1,4 +1,4 @@
-"""The naive matcher says what DESIGN §3 and the Sparkwave paper say."""
+"""The naive matcher says what docs/language.md and the Sparkwave paper say."""
 
 from __future__ import annotations
 

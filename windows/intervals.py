@@ -5,7 +5,7 @@ Data's way: ... -> dispatch -> **memories and joins** -> match rows -> ...; each
 The functions are plain Python over integers, and compile in numba as they are: `retewave.rete` jits them.
 
 Invariant: every time of an item lies in [EARLIEST, LATEST].  Then no sum or difference below overflows,
-and the sentinels of static tokens lose every minimum and maximum by themselves (DESIGN §3).
+and the sentinels of static tokens lose every minimum and maximum by themselves.
 
 Not here: which rows are compared (memories), and Allen's relations (`relations.py`).
 """

@@ -2,7 +2,7 @@
 
 Data's way: called by the term scanner for everything that is not plain ASCII.
 Invariant: a character that these accept is a Unicode scalar value, encoded in its one right way.
-Left out: the wide search through ASCII, which is in retewave/rete/term_bytes.py.
+Left out: the wide search through ASCII, which is in rete/term_bytes.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A raw row's START is the ordinal of its statement in the document, or the place 
 of its graph; the reader puts times there afterwards.
 Invariant: every line is either blank, a comment, a statement (counted) or malformed (counted, and noted while
 there is room); nothing of a line is interned before all of it is known to be well formed and accepted.
-Left out: cutting the input into whole lines (retewave/io/blocks.py).
+Left out: cutting the input into whole lines (retewave/io/lines.py).
 """
 
 from __future__ import annotations

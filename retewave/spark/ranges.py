@@ -3,7 +3,7 @@
 Data's way: file -> **parts of whole lines** -> scanner.
 Invariant: the parts of a file make up the file; none ends inside a line, and none inside an event (the statements of a
 named graph that stand together, with what is said of the graph next to them).
-Left out: which files there are, and which parts a micro-batch takes (`source_offsets`).
+Left out: which files there are, and which parts a micro-batch takes (`plans`).
 """
 
 from __future__ import annotations
