@@ -18,6 +18,8 @@ from typing import IO, TypeAlias, cast
 import pyoxigraph
 from rdflib import Graph
 
+from retewave.epsilon.encodings import NOT_UTF8, foreign, without_mark
+from retewave.epsilon.guard import TooMuch, check
 from retewave.epsilon.texts import text_of
 from retewave.epsilon.vocabulary import Triple, is_blank
 from retewave.errors import Place, SchemaError
@@ -37,6 +39,7 @@ FORMATS = {
     "jsonld": pyoxigraph.RdfFormat.JSON_LD,
 }
 
+MOST_UNPACKED = 1 << 28  # bytes of a schema that may come out of a .gz
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[\w-]+:RDF\b)")
 _JSON = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 
@@ -52,7 +55,8 @@ def read_source(source: Source, number: int, format: str | None = None) -> tuple
         name, triples = str(source), _read_file(Path(source), format)
     elif isinstance(source, bytes):
         name = f"<bytes {number}>"
-        triples = _parse(source, _format(format) or _guess(source), name, base=None)
+        content = without_mark(source)
+        triples = _parse(content, _format(format) or _guess(content), name, base=None)
     else:
         name = f"<graph {number}>"
         triples = _texts(source)
@@ -61,17 +65,26 @@ def read_source(source: Source, number: int, format: str | None = None) -> tuple
 
 def _read_file(path: Path, format: str | None) -> Iterator[Triple]:
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
+        content = path.read_bytes() if path.suffix != ".gz" else _unpacked(path)
     except (OSError, EOFError, zlib.error) as e:
         why = e.strerror if isinstance(e, OSError) and e.strerror else e
         raise SchemaError(f"the schema file {path} cannot be read: {why}") from e
+    content = without_mark(content)
     suffixes = [suffix[1:].lower() for suffix in path.suffixes if suffix != ".gz"]
     chosen = _format(format) or (FORMATS.get(suffixes[-1]) if suffixes else None) or _guess(content)
     if chosen is pyoxigraph.RdfFormat.RDF_XML and not content.lstrip().startswith((b"<?", b"<!", b"<")):
         chosen = _guess(content)
     return _parse(content, chosen, str(path), base=path.resolve().as_uri())
+
+
+def _unpacked(path: Path) -> bytes:
+    with gzip.open(path) as file:
+        content = file.read(MOST_UNPACKED + 1)
+    if len(content) > MOST_UNPACKED:
+        raise SchemaError(
+            f"the schema file {path} unpacks to more than {MOST_UNPACKED:,} bytes", hint="unpack it first"
+        )
+    return content
 
 
 def _format(name: str | None) -> pyoxigraph.RdfFormat | None:
@@ -90,13 +103,22 @@ def _guess(content: bytes) -> pyoxigraph.RdfFormat:
 
 
 def _parse(content: bytes, format: pyoxigraph.RdfFormat, name: str, base: str | None) -> Iterator[Triple]:
+    if other := foreign(content):
+        raise SchemaError(other, place=Place(name, 1, 1))
     try:
+        check(format.file_extension, content)
         for quad in pyoxigraph.parse(content, format, base_iri=base):
             if isinstance(quad.object, pyoxigraph.Triple):
                 raise SchemaError(f"{name} holds a triple term, which no axiom is made of: {quad.object}")
             yield text_of(quad.subject), text_of(quad.predicate), text_of(quad.object)
+    except TooMuch as e:
+        raise SchemaError(str(e), place=Place(name, e.line, 1)) from e
+    except MemoryError as e:  # of the parser's own buffer
+        raise SchemaError(f"malformed {format.name}: the parser has no room for a term of it ({e})") from e
     except SyntaxError as e:
         what = re.sub(r"^Parser error at line .*?: ", "", str(e.msg))
+        if "UTF-8" in what:
+            what += f"; {NOT_UTF8}"
         raise SchemaError(f"malformed {format.name}: {what}", place=_place(e, content, format, name, base)) from e
 
 

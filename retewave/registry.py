@@ -14,6 +14,7 @@ from retewave.compiler.normal import Branch, branches
 from retewave.compiler.parse import parse
 from retewave.compiler.parts import parts_of
 from retewave.compiler.shape import Listener, Streams
+from retewave.epsilon.encodings import decoded
 from retewave.errors import QueryError, UsageError
 from retewave.match import Match
 from retewave.query import Query
@@ -40,8 +41,12 @@ def read_query(query: str | Path, language: Language | None = None) -> Parsed:
             raise UsageError(
                 f"there is no file {path}", hint="give a query's text or the path of a file that holds one"
             )
-        return parse(path.read_text(encoding="utf-8"), source=str(path), language=language)
-    return parse(query, language=language)
+        try:
+            text = decoded(path.read_bytes(), str(path), QueryError)
+        except OSError as e:
+            raise UsageError(f"cannot read the query {path}: {e.strerror}") from e
+        return parse(text, source=str(path), language=language)
+    return parse(query.removeprefix("\ufeff"), language=language)
 
 
 @dataclass

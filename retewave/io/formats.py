@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from retewave.epsilon.encodings import MARK, NOT_UTF8, foreign
+from retewave.epsilon.guard import TooMuch, guard_of
 from retewave.errors import MalformedInput, Place, UsageError
-from retewave.io.sources import Bytes, as_file
+from retewave.io.sources import Bytes, Source, as_file, is_gzip, open_bytes
 
 if TYPE_CHECKING:
     import pyoxigraph
 
-__all__ = ["FORMATS", "LINES", "QUADS", "AsQuads", "format_of"]
+__all__ = ["FORMATS", "LINES", "QUADS", "format_of", "open_document"]
 
 # A format's name -> the suffixes that tell it.
 FORMATS = {
@@ -54,6 +56,44 @@ def format_of(name: str, wanted: str | None = None) -> str:
         f"cannot tell the format of {name}",
         hint=f"say format= (--stream-format), one of {', '.join(FORMATS)}, or use a suffix such as .nt or .ttl.gz",
     )
+
+
+def open_document(source: Source, format: str, name: str) -> Bytes:
+    """Open a source from its beginning, as lines of N-Triples or N-Quads; what is called *.gz is unpacked."""
+    opened: Bytes = _Begun(open_bytes(source, compressed=is_gzip(name)), name)
+    return opened if format in LINES else AsQuads(opened, format, name)
+
+
+class _Begun:
+    """An opened source whose beginning is looked at: a byte order mark becomes blanks, so that places stay."""
+
+    def __init__(self, opened: Bytes, name: str) -> None:
+        self._opened, self._name = opened, name
+        self._begun = False
+
+    def fill(self, room: memoryview) -> int:
+        size = self._opened.fill(room)
+        return size if self._begun else self._looked_at(room, size)
+
+    def _looked_at(self, room: memoryview, size: int) -> int:
+        while 0 < size < len(MARK) and MARK.startswith(bytes(room[:size])):
+            more = self._opened.fill(room[size:])
+            size += more
+            if not more:
+                break
+        self._begun = True
+        beginning = bytes(room[: min(size, 4)])
+        if other := foreign(beginning):
+            raise MalformedInput(other, place=Place(self._name, 1, 1))
+        if beginning.startswith(MARK):
+            room[: len(MARK)] = b" " * len(MARK)
+        return size
+
+    def ready(self) -> bool:
+        return self._opened.ready()
+
+    def close(self) -> None:
+        self._opened.close()
 
 
 class AsQuads:
@@ -94,21 +134,51 @@ class AsQuads:
             "rdf": RdfFormat.RDF_XML,
             "jsonld": RdfFormat.JSON_LD,
         }
-        failed: list[MalformedInput] = []
-        quads = _until_error(parse(as_file(self._opened), format=formats[self._format]), self._name, failed)
+        failed: list[Exception] = []
+        looked_at = as_file(_Guarded(self._opened, self._format))
+        quads = _until_error(parse(looked_at, format=formats[self._format]), self._name, failed)
         while batch := list(islice(quads, _BATCH)):
             yield "".join(f"{quad} .\n" for quad in batch).encode()
         if failed:
             raise failed[0]
 
 
-def _until_error(
-    quads: Iterator[pyoxigraph.Quad], name: str, failed: list[MalformedInput]
-) -> Iterator[pyoxigraph.Quad]:
-    """Hand on what can be parsed; note the error that ends it."""
+class _Guarded:
+    """An opened source whose bytes are looked at before they are parsed."""
+
+    def __init__(self, opened: Bytes, format: str) -> None:
+        self._opened, self._guard = opened, guard_of(format)
+
+    def fill(self, room: memoryview) -> int:
+        size = self._opened.fill(room)
+        self._guard.take(bytes(room[:size]))
+        return size
+
+    def ready(self) -> bool:
+        return self._opened.ready()
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+def _until_error(quads: Iterator[pyoxigraph.Quad], name: str, failed: list[Exception]) -> Iterator[pyoxigraph.Quad]:
+    """Hand on what can be parsed; note the error that ends it, be it the document's or the source's."""
     try:
         yield from quads
-    except SyntaxError as error:
-        place = Place(name, error.lineno or 1, error.offset or 1)
-        failed.append(MalformedInput(f"{error.msg}; the rest of the document is not read", place=place))
+    except (SyntaxError, TooMuch, MemoryError) as error:
+        line, what = _told(error)
+        place = Place(name, line, (isinstance(error, SyntaxError) and error.offset) or 1)
+        failed.append(MalformedInput(f"{what}; the rest of the document is not read", place=place))
         failed[0].__cause__ = error
+    except Exception as error:
+        failed.append(error)
+
+
+def _told(error: SyntaxError | TooMuch | MemoryError) -> tuple[int, str]:
+    """Return the line of an error, or 1, and what it says."""
+    if isinstance(error, SyntaxError):
+        said = str(error.msg)
+        return error.lineno or 1, f"{said}; {NOT_UTF8}" if "UTF-8" in said else said
+    if isinstance(error, TooMuch):
+        return error.line, str(error)
+    return 1, f"the parser has no room for it ({error})"  # Turtle and JSON-LD: a term of more than 16 MB

@@ -62,7 +62,7 @@ REASONS = (
     "the escape is not \\u with four or \\U with eight hexadecimal digits",
     "the escape is none of \\t \\b \\n \\r \\f \\\" \\' \\\\ \\u \\U",
     "the escape is not a Unicode character",
-    "the bytes are not valid UTF-8",
+    "the bytes are not UTF-8; is it Latin-1? all texts are UTF-8: iconv -f LATIN1 -t UTF-8 converts it",
     "the blank node's label is malformed",
     "the language tag is malformed",
     "expected a datatype: an IRI in <…> behind ^^",

@@ -141,6 +141,8 @@ def _parsed(term: str) -> bytes:
 
     if term.startswith("_:"):
         return _of_label(term[2:])
+    if term.startswith("<<"):  # the parser goes through triple terms by recursion, and has a stack like everyone
+        raise UsageError(f"{term[:200]} is not a term of RDF 1.1")
     try:
         (quad,) = parse(f"<a:s> <a:p> {term} <retewave:end> .", format=RdfFormat.N_QUADS)
     except (SyntaxError, ValueError) as error:

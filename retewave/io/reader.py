@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.io.formats import LINES, QUADS, AsQuads, format_of
-from retewave.io.sources import Pausing, Source, is_gzip, name_of, open_bytes
+from retewave.io.formats import QUADS, format_of, open_document
+from retewave.io.sources import Pausing, Source, name_of
 from retewave.rete.rows import ROW_WIDTH
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ class Reader:
     source: Source  # path, "-", bytes, binary file, iterable of bytes
     name: str  # what reports call it
     format: str  # one of retewave.io.formats.FORMATS
-    compressed: bool  # a .gz
     rate: float | None  # triples per second
     start: int  # microseconds: the time of the first triple at a rate
     time_property: str | None  # the IRI that tells a graph's time
@@ -155,10 +154,8 @@ class Reader:
         from retewave.rete.acceptance import accept_all
 
         with ExitStack() as stack:
-            opened = open_bytes(self.source, compressed=self.compressed)
+            opened = open_document(self.source, self.format, self.name)
             stack.callback(opened.close)
-            if self.format not in LINES:
-                opened = AsQuads(opened, self.format, self.name)
             if pause is not None:
                 opened = Pausing(opened, pause)
             reading = LineReading(opened, terms, wanted)
@@ -223,7 +220,7 @@ def read(
             f"{called}: a time property belongs to a named graph, and {chosen} has none",
             hint=f"use {', '.join(QUADS)}, or tell the time by rate or arrival",
         )
-    return Reader(source, called, chosen, is_gzip(called), rate, start, time_property, on_error, stream)
+    return Reader(source, called, chosen, rate, start, time_property, on_error, stream)
 
 
 def read_static(

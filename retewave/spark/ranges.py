@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from retewave.epsilon.encodings import MARK
 from retewave.errors import MalformedInput, Place, UsageError
-from retewave.io.formats import LINES, QUADS, AsQuads
-from retewave.io.sources import DAMAGED, is_gzip, open_bytes
+from retewave.io.formats import LINES, QUADS, open_document
+from retewave.io.sources import DAMAGED, is_gzip
 
 __all__ = ["Range", "cut", "is_cuttable", "statements", "statements_of", "texts_of"]
 
@@ -66,6 +67,8 @@ def _mapped(part: Range, size: int) -> Iterator[pa.Array]:
     if len(whole) < part.end:
         raise UsageError(f"{part.file} has lost bytes: it had {part.end:,}, and has {len(whole):,}")
     bytes_, at = pa.py_buffer(whole), part.start
+    if at == 0 and whole[: len(MARK)] == MARK:
+        at = len(MARK)
     while at < part.end:
         end = cut(whole, at, at + size, quads=part.format in QUADS, limit=part.end)
         offsets = pa.py_buffer(np.array([0, end - at], np.int64))
@@ -76,9 +79,7 @@ def _mapped(part: Range, size: int) -> Iterator[pa.Array]:
 def _pieces(part: Range, size: int) -> Iterator[bytes]:
     """Iterate over the text of a file that is compressed or in another format, piece by piece."""
     with Path(part.file).open("rb") as file:
-        opened = open_bytes(file, compressed=is_gzip(part.file))
-        if part.format not in LINES:
-            opened = AsQuads(opened, part.format, part.file)
+        opened = open_document(file, part.format, part.file)
         quads, held, room = part.format in QUADS, bytearray(), memoryview(bytearray(1 << 20))
         failed: MalformedInput | None = None
         while True:
