@@ -18,7 +18,7 @@ from typing import Any
 
 from retewave.bench.engine import drain, encode, engine_of
 from retewave.bench.task import Result, Task
-from retewave.rete import layout as at
+from retewave.rete.counters import totals
 
 __all__ = ["COSTS"]
 
@@ -32,12 +32,13 @@ def _rows(task: Task) -> Result:
     matches = drain(engine, str(task.offers), task.question.rate)
     seconds = time.perf_counter() - started
     arena = engine.live.current().runtime.arena
-    rows = int(arena[at.A_LIVE] + arena[at.A_STATIC])
+    held = totals(arena)
+    rows = held.live + held.static
     return Result(
         matches,
         seconds,
         costs={
-            "arena in use, a live row": (int(arena[at.A_USED_WORDS]) * arena.itemsize / rows, "bytes"),
+            "arena in use, a live row": (held.held_bytes / rows, "bytes"),
             "arena reserved, a live row": (arena.nbytes / rows, "bytes"),
             "live rows": (rows, "rows"),
         },

@@ -1,6 +1,6 @@
 """What has passed through a running network, memory by memory and join by join.
 
-Data's way: the kernel's counters (`rete/layout.py`, S_*) -> **counts** -> explanation, drawings, statistics.
+Data's way: the kernel's counters (`rete/counters.py`) -> **counts** -> explanation, drawings, statistics.
 The kernel counts only when `stats` is on; live rows and matches are known without.  A network that is made anew,
 because queries came or went, counts from zero.
 
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from retewave.compiler.explain_running import Compiled
-from retewave.rete import layout as at
+from retewave.rete import counters
 
 __all__ = ["Counts", "JoinCounts", "MemoryCounts", "count", "counts"]
 
@@ -66,33 +66,27 @@ def counts(running: Compiled) -> dict[str, Any]:
 def count(running: Compiled) -> Counts:
     """Return what is counted."""
     network, arena = running.lowered.network, running.runtime.arena
-    refused = {
-        edge.target: int(arena[arena[at.A_EDGE_COUNTERS] + place])
-        for place, edge in enumerate(network.edges())
-        if edge.kind == at.TO_SLOT
-    }
+    refused = counters.refused_on_edges(arena, network)
     memories = tuple(_memory(running, slot, refused.get(slot, 0)) for slot in range(len(network.slots)))
     joins = tuple(_join(number, [memories[slot] for slot in node.slots]) for number, node in enumerate(network.nodes))
     matches = {query.name: query.matched for query in running.outcome.queries.values()}
-    return Counts(bool(arena[at.A_COUNTING]), memories, joins, matches)
+    return Counts(counters.is_counting(arena), memories, joins, matches)
 
 
 def _memory(running: Compiled, slot: int, refused_by_filter: int) -> MemoryCounts:
-    arena = running.runtime.arena
-    begin = int(arena[at.A_SLOT_STATES]) + slot * at.S_WIDTH
-    state = [int(word) for word in arena[begin : begin + at.S_WIDTH]]
+    counted = counters.slot_counters(running.runtime.arena, slot)
     return MemoryCounts(
         memory=slot,
         join=running.lowered.network.slots[slot].node,
-        live=state[at.S_ROWS],
-        rows_in=state[at.S_IN],
-        probes=state[at.S_PROBES],
-        hits=state[at.S_HITS],
+        live=counted.rows,
+        rows_in=counted.came,
+        probes=counted.probes,
+        hits=counted.hits,
         refused_by_filter=refused_by_filter,
-        refused_by_key=state[at.S_IN] - state[at.S_PROBES],
-        refused_by_window=state[at.S_NO_WINDOW],
-        refused_by_relation=state[at.S_NO_RELATION],
-        collected=state[at.S_COLLECTED],
+        refused_by_key=counted.came - counted.probes,
+        refused_by_window=counted.refused_by_window,
+        refused_by_relation=counted.refused_by_relation,
+        collected=counted.collected,
     )
 
 

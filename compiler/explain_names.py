@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retewave.compiler.plan import AlphaTest, Join
+from retewave.compiler.plan import AlphaTest
 from retewave.windows import durations
 from retewave.windows.intervals import UNBOUNDED
 
-__all__ = ["MOST_LISTED", "Prefixes", "input_names", "listed", "pattern_parts", "spell_window"]
+__all__ = ["MOST_LISTED", "Prefixes", "listed", "pattern_parts", "spell_window"]
 
 MOST_LISTED = 8  # of a list that may be long, so many are shown
 
@@ -94,19 +94,6 @@ def spell_window(width: int) -> str:
     ('5s', 'unbounded')
     """
     return "unbounded" if width >= UNBOUNDED else durations.spell(width)
-
-
-def input_names(join: Join, place: int, names: Mapping[int, str]) -> dict[int, str]:
-    """Return what one of a join's inputs calls its columns, given what the join calls its own."""
-    found: dict[int, str] = {}
-    for column, (slot, source) in enumerate(join.origins):
-        if column not in names:
-            continue
-        if slot < 0:
-            found[join.inputs[place].keys[source]] = names[column]
-        elif slot == place:
-            found[source] = names[column]
-    return found
 
 
 def pattern_parts(test: AlphaTest, names: Mapping[int, str], prefixes: Prefixes) -> tuple[str, str, str]:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from retewave.compiler import algebra
 from retewave.compiler.explain_epsilon import Epsilon, Form
 from retewave.compiler.explain_filters import decided_by
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, input_names, pattern_parts, spell_window
+from retewave.compiler.explain_names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.compiler.explain_running import Compiled
 from retewave.compiler.expressions import Expression, Variable, rename, to_sparql
 from retewave.compiler.normal import ExtendStep, FilterStep
-from retewave.compiler.plan import AlphaTest, End, Input, Join, Plan, Table
+from retewave.compiler.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan_walk import Reached, reached, users_of
 from retewave.compiler.shape import Member
-from retewave.rete import layout as at
+from retewave.rete.counters import holds_static
 from retewave.windows.relations import NAMES
 
 __all__ = [
@@ -29,9 +30,7 @@ __all__ = [
     "StepPlan",
     "StreamPlan",
     "describe",
-    "holds_static",
     "prefixes_of",
-    "users_of",
 ]
 
 
@@ -49,6 +48,7 @@ class PatternPlan:
 
     alpha: int  # number of the α record
     pattern: str  # in the query's variables; $1, $2, … are the constants in which the queries differ
+    line: int | None  # of the first query's text, in which it is written; None: nothing there stands for it alone
     entailed_by: tuple[Form, ...]  # the first forms of input that the schema makes it match, besides itself
     forms: int  # how many there are
     facts: int  # triples that the schema itself states, there before the stream
@@ -136,29 +136,6 @@ def describe(running: Compiled) -> Description:
     )
 
 
-def users_of(plan: Plan) -> list[frozenset[int]]:
-    """Return, by producer, the numbers of the ends that use it."""
-    found: list[set[int]] = [set() for _ in plan.producers]
-    for place, end in enumerate(plan.ends):
-        waiting = [end.producer]
-        while waiting:
-            number = waiting.pop()
-            if place in found[number]:
-                continue
-            found[number].add(place)
-            producer = plan.producers[number]
-            if isinstance(producer, Join):
-                waiting += [each.producer for each in producer.inputs]
-    return [frozenset(users) for users in found]
-
-
-def _names_of(end: End) -> dict[int, str]:
-    """Return what the first query calls the columns of the end's producer; open constants are $1, $2, …"""
-    names = {end.columns[number]: str(variable) for variable, number in end.shape.members[0].numbers.items()}
-    names.update({column: f"${place}" for place, column in enumerate(end.parameters, 1)})
-    return names
-
-
 class _Described:
     """One pass over the ends."""
 
@@ -177,7 +154,7 @@ class _Described:
     def section(self, place: int, end: End) -> Section:
         members = end.shape.members
         query: algebra.Query = self.queries[members[0].listener.number].parsed
-        names = _names_of(end)
+        tree = reached(self.plan, end)
         return Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
@@ -186,8 +163,8 @@ class _Described:
             streams=self._streams(members),
             window=_span([member.listener.width for member in members]),
             open=self._open(end),
-            patterns=self._patterns(end, names, place),
-            joins=self._tree(end.producer, names, place),
+            patterns=self._patterns(tree, members[0], place),
+            joins=self._tree(tree, place),
             filters=tuple(self._filters(end)),
             alike=len({self._asks(member) for member in members}) == 1,
         )
@@ -227,64 +204,51 @@ class _Described:
         names = dict.fromkeys(name for end in ends for name in self.end_queries[end] if name not in own)
         return tuple(names)[:MOST_LISTED], len(names)
 
-    def _patterns(self, end: End, names: Mapping[int, str], place: int) -> tuple[PatternPlan, ...]:
-        leaves = [
-            (number, test, tuple(sorted(found.items()))) for number, test, found in self._leaves(end.producer, names)
-        ]
-        found = [self._pattern(number, test, dict(own), place) for number, test, own in dict.fromkeys(leaves)]
-        return tuple(sorted(found, key=lambda each: (each.alpha, each.pattern)))
+    def _patterns(self, tree: Reached, member: Member, place: int) -> tuple[PatternPlan, ...]:
+        found: dict[tuple[int, frozenset[tuple[int, str]]], PatternPlan] = {}
+        for leaf in tree.leaves():
+            key = leaf.number, frozenset(leaf.names.items())
+            if isinstance(leaf.producer, AlphaTest) and key not in found:
+                found[key] = self._pattern(leaf, leaf.producer, member, place)
+        return tuple(sorted(found.values(), key=lambda each: (each.alpha, each.pattern)))
 
-    def _leaves(self, number: int, names: Mapping[int, str]) -> Iterator[tuple[int, AlphaTest, dict[int, str]]]:
-        producer = self.plan.producers[number]
-        if isinstance(producer, AlphaTest):
-            yield number, producer, dict(names)
-        elif isinstance(producer, Join):
-            for place, each in enumerate(producer.inputs):
-                yield from self._leaves(each.producer, input_names(producer, place, names))
-
-    def _pattern(self, number: int, test: AlphaTest, names: Mapping[int, str], place: int) -> PatternPlan:
-        parts = pattern_parts(test, names, self.prefixes)
-        forms = self.epsilon.forms(test.atom, parts, self.prefixes)
-        shared_with, shared = self._others(number, place)
+    def _pattern(self, leaf: Reached, test: AlphaTest, member: Member, place: int) -> PatternPlan:
+        parts = pattern_parts(test, leaf.names, self.prefixes)
+        written = member.steps.patterns[leaf.leaf].place
+        shared_with, shared = self._others(leaf.number, place)
         return PatternPlan(
-            self.lowered.alphas[number],
+            self.lowered.alphas[leaf.number],
             " ".join(parts),
-            forms,
+            written.line if written else None,
+            self.epsilon.forms(test.atom, parts, self.prefixes),
             self.epsilon.count(test.atom),
             self.epsilon.facts(test.atom),
             shared_with,
             shared,
         )
 
-    def _tree(
-        self, number: int, names: Mapping[int, str], place: int, above: Input | None = None, slot: int | None = None
-    ) -> StepPlan:
-        producer = self.plan.producers[number]
-        filters = tuple(self._slot_filter(one.expression, names) for one in above.filters) if above else ()
-        static = slot is not None and holds_static(self.running, slot)
-        if isinstance(producer, Join):
-            return self._join(number, producer, names, place, (slot, static, filters))
-        if isinstance(producer, Table):
-            label = self._table(producer, names)
-            return StepPlan("table", self.lowered.alphas[number], label, slot, static, filters)
-        label = " ".join(pattern_parts(producer, names, self.prefixes))
-        return StepPlan("pattern", self.lowered.alphas[number], label, slot, static, filters)
+    def _tree(self, tree: Reached, place: int, slot: int | None = None) -> StepPlan:
+        above = tree.above.filters if tree.above else ()
+        filters = tuple(self._slot_filter(each.expression, tree.names) for each in above)
+        static = slot is not None and holds_static(self.running.runtime.arena, slot)
+        match tree.producer:
+            case AlphaTest():
+                kind, label = "pattern", " ".join(pattern_parts(tree.producer, tree.names, self.prefixes))
+            case Table():
+                kind, label = "table", self._table(tree.producer, tree.names)
+            case Join():
+                return self._join(tree, place, (slot, static, filters))
+        return StepPlan(kind, self.lowered.alphas[tree.number], label, slot, static, filters)
 
-    def _join(
-        self, number: int, join: Join, names: Mapping[int, str], place: int,
-        here: tuple[int | None, bool, tuple[str, ...]],
-    ) -> StepPlan:  # fmt: skip
-        record = self.lowered.nodes[number]
+    def _join(self, tree: Reached, place: int, here: tuple[int | None, bool, tuple[str, ...]]) -> StepPlan:
+        record = self.lowered.nodes[tree.number]
         node = self.lowered.network.nodes[record]
-        key = tuple(names.get(column, "_") for column in range(len(join.inputs[0].keys)))
-        kind = "product" if not key else "star" if len(join.inputs) > 2 else "join"
-        inputs = tuple(
-            self._tree(each.producer, input_names(join, i, names), place, each, node.slots[i])
-            for i, each in enumerate(join.inputs)
-        )
+        key = tuple(tree.names.get(column, "_") for column in range(node.keys))
+        kind = "product" if not key else "star" if len(tree.inputs) > 2 else "join"
+        inputs = tuple(self._tree(each, place, slot) for each, slot in zip(tree.inputs, node.slots, strict=True))
         relations = tuple(f"input {r.left + 1} {NAMES[r.code]} input {r.right + 1}" for r in node.relations)
         window = spell_window(node.window)
-        return StepPlan(kind, record, "", *here, key, window, relations, inputs, *self._others(number, place))
+        return StepPlan(kind, record, "", *here, key, window, relations, inputs, *self._others(tree.number, place))
 
     def _table(self, table: Table, names: Mapping[int, str]) -> str:
         columns = " ".join(names.get(column, "_") for column in range(table.columns))
@@ -304,12 +268,6 @@ class _Described:
             elif isinstance(step, FilterStep):
                 early = rename(step.expression, numbers) in end.pushed
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
-
-
-def holds_static(running: Compiled, slot: int) -> bool:
-    """Say whether a memory holds rows that were there before the stream."""
-    arena = running.runtime.arena
-    return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
 
 
 def prefixes_of(running: Compiled) -> Prefixes:

@@ -27,6 +27,7 @@ __all__ = [
     "Input",
     "Join",
     "Plan",
+    "Producer",
     "SlotFilter",
     "Table",
     "Tested",
@@ -34,8 +35,6 @@ __all__ = [
     "make_plan",
     "tested",
 ]
-
-SUBJECT, PREDICATE, OBJECT, EVENT = 0, 1, 2, 3  # the columns of an α test's tuple
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class End:
     columns: dict[int, int]  # the shape's variable -> the producer's column
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
+    leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
 
 
 @dataclass
@@ -119,6 +119,7 @@ class _Open:
     columns: dict[int, int]  # the shape's variable -> the producer's column
     parameters: dict[int, int]  # the open constant's number -> the producer's column
     static: bool  # has rows before the stream starts
+    leaves: tuple[int, ...]  # see End
 
 
 def atoms_of(shapes: Sequence[Shape]) -> tuple[Atom, ...]:
@@ -136,10 +137,10 @@ def make_plan(shapes: Sequence[Shape], has_static: Callable[[Atom], bool]) -> Pl
 
 def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) -> None:
     common = _common_filters(shape.members)
-    waiting = [_alpha(plan, pattern, has_static) for pattern in shape.patterns]
-    waiting += [_table(plan, names, rows) for names, rows in shape.tables]
+    waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
+    waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
     if not waiting:
-        waiting = [_table(plan, (), ((),))]
+        waiting = [_table(plan, (), ((),), 0)]
     pushed: set[Expression] = set()
     while len(waiting) > 1:
         star = next_star([Candidate(frozenset(each.columns), each.static) for each in waiting])
@@ -148,7 +149,7 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
         waiting = [_join(plan, chosen, star.key, common, pushed), *rest]
     (root,) = waiting
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
-    plan.ends.append(End(root.producer, shape, root.columns, parameters, frozenset(pushed)))
+    plan.ends.append(End(root.producer, shape, root.columns, parameters, frozenset(pushed), root.leaves))
 
 
 def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
@@ -192,9 +193,10 @@ def tested(pattern: ShapePattern) -> Tested:
     return Tested(AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept), columns, parameters)
 
 
-def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]) -> _Open:
+def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool], place: int) -> _Open:
     found = tested(pattern)
-    return _Open(plan.number(found.test), found.columns, found.parameters, has_static(found.test.atom))
+    number = plan.number(found.test)
+    return _Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,))
 
 
 def _atom(pattern: ShapePattern) -> Atom:
@@ -211,9 +213,9 @@ def _constants(part: Part) -> frozenset[bytes] | None:
     return frozenset((part,)) if isinstance(part, bytes) else None
 
 
-def _table(plan: Plan, names: tuple[int, ...], rows: tuple[tuple[bytes, ...], ...]) -> _Open:
+def _table(plan: Plan, names: tuple[int, ...], rows: tuple[tuple[bytes, ...], ...], place: int) -> _Open:
     number = plan.number(Table(len(names), rows))
-    return _Open(number, {name: column for column, name in enumerate(names)}, {}, True)
+    return _Open(number, {name: column for column, name in enumerate(names)}, {}, True, (place,))
 
 
 def _join(
@@ -242,7 +244,8 @@ def _join(
             target[name] = len(origins)
             origins.append((place, column))
     number = plan.number(Join(tuple(inputs), tuple(origins)))
-    return _Open(number, columns, parameters, all(each.static for each in chosen))
+    leaves = tuple(leaf for each in ordered for leaf in each.leaves)
+    return _Open(number, columns, parameters, all(each.static for each in chosen), leaves)
 
 
 def _filters(each: _Open, common: Sequence[Expression], pushed: set[Expression]) -> tuple[SlotFilter, ...]:

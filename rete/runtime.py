@@ -216,6 +216,10 @@ class Runtime:
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
 
+    def bound(self, most: int) -> None:
+        """Bound the live rows from now on; 0 for no bound."""
+        self.arena[at.A_LIMIT] = most
+
     def take_counters(self, former: Runtime) -> None:
         """Go on counting where a network of the same records has come to."""
         mine, other = self.state.arena, former.arena

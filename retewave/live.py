@@ -23,6 +23,7 @@ from retewave.news import joined, news, plain
 from retewave.registry import Registry
 from retewave.rete import layout as at
 from retewave.rete.acceptance import Acceptance
+from retewave.rete.counters import totals
 from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
@@ -90,12 +91,12 @@ class Live:
         without_bound = replace(self.options, max_live_rows=0)
         running = self._built(without_bound)
         found = list(load(running, self.terms, static, former))
-        running.runtime.arena[at.A_LIMIT] = self.options.max_live_rows
+        running.runtime.bound(self.options.max_live_rows)
         if former is None:
             rehearse(running)
         else:
-            self.collected += int(former.runtime.arena[at.A_COLLECTED])
-            self.shed += int(former.runtime.arena[at.A_SHED])
+            held = totals(former.runtime.arena)
+            self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
             running.outcome.take_over(former.outcome)
             self.terms.worthwhile = True  # what only the former one has used can go
         self._found += self._new(found, running)
@@ -259,7 +260,7 @@ class Live:
         return self.terms.worthwhile or _FEW * unaccounted >= self.terms.passing or self.terms.due(_MANY_TIMES)
 
     def _live_rows(self) -> int:
-        return int(self.current().runtime.arena[at.A_LIVE])
+        return totals(self.current().runtime.arena).live
 
     def _begun(self) -> Sweep:
         """Begin a sweep, while no reader scans: its rows are where they can be told."""

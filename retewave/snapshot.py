@@ -24,7 +24,7 @@ from retewave.compiler.parse import parse
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.errors import SnapshotError, UsageError
-from retewave.rete import layout as at
+from retewave.rete.counters import used
 from retewave.rete.network import Network
 from retewave.rete.terms import Terms
 from retewave.windows.times import Clock
@@ -64,8 +64,7 @@ def write(engine: Engine, path: Path) -> None:
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     running = engine.live.current()
     running.runtime.collect()
-    arena = running.runtime.arena
-    arrays = {"arena": arena[: arena[at.A_TOP]], "static": engine.datasets.static, "waiting": engine.live.waiting}
+    arrays = {"arena": used(running.runtime.arena), "static": engine.datasets.static, "waiting": engine.live.waiting}
     arrays["found"], arrays["stated"] = engine.live.found, engine.live.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}

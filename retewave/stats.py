@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete import layout as at
+from retewave.rete.counters import totals
 
 if TYPE_CHECKING:
     from retewave.engine import Engine
@@ -118,11 +118,10 @@ def _of_network(engine: Engine) -> dict[str, int]:
     found = {"live_rows": 0, "static_rows": 0, "collected": live.collected, "shed": live.shed, "arena_bytes": 0}
     if live.running is None:
         return found
-    arena = live.running.runtime.arena
-    found["live_rows"], found["static_rows"] = int(arena[at.A_LIVE]), int(arena[at.A_STATIC])
-    found["collected"] += int(arena[at.A_COLLECTED])
-    found["shed"] += int(arena[at.A_SHED])
-    found["arena_bytes"] = int(arena[at.A_TOP]) * arena.itemsize  # what is behind has never been used
+    held = totals(live.running.runtime.arena)
+    found["live_rows"], found["static_rows"], found["arena_bytes"] = held.live, held.static, held.used_bytes
+    found["collected"] += held.collected
+    found["shed"] += held.shed
     return found
 
 

@@ -24,7 +24,7 @@ from retewave.epsilon.dispatch import why
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.query import Query
-from retewave.rete import layout as at
+from retewave.rete.counters import totals
 from retewave.why_not_report import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
 from retewave.why_not_rows import END, START, Memories, Related, Rows
 from retewave.why_not_search import Search, Steps, Verdict, Within, filter_text
@@ -137,7 +137,7 @@ class _OfBranch:
         self.steps = Steps(member.steps, asked.terms, asked.asked)
         bound = {name: term for name, term in asked.ids.items() if name in self.steps.bound}
         self.search = Search(self.parts, related, bound, self.width, self.steps)
-        self.now = int(asked.running.runtime.arena[at.A_NOW])
+        self.now = totals(asked.running.runtime.arena).now
 
     def answer(self) -> Alternative:
         partials = self.search.partials()
@@ -215,9 +215,9 @@ class _OfBranch:
         if not rows.slots:
             return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
         counted = count(self.all.running)
-        live, arena = self.all.engine.live, self.all.running.runtime.arena
+        live, held = self.all.engine.live, totals(self.all.running.runtime.arena)
         former = live.collected + live.shed
-        gone = former + int(arena[at.A_COLLECTED] + arena[at.A_SHED])
+        gone = former + held.collected + held.shed
         if counted.counting and not former:
             whole = [slot for slot in rows.slots if self._keeps_all(slot)] or rows.own_slots or rows.slots
             gone = min(counted.memories[slot].collected for slot in whole)

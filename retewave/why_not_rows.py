@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
-from retewave.compiler.explain_names import input_names
-from retewave.compiler.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan import AlphaTest, End, Table
+from retewave.compiler.plan_walk import Reached, reached
 from retewave.compiler.shape import Member
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.layout import ALPHA_COLUMNS
@@ -67,36 +66,31 @@ class Memories:
 
         And the temporal relations between them.
         """
-        names = {end.columns[number]: variable.name for variable, number in member.numbers.items()}
-        names |= {column: f"${place}" for place, column in enumerate(end.parameters)}
-        open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants)}
-        found = {
-            leaf: self._table(producer, own, member) if isinstance(producer, Table)
-            else self._rows(number, producer, own, member, open_, slot)
-            for leaf, (number, producer, own, slot) in enumerate(self._leaves(end.producer, names))
-            if own or isinstance(producer, AlphaTest)
-        }  # fmt: skip
-        written = [*member.steps.patterns, *member.steps.values]
-        order = sorted(found, key=lambda leaf: written.index(found[leaf].pattern))
-        places = {leaf: place for place, leaf in enumerate(order)}
-        _, related = self._related(end.producer, 0)
-        return tuple(found[leaf] for leaf in order), tuple(
-            Related(_placed(left, places), code, _placed(right, places)) for left, code, right in related
-        )
+        tree = reached(self.plan, end, member)
+        written: list[TriplePattern | Values] = [*member.steps.patterns, *member.steps.values]
+        open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants, 1)}
+        found: dict[int, Rows] = {}
+        for leaf, slot in self._leaves(tree):
+            if leaf.leaf < len(written):  # a query of no pattern has a leaf that stands for nothing
+                found[leaf.leaf] = self._rows(leaf, written[leaf.leaf], open_, slot)
+        return tuple(found[place] for place in sorted(found)), tuple(self._related(tree))
 
-    def _related(self, number: int, first: int) -> tuple[int, list[tuple[range, int, range]]]:
-        """Return the number behind a producer's leaves, counted from the first, and the relations between them."""
-        producer = self.plan.producers[number]
-        if not isinstance(producer, Join):
-            return first + 1, []
-        bounds, found = [first], []
-        for each in producer.inputs:
-            behind, inner = self._related(each.producer, bounds[-1])
-            bounds.append(behind)
-            found += inner
-        inputs = [range(begin, behind) for begin, behind in pairwise(bounds)]
-        node = self.lowered.network.nodes[self.lowered.nodes[number]]
-        return bounds[-1], found + [(inputs[each.left], each.code, inputs[each.right]) for each in node.relations]
+    def _leaves(self, tree: Reached, slot: int | None = None) -> Iterator[tuple[Reached, int | None]]:
+        """Yield the leaves, and the memory of the join above that each fills."""
+        if not tree.inputs:
+            yield tree, slot
+            return
+        slots = self.lowered.network.nodes[self.lowered.nodes[tree.number]].slots
+        for each, fed in zip(tree.inputs, slots, strict=True):
+            yield from self._leaves(each, fed)
+
+    def _related(self, tree: Reached) -> Iterator[Related]:
+        """Yield the relations between inputs of joins, as relations between what was written."""
+        for join in tree.walk():
+            if join.inputs:
+                places = [frozenset(leaf.leaf for leaf in each.leaves()) for each in join.inputs]
+                for each in self.lowered.network.nodes[self.lowered.nodes[join.number]].relations:
+                    yield Related(places[each.left], each.code, places[each.right])
 
     def elsewhere(self, rows: Rows) -> np.ndarray:
         """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""
@@ -110,41 +104,25 @@ class Memories:
                 found.append(self._streamed(slot)[:, [_TIMES + place for place in places]])
         return np.concatenate(found)
 
-    def _leaves(
-        self, number: int, names: Mapping[int, str], slot: int | None = None
-    ) -> Iterator[tuple[int, AlphaTest | Table, Mapping[int, str], int | None]]:
-        producer = self.plan.producers[number]
-        if isinstance(producer, Join):
-            slots = self.lowered.network.nodes[self.lowered.nodes[number]].slots
-            for place, each in enumerate(producer.inputs):
-                yield from self._leaves(each.producer, input_names(producer, place, names), slots[place])
-        else:
-            yield number, producer, names, slot
-
-    def _rows(
-        self, number: int, test: AlphaTest, names: Mapping[int, str], member: Member, open_: Mapping[str, int],
-        slot: int | None,
-    ) -> Rows:  # fmt: skip
-        tuples = self._tuples(number)
-        for place, name in names.items():
+    def _rows(self, leaf: Reached, pattern: TriplePattern | Values, open_: Mapping[str, int], slot: int | None) -> Rows:
+        if not isinstance(leaf.producer, AlphaTest):
+            return self._table(leaf, pattern)
+        tuples = self._tuples(leaf.number)
+        for place, name in leaf.names.items():
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
-        bound = {place: name for place, name in sorted(names.items()) if name not in open_}
-        slots = tuple(place for place, each in enumerate(self.lowered.slots) if each.producer == number)
+        bound = {place: name.removeprefix("?") for place, name in sorted(leaf.names.items()) if name not in open_}
+        slots = tuple(place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         ids = tuples[:, [_TIMES + place for place in bound]]
         own = () if slot is None else (slot,)
-        pattern = _pattern_of(test, names, member)
-        return Rows(pattern, test, tuple(bound.values()), ids, tuples[:, :_TIMES], slots, own)
+        return Rows(pattern, leaf.producer, tuple(bound.values()), ids, tuples[:, :_TIMES], slots, own)
 
-    def _table(self, table: Table, names: Mapping[int, str], member: Member) -> Rows:
-        ordered = tuple(names[column] for column in range(table.columns))
-        ids = [[self.terms.find(text) for text in row] for row in table.rows]
+    def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> Rows:
+        assert isinstance(leaf.producer, Table)
+        names = tuple(leaf.names[column].removeprefix("?") for column in range(leaf.producer.columns))
+        ids = [[self.terms.find(text) for text in row] for row in leaf.producer.rows]
         times = np.tile(np.array(_STATIC, dtype=np.int64), (len(ids), 1))
-        written = [each for each in member.steps.values if tuple(v.name for v in each.variables) == ordered]
-        pattern = next(each for each in written if each.rows == table.rows)
-        return Rows(
-            pattern, None, ordered, np.array(ids, dtype=np.int64).reshape(len(ids), len(ordered)), times, (), ()
-        )
+        return Rows(pattern, None, names, np.array(ids, dtype=np.int64).reshape(len(ids), len(names)), times, (), ())
 
     def _tuples(self, number: int) -> np.ndarray:
         """Return the different triples that an α test has let through, static ones first: times, then the columns."""
@@ -167,23 +145,3 @@ class Memories:
     @cached_property
     def _facts(self) -> np.ndarray:
         return static_facts(self.running, self.terms, self._static)
-
-
-def _placed(leaves: range, places: Mapping[int, int]) -> frozenset[int]:
-    return frozenset(places[leaf] for leaf in leaves if leaf in places)
-
-
-def _pattern_of(test: AlphaTest, names: Mapping[int, str], member: Member) -> TriplePattern:
-    """Return the query's own triple pattern that a leaf of the plan stands for."""
-    same = {later: earlier for earlier, later in test.equal}
-    sets = (test.atom.subject, test.atom.predicate, test.atom.object)
-    terms: list[bytes | Variable] = []
-    for place, given in enumerate(sets):
-        name = names.get(same.get(place, place))
-        if name is None:
-            terms.append(given if isinstance(given, bytes) else next(iter(given or ())))
-        elif name.startswith("$"):
-            terms.append(member.constants[int(name[1:])])
-        else:
-            terms.append(Variable(name))
-    return next(each for each in member.steps.patterns if each.terms == tuple(terms))

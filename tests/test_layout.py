@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from retewave.rete import layout
+
 ROOT = Path(__file__).parents[1]
 PARTS = ("retewave", "compiler", "epsilon", "rete", "windows", "viz", "bench")  # the folders of the package
 LONGEST_FUNCTION = 60  # lines
@@ -251,3 +253,14 @@ def test_wheel_has_one_top_level_import_name(tmp_path: Path) -> None:
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"retewave"}
     installed = {name for name in names if name.endswith(".py")}
     assert len(installed) == len(list(sources()))
+
+
+def test_no_part_but_rete_knows_the_words_of_the_arena():
+    words = {name for name in vars(layout) if name.startswith(("A_", "S_"))}
+    assert len(words) > 25
+    for part in PARTS:
+        for path in (ROOT / part).rglob("*.py") if part != "rete" else ():
+            tree = ast.parse(path.read_text())
+            used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            used |= {name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names}
+            assert not used & words, f"{path.relative_to(ROOT)}: ask rete/counters.py"

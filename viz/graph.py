@@ -9,20 +9,22 @@ is not a query's own), and with `stats` its counts.  A link has a `kind` and, wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import networkx
 
 from retewave.compiler.explain_counts import Counts, count
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, input_names, listed, pattern_parts, spell_window
-from retewave.compiler.explain_plan import holds_static, prefixes_of, users_of
+from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
+from retewave.compiler.explain_plan import prefixes_of
 from retewave.compiler.explain_running import Compiled
 from retewave.compiler.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan_walk import Reached, depths, reached, users_of
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError
+from retewave.rete.counters import holds_static
 from retewave.rete.network import Node as JoinNode
 from retewave.viz.labels import elided, node_label, short_term
 from retewave.windows.relations import NAMES
@@ -103,7 +105,7 @@ class _Drawn:
         counted = count(running)
         self.counts: Counts | None = counted if counted.counting else None
         self.graph = epsilon_reduced(running)
-        self.depths = _depths(self.plan.producers)
+        self.depths = depths(self.plan)
         self.last = _FIRST_MEMORY_LAYER + 2 * max(self.depths, default=0)
         self.users = users_of(self.plan)
         self.shared_by = self._shared_by()
@@ -111,9 +113,7 @@ class _Drawn:
 
     def done(self) -> networkx.MultiDiGraph:
         for place, end in enumerate(self.plan.ends):
-            names = {end.columns[number]: str(v) for v, number in end.shape.members[0].numbers.items()}
-            names.update({column: f"${number}" for number, column in enumerate(end.parameters, 1)})
-            self._producer(end.producer, names)
+            self._producer(reached(self.plan, end))
             self._end(place, end)
         self._forget_lonely_goals()
         return self.graph
@@ -123,18 +123,18 @@ class _Drawn:
         return [len(set().union(*(queries[end] for end in ends))) for ends in self.users]
 
     # ---- α ----
-    def _producer(self, number: int, names: Mapping[int, str]) -> None:
-        if number in self.done_with:
+    def _producer(self, tree: Reached) -> None:
+        if tree.number in self.done_with:
             return
-        self.done_with.add(number)
-        producer = self.plan.producers[number]
-        if isinstance(producer, Join):
-            self._join(number, producer, names)
-        elif isinstance(producer, Table):
-            columns = " ".join(names.get(column, "_") for column in range(producer.columns))
-            self._alpha(number, "table", f"VALUES ({columns}) {len(producer.rows):,}×", "inline data")
-        else:
-            self._test(number, producer)
+        self.done_with.add(tree.number)
+        match tree.producer:
+            case AlphaTest():
+                self._test(tree.number, tree.producer)
+            case Table(count, rows):
+                columns = " ".join(tree.names.get(column, "_") for column in range(count))
+                self._alpha(tree.number, "table", f"VALUES ({columns}) {len(rows):,}×", "inline data")
+            case Join():
+                self._join(tree)
 
     def _alpha(self, number: int, kind: str, label: str, text: str) -> str:
         name = f"alpha:{self.lowered.alphas[number]}"
@@ -176,59 +176,58 @@ class _Drawn:
         self.graph.add_edge(stream, name, kind="given", entailed=entailed)
 
     # ---- memories and joins ----
-    def _join(self, number: int, join: Join, names: Mapping[int, str]) -> None:
-        record = self.lowered.nodes[number]
+    def _join(self, tree: Reached) -> None:
+        record = self.lowered.nodes[tree.number]
         node = self.lowered.network.nodes[record]
-        name, layer = f"join:{record}", _FIRST_MEMORY_LAYER + 2 * self.depths[number] - 1
-        key = " ".join(names.get(column, "_") for column in range(node.keys))
+        name, layer = f"join:{record}", _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
+        key = " ".join(tree.names.get(column, "_") for column in range(node.keys))
         window = spell_window(node.window)
         relations = [
-            f"{self._memory_name(join, node, each.left)} {NAMES[each.code]} {self._memory_name(join, node, each.right)}"
+            f"{self._memory_name(tree, node, each.left)} {NAMES[each.code]} {self._memory_name(tree, node, each.right)}"
             for each in node.relations
         ]
         counted = asdict(self.counts.joins[record]) if self.counts else {}
         self.graph.add_node(
             name, kind="join", label=key or "×", text=", ".join([f"join on {key}", f"keeps {window}", *relations]),
-            layer=layer, window=window, relations=relations, shared_by=self.shared_by[number],
+            layer=layer, window=window, relations=relations, shared_by=self.shared_by[tree.number],
             **(counted or {"join": record}),
         )  # fmt: skip
-        for place, each in enumerate(join.inputs):
-            own = input_names(join, place, names)
-            self._producer(each.producer, own)
-            self._memory(number, node.slots[place], each.producer, own, layer)
+        for each, slot in zip(tree.inputs, node.slots, strict=True):
+            self._producer(each)
+            self._memory(name, slot, each, layer)
 
-    def _memory_name(self, join: Join, node: JoinNode, place: int) -> str:
+    def _memory_name(self, tree: Reached, node: JoinNode, place: int) -> str:
         """Return what a join's table calls one of its memories."""
-        return f"{'β' if join.inputs[place].producer in self.lowered.nodes else 'α'}M{node.slots[place]}"
+        return f"{'β' if tree.inputs[place].inputs else 'α'}M{node.slots[place]}"
 
-    def _memory(self, number: int, slot: int, producer: int, names: Mapping[int, str], layer: int) -> None:
-        name = f"memory:{slot}"
+    def _memory(self, join: str, slot: int, fed: Reached, layer: int) -> None:
+        name, shared_by = f"memory:{slot}", self.graph.nodes[join]["shared_by"]
         plan = self.lowered.slots[slot]
-        payload = [names[column] for column in plan.payload if column in names]
+        payload = [fed.names[column] for column in plan.payload if column in fed.names]
         filters = len(plan.filters)
         counted = asdict(self.counts.memories[slot]) if self.counts else {}
         label = _few(payload) + (f" · {filters} filter{'s' * (filters > 1)}" if filters else "")
-        beta = producer in self.lowered.nodes
         self.graph.add_node(
-            name, kind="memory", of="beta" if beta else "alpha", label=label, text=f"memory {slot}: {label}",
-            layer=layer - 1, shared_by=self.shared_by[number], static=holds_static(self.running, slot),
+            name, kind="memory", of="beta" if fed.inputs else "alpha", label=label, text=f"memory {slot}: {label}",
+            layer=layer - 1, shared_by=shared_by, static=holds_static(self.running.runtime.arena, slot),
             **(counted or {"memory": slot}),
         )  # fmt: skip
-        above = self._name(producer)
-        if not beta:
-            self.graph.nodes[name]["pattern"] = self._pattern(producer, names)
+        above = self._name(fed.number)
+        if not fed.inputs:
+            self.graph.nodes[name]["pattern"] = self._pattern(fed)
         rows = {"rows": self.counts.memories[slot].rows_in} if self.counts else {}
         self.graph.add_edge(above, name, kind="fills", filters=filters, **rows)
         tried = {"rows": self.counts.memories[slot].hits} if self.counts else {}
-        self.graph.add_edge(name, f"join:{self.lowered.nodes[number]}", kind="joins", **tried)
+        self.graph.add_edge(name, join, kind="joins", **tried)
 
-    def _pattern(self, number: int, names: Mapping[int, str]) -> str:
+    def _pattern(self, leaf: Reached) -> str:
         """Return what an α-memory's triples match, in the query's variables."""
-        producer = self.plan.producers[number]
-        if not isinstance(producer, AlphaTest):
-            label: str = self.graph.nodes[self._name(number)]["label"]
+        if not isinstance(leaf.producer, AlphaTest):
+            label: str = self.graph.nodes[self._name(leaf.number)]["label"]
             return label
-        return " ".join(short_term(part, self.prefixes) for part in pattern_parts(producer, names, self.prefixes))
+        return " ".join(
+            short_term(part, self.prefixes) for part in pattern_parts(leaf.producer, leaf.names, self.prefixes)
+        )
 
     def _name(self, number: int) -> str:
         if number in self.lowered.nodes:
@@ -270,12 +269,3 @@ def _few(names: list[str]) -> str:
     """Join the first names of a long row."""
     shown = names if len(names) <= _MOST_COLUMNS else names[: _MOST_COLUMNS - 1]
     return " ".join(shown) + (f" +{len(names) - len(shown)}" if len(names) > len(shown) else "")
-
-
-def _depths(producers: list[Any]) -> list[int]:
-    """Return how many joins deep each producer is."""
-    found: list[int] = []
-    for producer in producers:
-        inputs = producer.inputs if isinstance(producer, Join) else ()
-        found.append(max((1 + found[each.producer] for each in inputs), default=0))
-    return found

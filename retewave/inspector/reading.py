@@ -8,18 +8,19 @@ Left out: static rows of memories that a join fills, or that a filter guards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from retewave.compiler.explain_counts import count
-from retewave.compiler.explain_names import Prefixes, input_names
-from retewave.compiler.explain_plan import holds_static
-from retewave.compiler.plan import AlphaTest, Join
+from retewave.compiler.explain_names import Prefixes
+from retewave.compiler.plan import AlphaTest
+from retewave.compiler.plan_walk import reached
 from retewave.engine import Engine
 from retewave.errors import UsageError
+from retewave.rete.counters import holds_static
 from retewave.rete.facts import (
     FACT_ALPHA,
     FACT_COLUMNS,
@@ -92,7 +93,7 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
     head = ["start", "end", *columns]
-    note = "; static rows are not listed" if holds_static(running, slot) and not len(still) else ""
+    note = "; static rows are not listed" if holds_static(running.runtime.arena, slot) and not len(still) else ""
     note += "; rows of joins keep no end while all items are instants" if endless else ""
     return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "note": note}
 
@@ -137,18 +138,9 @@ def _names_of_slots(running: Running) -> dict[int, Mapping[int, str]]:
     """Return what the first query that uses a memory calls the columns of the memory's producer."""
     found: dict[int, Mapping[int, str]] = {}
     for end in running.plan.ends:
-        names = {end.columns[number]: str(v) for v, number in end.shape.members[0].numbers.items()}
-        names |= {column: f"${number}" for number, column in enumerate(end.parameters, 1)}
-        for slot, own in _slots_below(running, end.producer, names):
-            found.setdefault(slot, own)
+        for join in reached(running.plan, end).walk():
+            if join.inputs:
+                slots = running.lowered.network.nodes[running.lowered.nodes[join.number]].slots
+                for slot, fed in zip(slots, join.inputs, strict=True):
+                    found.setdefault(slot, fed.names)
     return found
-
-
-def _slots_below(running: Running, number: int, names: Mapping[int, str]) -> Iterator[tuple[int, Mapping[int, str]]]:
-    producer = running.plan.producers[number]
-    if isinstance(producer, Join):
-        slots = running.lowered.network.nodes[running.lowered.nodes[number]].slots
-        for place, each in enumerate(producer.inputs):
-            own = input_names(producer, place, names)
-            yield slots[place], own
-            yield from _slots_below(running, each.producer, own)

@@ -1,0 +1,102 @@
+"""What others may know of a running network's state: the one reader of arena words outside the kernel's own modules.
+
+Data's way: arena (`layout`, A_* and S_*) -> **numbers with names** -> statistics, explanations, why-not, drawings.
+Where the words are is nobody else's business, so that the layout can change.
+The counters of slots and edges are kept only where the network counts (`Options.stats`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from retewave.rete import layout as at
+from retewave.rete.network import Network
+
+__all__ = [
+    "SlotCounters",
+    "Totals",
+    "holds_static",
+    "is_counting",
+    "refused_on_edges",
+    "slot_counters",
+    "totals",
+    "used",
+]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a network holds and has done, all memories together."""
+
+    now: int  # the latest end that has come, microseconds
+    live: int  # streamed rows that are stored; those that are due may wait to be collected
+    static: int  # static rows that are stored
+    collected: int  # rows that have left by age
+    shed: int  # rows that have left because of the bound on live rows
+    used_bytes: int  # of the arena; what is behind has never been used
+    held_bytes: int  # in pages and groups that hold something
+
+
+@dataclass(frozen=True)
+class SlotCounters:
+    """What one memory holds and has seen."""
+
+    rows: int  # streamed rows that it holds
+    came: int  # rows stored, static ones included
+    probes: int  # of these, those that found a row of their key in every other memory of the node
+    hits: int  # combinations that these made
+    refused_by_window: int  # combinations given up because they outgrew the window
+    refused_by_relation: int  # combinations given up because a temporal relation does not hold
+    collected: int  # rows that have left
+
+
+def totals(arena: np.ndarray) -> Totals:
+    """Return what a network holds and has done."""
+    return Totals(
+        now=int(arena[at.A_NOW]),
+        live=int(arena[at.A_LIVE]),
+        static=int(arena[at.A_STATIC]),
+        collected=int(arena[at.A_COLLECTED]),
+        shed=int(arena[at.A_SHED]),
+        used_bytes=used(arena).nbytes,
+        held_bytes=int(arena[at.A_USED_WORDS]) * arena.itemsize,
+    )
+
+
+def used(arena: np.ndarray) -> np.ndarray:
+    """Return the part of the arena that has ever been used: the whole state."""
+    return arena[: arena[at.A_TOP]]
+
+
+def is_counting(arena: np.ndarray) -> bool:
+    """Tell whether the network counts what passes its slots and edges."""
+    return bool(arena[at.A_COUNTING])
+
+
+def slot_counters(arena: np.ndarray, slot: int) -> SlotCounters:
+    """Return what a memory holds and has seen."""
+    begin = int(arena[at.A_SLOT_STATES]) + slot * at.S_WIDTH
+    state = arena[begin : begin + at.S_WIDTH].tolist()
+    return SlotCounters(
+        rows=state[at.S_ROWS],
+        came=state[at.S_IN],
+        probes=state[at.S_PROBES],
+        hits=state[at.S_HITS],
+        refused_by_window=state[at.S_NO_WINDOW],
+        refused_by_relation=state[at.S_NO_RELATION],
+        collected=state[at.S_COLLECTED],
+    )
+
+
+def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
+    """Return, by memory, how many tuples the filter before it kept out."""
+    first = int(arena[at.A_EDGE_COUNTERS])
+    edges = enumerate(network.edges())
+    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind == at.TO_SLOT}
+
+
+def holds_static(arena: np.ndarray, slot: int) -> bool:
+    """Tell whether a memory holds rows that were there before the stream."""
+    return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
