@@ -23,6 +23,7 @@ from retewave.errors import (
 if TYPE_CHECKING:
     from retewave.engine import Engine
     from retewave.io.reader import Reader, read
+    from retewave.late import LateItem
     from retewave.match import Match, Matches
     from retewave.query import Query
 
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Engine",
+    "LateItem",
     "LimitError",
     "MalformedInput",
     "Match",
@@ -49,6 +51,7 @@ __all__ = [
 # Loaded when first asked for: importing retewave imports no numba and compiles nothing.
 _LAZY = {
     "Engine": "retewave.engine",
+    "LateItem": "retewave.late",
     "Match": "retewave.match",
     "Matches": "retewave.match",
     "Query": "retewave.query",
@@ -61,3 +64,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'retewave' has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -119,6 +119,7 @@ def explain(
     stream: options.SomeStreams = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
     shards: options.SpreadOver = None,
@@ -130,7 +131,11 @@ def explain(
         if stats != bool(stream):
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
         readers = cli_why_not.readers_of(stream or (), cli_why_not.Times(rate, time_property), stream_format)
-        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian, "stats": stats}
+        engine = _knowledge(schema, static, dataset) | {
+            "allow_cartesian": allow_cartesian,
+            "lateness": lateness,
+            "stats": stats,
+        }
         shown = cli_explain.explain(queries, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -145,6 +150,7 @@ def why_not(
     dataset: options.Datasets = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     format: options.Plans = options.PlanFormat.text,
 ) -> None:
@@ -153,7 +159,7 @@ def why_not(
         from retewave import cli_why_not
 
         times = cli_why_not.Times(rate, time_property)
-        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "stats": True}
+        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
         found = cli_why_not.answer(query, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
@@ -167,6 +173,7 @@ def inspect(
     dataset: options.Datasets = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     pace: options.Pace = 10.0,
     host: options.Host = "127.0.0.1",
@@ -178,7 +185,11 @@ def inspect(
         from retewave import cli_inspect, cli_why_not
 
         readers = cli_why_not.readers_of(stream, cli_why_not.Times(rate, time_property), stream_format)
-        engine = _knowledge(schema, static, dataset) | {"allow_cartesian": allow_cartesian, "stats": True}
+        engine = _knowledge(schema, static, dataset) | {
+            "allow_cartesian": allow_cartesian,
+            "lateness": lateness,
+            "stats": True,
+        }
         cli_inspect.inspect(queries, readers, host, port, pace, engine)
 
 

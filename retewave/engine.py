@@ -22,11 +22,12 @@ from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
+from retewave.late import LateItem, Why, described
 from retewave.live import Live
 from retewave.match import Match, Matches
 from retewave.query import Query
 from retewave.registry import Language, Registry, read_query
-from retewave.rete.rows import END, ROW_WIDTH, START
+from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.stats import Seconds, stats
@@ -46,7 +47,6 @@ __all__ = ["Engine"]
 
 Triple = Sequence[Any]
 Interval = Instant | tuple[Instant, Instant]
-Late = Callable[[list[tuple[Any, Any, Any, Instant]]], object]
 
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
 
@@ -76,7 +76,7 @@ class Engine:
         on_closure: Progress | None = None,
         lateness: Any = 0,
         max_future: Any = "1d",
-        on_late: Late | None = None,
+        on_late: Callable[[list[LateItem]], object] | None = None,
         max_live_rows: int | None = None,
         at_limit: Literal["error", "shed"] = "error",
         allow_cartesian: bool = False,
@@ -279,9 +279,9 @@ class Engine:
         self.clock = self.clock or clock
 
     # ---- what does not get in ----
-    def _late(self, rows: np.ndarray) -> None:
+    def _late(self, rows: np.ndarray, why: Why = "late") -> None:
         if self._on_late is not None:
-            self._on_late(self._described(rows))
+            self._on_late(described(rows, why, self.terms, self.told, self.registry.streams))
 
     def _future(self, rows: np.ndarray) -> None:
         warnings.warn(
@@ -289,16 +289,7 @@ class Engine:
             RuntimeWarning,
             stacklevel=2,
         )
-        self._late(rows)
-
-    def _described(self, rows: np.ndarray) -> list[tuple[Any, Any, Any, Instant]]:
-        from retewave.io.rdf import from_text
-
-        clock = self.told
-        return [
-            (*(from_text(self.terms.text(term)) for term in row[:3]), clock.decode(row[END]))  # type: ignore[misc]
-            for row in rows.tolist()
-        ]
+        self._late(rows, "future")
 
     # ---- what is going on ----
     def stats(self) -> dict[str, Any]:

@@ -112,6 +112,8 @@ class _Asked:
         waiting = self.engine.order.waiting + len(self.engine.live.waiting)
         if waiting:
             yield f"{waiting:,} triples wait for late items, or for room, and have not been matched yet"
+        if late := self.engine.order.late:
+            yield f"{late:,} triples came later than the lateness allows, and have been left out"
         heard = {stream.iri[1:-1].decode() for stream in self.query.parsed.streams}
         deaf = sorted(self.engine.registry.streams.keys() - heard)
         if heard and deaf:

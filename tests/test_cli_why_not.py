@@ -97,3 +97,40 @@ def test_binding_that_cannot_be_understood_is_refused(stream: str, binding: str)
     result = asked(stream, "--binding", binding)
     assert result.exit_code == WRONG
     assert result.stderr.startswith("retewave: ")
+
+
+@pytest.fixture
+def disorder(tmp_path: Path) -> str:
+    """A stream whose second item is two seconds earlier than its first."""
+    path = tmp_path / "disorder.nq"
+    date = "http://www.w3.org/2001/XMLSchema#dateTime"
+    path.write_text(
+        "".join(
+            f'<http://e/g{n}> <http://e/at> "2020-01-01T00:00:0{n}Z"^^<{date}> <http://e/g{n}> .\n'
+            f"<http://e/ann> <http://e/p{n}> <http://e/o> <http://e/g{n}> .\n"
+            for n in (3, 1)
+        )
+    )
+    return str(path)
+
+
+def test_why_not_puts_late_items_in_order_or_says_that_they_were_left_out(disorder: str) -> None:
+    asked = ["why-not", "SELECT * { ?x <http://e/p1> ?y . ?x <http://e/p3> ?y }", "--stream", disorder]
+    asked += ["--time-property", "http://e/at"]
+    left_out = CliRunner().invoke(app, asked)
+    assert "1 triples came later than the lateness allows" in left_out.stdout
+    assert "it did match: 1" in CliRunner().invoke(app, [*asked, "--lateness", "2s"]).stdout
+
+
+def test_explain_counts_late_items_as_its_lateness_says(disorder: str) -> None:
+    asked = ["explain", "SELECT * { ?x <http://e/p1> ?y . ?x <http://e/p3> ?y }", "--stats", "--stream", disorder]
+    asked += ["--time-property", "http://e/at"]
+    without, with_lateness = (CliRunner().invoke(app, [*asked, "--lateness", each]).stdout for each in ("0s", "2s"))
+    assert without != with_lateness
+
+
+def test_every_command_that_reads_a_stream_takes_a_lateness_and_checks_it(disorder: str) -> None:
+    for command in (["run"], ["explain", "--stats"], ["why-not"], ["inspect"]):
+        ended = CliRunner().invoke(app, [*command, QUERY, "--stream", disorder, "--rate", "1", "--lateness", "soon"])
+        assert ended.exit_code == WRONG
+        assert "'soon' is not a duration" in ended.stderr

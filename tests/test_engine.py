@@ -159,7 +159,7 @@ def test_what_a_full_arena_has_stopped_goes_in_once_when_there_is_room() -> None
 
 # ---- time ----
 def test_late_items_wait_in_the_buffer_and_later_ones_are_counted_and_handed_over() -> None:
-    late: list[tuple] = []
+    late: list[rw.LateItem] = []
     engine = rw.Engine(lateness="2s", on_late=late.extend)
     engine.register(pair("1s"))
     assert engine.push(triple("a", "p", 1), time=10) == []
@@ -167,8 +167,33 @@ def test_late_items_wait_in_the_buffer_and_later_ones_are_counted_and_handed_ove
     (match,) = engine.push(triple("b", "p", 1), time=13)
     assert (match.start, match.end) == (9, 10)
     engine.push(triple("c", "p", 1), time=5)
-    assert [(str(item[0]), item[3]) for item in late] == [(E + "c", 5)]
+    assert [(str(item.subject), item.end) for item in late] == [(E + "c", 5)]
     assert engine.stats()["late"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*future:RuntimeWarning")
+def test_on_late_is_told_the_interval_the_stream_and_why() -> None:
+    late: list[rw.LateItem] = []
+    engine = rw.Engine(max_future="1h", on_late=late.extend)
+    engine.register(pair("1s"))
+    engine.push(triple("a", "p", 1), time=100)
+    engine.push(triple("b", "p", 1), time=(3, 5.5), stream=E + "s")
+    engine.push(triple("c", "p", 1), time=9000)
+    b, c = late
+    assert (b.start, b.end, b.stream, b.why) == (3, 5.5, E + "s", "late")
+    assert (c.start, c.end, c.stream, c.why) == (9000, 9000, None, "future")
+    assert list(map(str, b.triple)) == [E + "b", E + "p", "1"]
+
+
+def test_an_item_that_was_late_can_be_pushed_again_as_it_was_handed_over() -> None:
+    late: list[rw.LateItem] = []
+    engine = rw.Engine(on_late=late.extend)
+    query = engine.register(f"SELECT * FROM STREAM <{E}s> {{ ?x <{E}p> ?y }}")
+    engine.push(triple("a", "p", 1), time=100, stream=E + "s")
+    engine.push(triple("b", "p", 1), time=5, stream=E + "s")
+    [item] = late
+    assert len(engine.push(item.triple, time=101, stream=item.stream)) == 1
+    assert query.matched == 2
 
 
 def test_an_item_dated_far_in_the_future_does_not_expire_the_state() -> None:

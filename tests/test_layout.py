@@ -149,6 +149,22 @@ def test_import_loads_nothing_that_is_slow(module: str) -> None:
     assert loaded.split() == []
 
 
+def test_what_is_loaded_when_asked_for_is_listed_and_the_listing_loads_nothing() -> None:
+    code = f"import sys, retewave; print(*dir(retewave)); print(*{SLOW_TO_IMPORT!r} & sys.modules.keys())"
+    listed, loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert {"Engine", "LateItem", "Match", "Query", "Reader", "read"} <= set(listed.split())
+    assert loaded == ""
+
+
+def test_every_name_that_the_front_door_lists_can_be_had() -> None:
+    import retewave
+
+    for name in retewave.__all__:
+        assert getattr(retewave, name).__doc__ or name == "__version__"
+
+
 # Size and marks
 
 

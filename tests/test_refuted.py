@@ -455,8 +455,8 @@ def test_a_labels_blank_node_is_one_in_all_of_a_match_and_another_in_every_other
 
 # ---- late rows ----
 def test_a_push_from_on_late_is_refused_since_it_would_overtake_the_block_at_hand() -> None:
-    def again(late: list[tuple[object, ...]]) -> None:
-        engine.push([row[:3] for row in late], time=50)
+    def again(late: list[rw.LateItem]) -> None:
+        engine.push([item.triple for item in late], time=50)
 
     engine = rw.Engine(on_late=again)
     engine.register(ONE)
