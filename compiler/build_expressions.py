@@ -57,7 +57,7 @@ def expression(tree: Tree, context: Context) -> Expression:
     kind = rule(tree)
     if kind == "var":
         return variable(tree)
-    builder = _BUILDERS.get(kind)
+    builder = context.language.expressions.get(kind) or _BUILDERS.get(kind)
     if builder:
         return builder(tree, context)
     return Constant(context.prologue.term(tree))

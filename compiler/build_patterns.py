@@ -60,7 +60,7 @@ def _part(part: Tree, kind: str, context: Context) -> Algebra:
         return union([group(branch, context) for branch in part.children])
     if kind == "inline_data":
         return values(part.children[0], context)
-    return context.extensions[kind](part, context)
+    return context.language.patterns[kind](part, context)
 
 
 def bind(pattern: Algebra, target: Tree, value: Tree, context: Context) -> Algebra:

@@ -18,10 +18,11 @@ from retewave.compiler.build_triples import template
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Variable
 from retewave.compiler.grammars import Source, rule, token
+from retewave.compiler.language import GRAMMARS, Language
 from retewave.compiler.prologue import Prologue
 from retewave.windows import durations
 
-__all__ = ["build", "declare", "selection", "templated"]
+__all__ = ["SPARQL", "build", "declare", "selection", "templated"]
 
 _MODIFIERS = {
     "group_clause": "GROUP BY",
@@ -33,11 +34,13 @@ _MODIFIERS = {
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
 _WINDOW_HINT = "write [RANGE 5m]"
 _FORMS = {"describe_query": "DESCRIBE", "ask_query": "ASK"}
+_WINDOWS = ("NAMED", "STEP", "TRIPLES", "TUMBLING")
+_PATTERNS = ("GRAPH", "MINUS", "OPTIONAL", "SERVICE")
 
 
-def build(tree: Tree, source: Source, language: str) -> Query:
+def build(tree: Tree, source: Source, language: Language) -> Query:
     """Build the query of a whole tree."""
-    context = Context(source, Prologue(source))
+    context = Context(source, Prologue(source), language)
     (query,) = tree.children
     clauses = {rule(part): part for part in query.children}
     for part in query.children:
@@ -45,7 +48,7 @@ def build(tree: Tree, source: Source, language: str) -> Query:
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
     parts = _query_parts(form, clauses.get("values_clause"), context)
-    return context.query(language, **parts, name=_name(clauses.get("registration"), context))
+    return context.query(**parts, name=_name(clauses.get("registration"), context))
 
 
 _AROUND = ("prologue", "registration", "values_clause")
@@ -196,3 +199,20 @@ def _unknown_variable(
     missing: Variable, node: Tree | Token, known: tuple[Variable, ...], context: Context
 ) -> Exception:
     return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))
+
+
+# C-SPARQL's grammar contains SPARQL's, so both are read by it.
+SPARQL = Language(
+    name="sparql",
+    suffixes=(".rq", ".sparql"),
+    grammar=GRAMMARS / "csparql.lark",
+    build=build,
+    words={
+        "BARE_IRI": "an IRI",
+        "DURATION": "a duration such as 5m (ms, s, m, h, d)",
+        "QUERY_NAME": "a name",
+        "REGISTERED_QUERY": "QUERY",
+        "REGISTERED_STREAM": "STREAM",
+    },
+    refused=frozenset([*_FORMS.values(), "GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", *_PATTERNS, *_WINDOWS]),
+)

@@ -7,6 +7,7 @@ belonged to the original's Java handlers is read, has no effect, and is told in 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from lark import Token, Tree
@@ -17,21 +18,22 @@ from retewave.compiler.build_patterns import group
 from retewave.compiler.build_query import declare, selection, templated
 from retewave.compiler.context import Context
 from retewave.compiler.grammars import Source, rule, token
+from retewave.compiler.language import GRAMMARS, Language
 from retewave.compiler.prologue import Prologue, unquote
 
-__all__ = ["build_tpg"]
+__all__ = ["SPARKWAVE", "build_tpg"]
 
 _MAGIC = ("NOW()", "ID()")  # the handlers replaced these lexical forms before they sent an event
 
 
-def build_tpg(tree: Tree, source: Source, language: str) -> Query:
+def build_tpg(tree: Tree, source: Source, language: Language) -> Query:
     """Build the query of a pattern file."""
-    context = Context(source, Prologue(source), extensions={"time_window": _take_window})
+    context = Context(source, Prologue(source), language)
     (pattern,) = tree.children
     files = _prologue(pattern.children[0], context)
     bare = rule(pattern) == "bare_pattern_file"
     parts = _bare(pattern, context) if bare else _braced(pattern, context)
-    return context.query(language, **parts, **files, window=context.window)
+    return context.query(**parts, **files, window=context.window)
 
 
 def _prologue(prologue: Tree, context: Context) -> dict[str, Any]:
@@ -96,3 +98,15 @@ def _notice_magic(tree: Tree, context: Context) -> None:
     for literal in tree.find_pred(lambda part: rule(part) == "rdf_literal"):
         if unquote(token(literal)) in _MAGIC:
             context.notice(f"{token(literal)} stays as it is: only the original's handlers replaced it", literal)
+
+
+SPARKWAVE = Language(
+    name="sparkwave",
+    suffixes=(".tpg",),
+    grammar=GRAMMARS / "tpg.lark",
+    build=build_tpg,
+    recognises=re.compile(r"\b(?:EPSILON_ONTOLOGY|STATIC_INSTANCES|HANDLERS|TIMEWINDOW)\b", re.IGNORECASE),
+    words={"BARE_IRI": "an IRI", "PREFIX_LABEL": "a prefix"},
+    refused=frozenset(["AND", "BEFORE", "GRAPH", "MINUS", "OPTIONAL", "SERVICE"]),
+    patterns={"time_window": _take_window},
+)

@@ -7,21 +7,19 @@ in one basic graph pattern only, as SPARQL demands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, Query
+from retewave.compiler.algebra import Query
 from retewave.compiler.expressions import Variable
 from retewave.compiler.grammars import Node, Source
+from retewave.compiler.language import Language
 from retewave.compiler.prologue import Prologue
 from retewave.errors import QueryError
 
 __all__ = ["Context"]
-
-PatternBuilder = Callable[[Tree, "Context"], Algebra]
 
 
 @dataclass
@@ -30,7 +28,7 @@ class Context:
 
     source: Source  # for the places of errors
     prologue: Prologue  # prefixes and base
-    extensions: dict[str, PatternBuilder] = field(default_factory=dict)  # rule name -> a dialect's own pattern
+    language: Language  # what the query is written in: it may have patterns and expressions of its own
     notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
     window: int | None = None  # a window that the pattern itself states, in microseconds
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
@@ -52,13 +50,13 @@ class Context:
             )
         return Variable(label)
 
-    def query(self, language: str, **parts: Any) -> Query:
+    def query(self, **parts: Any) -> Query:
         """Return the query of some parts: with the source, the prologue and the notices."""
         return Query(
             **parts,
             base=self.prologue.base,
             prefixes=tuple(self.prologue.prefixes.items()),
-            language=language,
+            language=self.language.name,
             text=self.source.text,
             source=self.source.name,
             notices=tuple(self.notices),

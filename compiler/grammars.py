@@ -20,6 +20,7 @@ from pathlib import Path
 from lark import Lark, Token, Tree, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
+from retewave.compiler.language import GRAMMARS, Language
 from retewave.errors import Place, QueryError
 
 __all__ = ["Node", "Source", "first_token", "read", "rule", "token"]
@@ -28,17 +29,15 @@ Node = Tree | Token
 
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
-# What a terminal is called in a message; keywords and punctuation call themselves.
+# What SPARQL's terminals are called in a message; keywords and punctuation call themselves.
 _WORDS = {
     "ANON": "a blank node",
-    "BARE_IRI": "an IRI",
     "BLANK_NODE_LABEL": "a blank node",
     "COMPARISON": "a comparison",
     "DECIMAL": "a number",
     "DECIMAL_SIGNED": "a number",
     "DOUBLE": "a number",
     "DOUBLE_SIGNED": "a number",
-    "DURATION": "a duration such as 5m (ms, s, m, h, d)",
     "FALSE": "true or false",
     "INTEGER": "a number",
     "INTEGER_SIGNED": "a number",
@@ -49,10 +48,6 @@ _WORDS = {
     "PLUS": "'+'",
     "PNAME_LN": "an IRI",
     "PNAME_NS": "an IRI",
-    "PREFIX_LABEL": "a prefix",
-    "QUERY_NAME": "a name",
-    "REGISTERED_QUERY": "QUERY",
-    "REGISTERED_STREAM": "STREAM",
     "SLASH": "'/'",
     "STAR": "'*'",
     "QUESTION": "'?'",
@@ -63,26 +58,6 @@ _WORDS = {
     "$END": "the end",
 }
 _CLOSERS = ("'}'", "')'", "']'")  # what is most often forgotten
-# Keywords that parse only to be refused by name: no message should lead there.
-_NOT_YET = frozenset(
-    [
-        "ASK",
-        "DESCRIBE",
-        "GRAPH",
-        "GROUP",
-        "HAVING",
-        "LIMIT",
-        "MINUS",
-        "NAMED",
-        "OFFSET",
-        "OPTIONAL",
-        "ORDER",
-        "SERVICE",
-        "TRIPLES",
-        "STEP",
-        "TUMBLING",
-    ]
-)
 _QUOTES = ("'", '"')
 _FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$|NOT$")
 _A_FUNCTION = "a function"
@@ -134,17 +109,12 @@ def first_token(tree: Tree) -> Token | None:
     return None
 
 
-def read(text: str, name: str, language: str) -> tuple[Tree, Source]:
-    """Parse a text in a language, "sparql", "csparql" or "tpg".
-
-    >>> tree, source = read("ASK {}", "<query>", "sparql")
-    >>> rule(tree.children[0])
-    'query'
-    """
+def read(text: str, name: str, language: Language) -> tuple[Tree, Source]:
+    """Parse a text in a language."""
     source = Source(_resolve_escapes(text.removeprefix("\ufeff")), name)
     _check_characters(source)
     try:
-        return _parser(language).parse(source.text), source
+        return _parser(language.grammar).parse(source.text), source
     except UnexpectedInput as error:
         raise _syntax_error(error, source, language) from None
 
@@ -172,28 +142,29 @@ def _check_characters(source: Source) -> None:
 
 
 @cache
-def _parser(language: str) -> Lark:
-    # Building the tables takes half a second, so they are kept beside this module's bytecode; lark sees when a
+def _parser(grammar: Path) -> Lark:
+    # Building the tables takes half a second, so they are kept beside the modules' bytecode; lark sees when a
     # grammar, its options or its own version have changed, and goes without where the folder cannot be written.
-    here = Path(__file__).parent
     return Lark.open(
-        str(here / "grammar" / f"{language}.lark"),
+        str(grammar),
         parser="lalr",
         propagate_positions=False,
         maybe_placeholders=False,
-        cache=_cache_file(here / "__pycache__", language),
+        import_paths=[str(GRAMMARS)],
+        cache=_cache_file(grammar) if grammar.parent == GRAMMARS else False,
     )
 
 
-def _cache_file(folder: Path, language: str) -> str | bool:
+def _cache_file(grammar: Path) -> str | bool:
+    folder = Path(__file__).parent / "__pycache__"
     try:
         folder.mkdir(exist_ok=True)
     except OSError:
         return False
-    return str(folder / f"{language}.lark.tables")
+    return str(folder / f"{grammar.name}.tables")
 
 
-def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> QueryError:
+def _syntax_error(error: UnexpectedInput, source: Source, language: Language) -> QueryError:
     expected = _expected(error, language)
     said = f"expected {_listed(expected)}" if expected else ""
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
@@ -205,7 +176,7 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: str) -> Quer
         place = source.at(error.line, error.column)
         return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
-    known = [*expected, *_functions(language)] if _A_FUNCTION in expected else expected
+    known = [*expected, *_functions(language.grammar)] if _A_FUNCTION in expected else expected
     return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, known) or said)
 
 
@@ -216,19 +187,19 @@ def _found(error: UnexpectedInput, source: Source) -> str:
     return repr(word[0]) if word else "this"
 
 
-def _expected(error: UnexpectedInput, language: str) -> list[str]:
+def _expected(error: UnexpectedInput, language: Language) -> list[str]:
     names: Iterable[str] = ()
     if isinstance(error, UnexpectedCharacters):
         names = error.allowed or ()
     elif isinstance(error, UnexpectedToken):
-        names = filter(partial(_fits, error), _choices(error, language))
+        names = filter(partial(_fits, error), _choices(error, language.grammar))
     words = {_word(name, language) for name in names if not name.endswith(("WHITESPACE", "COMMENT"))}
-    return sorted(words - _NOT_YET, key=lambda word: (word not in _CLOSERS, word[0] in "'(", word.lower()))
+    return sorted(words - language.refused, key=lambda word: (word not in _CLOSERS, word[0] in "'(", word.lower()))
 
 
-def _choices(error: UnexpectedToken, language: str) -> list[str]:
+def _choices(error: UnexpectedToken, grammar: Path) -> list[str]:
     # lark's own lists (`expected`, `accepts`) pass over the terminals that an imported grammar brings.
-    known = {each.name for each in _parser(language).terminals} | {"$END"}
+    known = {each.name for each in _parser(grammar).terminals} | {"$END"}
     return [name for name in error.interactive_parser.choices() if name in known]
 
 
@@ -244,25 +215,26 @@ def _fits(error: UnexpectedToken, name: str) -> bool:
     return True
 
 
-def _word(name: str, language: str) -> str:
+def _word(name: str, language: Language) -> str:
     short = name.rpartition("__")[2]
-    if short in _WORDS:
-        return _WORDS[short]
+    called = language.words.get(short) or _WORDS.get(short)
+    if called:
+        return called
     if _FUNCTIONS.match(short):
         return _A_FUNCTION
-    terminal = _terminals(language).get(name, short)
+    terminal = _terminals(language.grammar).get(name, short)
     return terminal if terminal[0].isalpha() else f"'{terminal}'"
 
 
 @cache
-def _terminals(language: str) -> dict[str, str]:
-    terminals = _parser(language).terminals
+def _terminals(grammar: Path) -> dict[str, str]:
+    terminals = _parser(grammar).terminals
     return {each.name: each.pattern.value for each in terminals if each.pattern.type == "str"}
 
 
 @cache
-def _functions(language: str) -> list[str]:
-    spelled = [each.pattern.value for each in _parser(language).terminals if "BUILTIN_" in each.name]
+def _functions(grammar: Path) -> list[str]:
+    spelled = [each.pattern.value for each in _parser(grammar).terminals if "BUILTIN_" in each.name]
     return [name.upper() for pattern in spelled for name in re.findall(r"\w{2,}", pattern)]
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from retewave.compiler.language import Language
 from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
@@ -26,7 +27,7 @@ from retewave.late import LateItem, Why, described
 from retewave.live import Live
 from retewave.match import Match, Matches
 from retewave.query import Query
-from retewave.registry import Language, Registry, read_query
+from retewave.registry import Registry, read_query
 from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
@@ -120,7 +121,7 @@ class Engine:
         *,
         on_match: Callable[[Match], object] | None = None,
         name: str | None = None,
-        language: Language | None = None,
+        language: str | Language | None = None,
         allow_cartesian: bool | None = None,
         keep: int | None = 10_000,
     ) -> Query:

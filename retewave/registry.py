@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.explain_running import Compiled
+from retewave.compiler.language import Language
+from retewave.compiler.languages import LANGUAGES
 from retewave.compiler.normal import Branch, branches
 from retewave.compiler.parse import parse
 from retewave.compiler.parts import parts_of
@@ -20,22 +22,20 @@ from retewave.match import Match
 from retewave.query import Query
 from retewave.windows.intervals import UNBOUNDED, widest
 
-__all__ = ["CartesianWarning", "Language", "Registry", "read_query"]
-
-Language = Literal["sparql", "tpg"]
+__all__ = ["CartesianWarning", "Registry", "read_query"]
 
 
 class CartesianWarning(UserWarning):
     """A query is a cartesian product, as its author allowed."""
 
 
-def read_query(query: str | Path, language: Language | None = None) -> Parsed:
+def read_query(query: str | Path, language: str | Language | None = None) -> Parsed:
     """Read a query: a text, or the path of a file that holds one.
 
     >>> read_query("SELECT * WHERE { ?s ?p ?o }").projection
     ('s', 'p', 'o')
     """
-    if isinstance(query, Path) or ("\n" not in query and "{" not in query):
+    if isinstance(query, Path) or _names_a_file(query):
         path = Path(query)
         if not path.is_file():
             raise UsageError(
@@ -47,6 +47,14 @@ def read_query(query: str | Path, language: Language | None = None) -> Parsed:
             raise UsageError(f"cannot read the query {path}: {e.strerror}") from e
         return parse(text, source=str(path), language=language)
     return parse(query.removeprefix("\ufeff"), language=language)
+
+
+def _names_a_file(query: str) -> bool:
+    """Tell whether a text is the path of a query: such a file is there, or it looks like nothing else."""
+    if "\n" in query or "{" in query:
+        return False
+    suffixes = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
+    return not re.search(r"\s", query) or query.endswith(suffixes) or Path(query).is_file()
 
 
 @dataclass

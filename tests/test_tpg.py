@@ -41,7 +41,7 @@ CONSTRUCT {
 
 def test_a_pattern_file_gives_files_window_template_and_notices() -> None:
     query = parse(SENSORS, source="alarm.tpg")
-    assert (query.language, query.form, query.window) == ("tpg", "CONSTRUCT", 100_000)
+    assert (query.language, query.form, query.window) == ("sparkwave", "CONSTRUCT", 100_000)
     assert (query.schema, query.static) == (("support/sensors.owl",), ("support/rooms.nt",))
     assert len(query.template) == 3
     assert query.notices == (
@@ -54,7 +54,7 @@ def test_a_pattern_file_gives_files_window_template_and_notices() -> None:
 
 
 def test_a_pattern_file_is_known_by_its_words() -> None:
-    assert parse(SENSORS).language == "tpg"
+    assert parse(SENSORS).language == "sparkwave"
     assert parse('SELECT * { ?x ?p "TIMEWINDOW" } # HANDLERS').language == "sparql"
 
 
