@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retewave.construct import Texts, triples
+from retewave.rete.values import BLANK, IRI, NONE
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Match", "Matches"]
 
 _batches = count(1)
+_KINDS = {b"<": IRI, b"_": BLANK}  # by the first byte of a term's text
 
 
 class Matches:
@@ -32,6 +35,7 @@ class Matches:
         "__weakref__",
         "_spared",
         "_texts",
+        "_triples",
         "clock",
         "ends",
         "ids",
@@ -61,6 +65,7 @@ class Matches:
         self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
+        self._triples: list[list[Texts]] | None = None  # what CONSTRUCT builds, once somebody has asked a match for it
         self._spared = False  # a sweep has come by
 
     def __len__(self) -> int:
@@ -94,6 +99,22 @@ class Matches:
         if term == 0:
             return None
         return self._texts[term] if self._texts is not None else self.terms.text(term)
+
+    def kinds(self, ids: np.ndarray) -> np.ndarray:
+        """Return the kinds (`retewave.rete.values`) of some of its ids; once sealed all literals are NONE."""
+        if self._texts is None:
+            return self.terms.values.kind[ids]
+        return np.array([_KINDS.get(self._texts.get(term, b"")[:1], NONE) for term in ids.tolist()], dtype=np.uint8)
+
+    def blank_scope(self, row: int) -> bytes:
+        """Return what the labels of the blank nodes that CONSTRUCT makes for a match begin with."""
+        return b"m%d.%d" % (self.number, row)
+
+    def triples(self) -> list[list[Texts]]:
+        """Return what a CONSTRUCT query builds of each match, as canonical texts."""
+        if self._triples is None:
+            self._triples = triples(self)
+        return self._triples
 
     def distinct(self, name: str) -> tuple[list[bytes | None], np.ndarray]:
         """Return a variable's different terms as canonical texts (None: unbound), and the place of each match's."""
@@ -141,11 +162,6 @@ class Match(Mapping[str, Any]):
             return None
         return batch.clock.decode(time)
 
-    @property
-    def blank_scope(self) -> bytes:
-        """What the labels of the blank nodes that CONSTRUCT makes for it begin with."""
-        return b"m%d.%d" % (self._batch.number, self._row)
-
     def text(self, name: str) -> bytes | None:
         """Return a variable's term as canonical N-Triples text; None when it is unbound."""
         return self._batch.text(int(self._batch.ids[self._row, self.query.place(name)]))
@@ -170,7 +186,7 @@ class Match(Mapping[str, Any]):
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         from retewave.io.rdf import from_text
 
-        return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self.query.construct(self)]
+        return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
 
     def __repr__(self) -> str:
         terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from retewave.compiler import algebra
-from retewave.compiler.algebra import BlankNode, Variable
+from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
 from retewave.match import Match, Matches
 
@@ -114,24 +114,6 @@ class Query:
         except ImportError as e:
             raise UsageError("pandas is not installed", hint="pip install 'pandas<3', or use to_arrow()") from e
         return self.to_arrow().to_pandas()
-
-    def construct(self, match: Match) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Build the triples of a CONSTRUCT query for a match, as canonical texts.
-
-        A triple with an unbound variable, a literal subject or a predicate that is no IRI is left out.
-        """
-        for pattern in self.parsed.template:
-            parts = [self._instance(part, match) for part in (pattern.subject, pattern.predicate, pattern.object)]
-            s, p, o = parts
-            if s is not None and p is not None and o is not None and s[:1] != b'"' and p[:1] == b"<":
-                yield s, p, o
-
-    def _instance(self, part: bytes | Variable | BlankNode, match: Match) -> bytes | None:
-        if isinstance(part, bytes):
-            return part
-        if isinstance(part, BlankNode):
-            return b"_:%s.%s" % (match.blank_scope, part.label.encode())
-        return match.text(part.name)
 
 
 def _shown(parsed: algebra.Query) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retewave import construct
 from retewave.io.sink_terms import csv_field, csv_term, json_term, tsv_term
 from retewave.windows.times import format_datetime
 
@@ -77,8 +78,7 @@ def _rows(comma: bytes, newline: bytes, query: bytes, *columns: Lines) -> Lines:
 
 def triples(batch: Matches) -> Lines:
     """Return the N-Triples that a CONSTRUCT query builds of each match."""
-    construct = batch.query.construct
-    return [b"".join([b"%b %b %b .\n" % triple for triple in construct(match)]) for match in batch]
+    return [b"".join([b"%b %b %b .\n" % triple for triple in of_match]) for of_match in construct.triples(batch)]
 
 
 # ---- columns ----

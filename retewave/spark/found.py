@@ -12,11 +12,10 @@ import secrets
 import numpy as np
 import pyarrow as pa
 
-from retewave.compiler.algebra import BlankNode, TemplateTriple, Variable
+from retewave.construct import built
 from retewave.engine import Engine
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
-from retewave.rete.values import BLANK, IRI
 from retewave.spark.job import Job
 
 __all__ = ["Finder", "schema", "unpack"]
@@ -27,14 +26,15 @@ class Finder:
 
     def __init__(self, job: Job, engine: Engine) -> None:
         self._terms = engine.terms
-        self._scope = secrets.token_hex(6).encode()  # sets its blank nodes apart from those of other processes
+        self._scope = secrets.token_hex(6).encode() + b"."  # sets its blank nodes apart from those of other processes
         self._numbers = {query.name: place for place, query in enumerate(job.queries)}
         self._columns = {name: place for place, name in enumerate(job.columns)}
 
     def packed(self, batch: Matches) -> bytes:
         """Return a batch as bytes."""
         if batch.query.parsed.form == "CONSTRUCT":
-            columns, places = self._built(batch)
+            made = built(batch, self._terms.intern_many, self._scope)
+            columns, places = dict(zip(("s", "p", "o"), made.ids, strict=True)), made.matches
         else:
             columns, places = dict(zip(batch.query.variables, batch.ids.T, strict=True)), np.arange(len(batch))
         ids = np.zeros((len(self._columns), len(places)), np.int64)
@@ -42,29 +42,6 @@ class Finder:
             ids[self._columns[name]] = column
         number = np.full(len(places), self._numbers[batch.query.name])
         return pack(self._terms, ids, [number, batch.starts[places], batch.ends[places]])
-
-    def _built(self, batch: Matches) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Return the triples that a CONSTRUCT query builds, as columns of ids, and the match that each is of."""
-        built = [self._instances(batch, triple) for triple in batch.query.parsed.template]
-        rows = np.concatenate([ids for ids, _ in built], axis=1)
-        places = np.concatenate([places for _, places in built])
-        order = np.argsort(places, kind="stable")
-        return dict(zip(("s", "p", "o"), rows[:, order], strict=True)), places[order]
-
-    def _instances(self, batch: Matches, triple: TemplateTriple) -> tuple[np.ndarray, np.ndarray]:
-        """Return the instances of a triple of the template, without those that are no RDF."""
-        ids = np.stack([self._part(batch, part) for part in (triple.subject, triple.predicate, triple.object)])
-        kinds = self._terms.values.kind[ids]
-        proper = ((kinds[0] == IRI) | (kinds[0] == BLANK)) & (kinds[1] == IRI) & (ids[2] != 0)
-        return ids[:, proper], np.flatnonzero(proper)
-
-    def _part(self, batch: Matches, part: bytes | Variable | BlankNode) -> np.ndarray:
-        if isinstance(part, bytes):
-            return np.full(len(batch), self._terms.intern(part))
-        if isinstance(part, BlankNode):
-            label = part.label.encode()
-            return self._terms.intern_many([b"_:%s.%s.%s" % (self._scope, m.blank_scope, label) for m in batch])
-        return batch.ids[:, batch.query.place(part.name)]
 
 
 def schema(job: Job) -> pa.Schema:
