@@ -9,6 +9,7 @@ Invariant: a row that is found in the table and alive is not reported again; one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,13 +90,17 @@ class Support:
         if len(columns) == 0:
             return mask
         if 2 * (self.taken + len(columns)) > len(self.latest):
-            self.forget(int(ends[0]), room=len(columns))
+            self._make_room(int(ends[0]), len(columns))
         columns, window_starts = np.ascontiguousarray(columns), np.ascontiguousarray(window_starts)
         ends = np.ascontiguousarray(ends)
         self.taken += _report(self.keys, self.latest, columns, window_starts, ends, self.width, mask)
         return mask
 
-    def forget(self, now: int, *, room: int = 0) -> None:
+    def advance(self, now: int) -> None:
+        """Drop the rows that are dead."""
+        self._make_room(now, 0)
+
+    def _make_room(self, now: int, room: int) -> None:
         """Drop the rows that are dead, and make room for so many more."""
         living = int(np.count_nonzero((self.latest != _NEVER) & (now - self.latest <= self.width)))
         size = 64
@@ -106,9 +111,14 @@ class Support:
         self.taken = _copy_living(self.keys, self.latest, keys, latest, now, self.width)
         self.keys, self.latest = keys, latest
 
-    def put(self, keys: np.ndarray, latest: np.ndarray) -> None:
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the table, for a snapshot."""
+        return {"keys": self.keys, "latest": self.latest}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over what a snapshot held."""
-        self.keys, self.latest, self.taken = keys, latest, int(np.count_nonzero(latest != _NEVER))
+        self.keys, self.latest = state["keys"], state["latest"]
+        self.taken = int(np.count_nonzero(self.latest != _NEVER))
 
     def mark(self, marks: np.ndarray) -> None:
         """Mark those of the first terms that its rows hold."""

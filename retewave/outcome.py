@@ -1,53 +1,41 @@
-"""The end of a match's way: what the kernel left to Python, then DISTINCT, then batches of matches.
+"""The end of a match's way: a tuple of stages for each query, then batches of matches.
 
-Data's way: output rows -> **steps in Python** -> **DISTINCT** -> `Matches` -> callbacks, iterators, sinks.
-Most rows pass straight through: the kernel has decided every filter that it can.  A filter on one variable is
-evaluated once a term; what it said is entered in the kernel's memo, so that the next row is decided there.
+Data's way: output rows -> **decide -> report** (`retewave/stages.py`) -> **build** -> callbacks, iterators, sinks.
+What is built is `Matches`; the triples of a CONSTRUCT query are built of these when somebody looks
+(`retewave/construct.py`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from rdflib import BNode
 
-from retewave.compiler.algebra import Variable
-from retewave.compiler.evaluate import Evaluator
-from retewave.compiler.expressions import variables
-from retewave.compiler.lower import Output
-from retewave.compiler.normal import ExtendStep, FilterStep, Step
-from retewave.compiler.programs import Programs
-from retewave.io.rdf import from_text, to_text
+from retewave.deciding import Deciding
 from retewave.match import Matches
 from retewave.query import Query
-from retewave.rete import filter_codes
 from retewave.rete import layout as at
-from retewave.rete.runtime import Runtime
-from retewave.rete.support import Support
-from retewave.rete.terms import Terms
+from retewave.stages import Report, Reporting, Solutions, Stage
 from retewave.windows.times import Clock
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "Reports"]
 
-_VERDICTS = {True: filter_codes.TRUE, False: filter_codes.FALSE, None: filter_codes.ERROR}
+Reports = dict[int, tuple[Report, ...]]  # the report stages of the queries that have some, by the query's number
 
 
 @dataclass
 class Outcome:
     """Turns output rows into matches, for all queries of one network."""
 
-    terms: Terms  # the dictionary
-    runtime: Runtime  # whose output it is; its memo is filled here
-    programs: Programs  # the kernel's filters; they know what the memo's rows stand for
+    deciding: Deciding  # the first stage of every query
     queries: dict[int, Query]  # by number
-    outputs: dict[tuple[int, int], Output]  # what the rows of (query, branch) hold
-    supports: dict[int, Support]  # of the DISTINCT queries, by number
-    _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+    reports: Reports  # the stages behind it
+
+    def stages(self, number: int) -> tuple[Stage, ...]:
+        """Return what the rows of a query go through, in order."""
+        return self.deciding, *map(Reporting, self.reports.get(number, ()))
 
     def matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
         """Return the matches that output rows make, a batch a query; `places` tell their common order."""
@@ -67,125 +55,43 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
-        ready = self._as_they_are(query, rows)
-        if ready is not None:
-            return Matches(query, self.terms, clock, ready, rows[:, at.O_START], rows[:, at.O_END], places)
-        branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
-        ids = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
-        kept = np.ones(len(rows), dtype=np.bool_)
-        for branch in np.unique(branches).tolist():
-            of_branch = np.flatnonzero(branches == branch)
-            output = self.outputs[query.number, branch]
-            shown, passed = self._of_branch(query, output, rows[of_branch])
-            ids[of_branch], kept[of_branch] = shown, passed
-        if query.number in self.supports:
-            living = np.flatnonzero(kept)
-            starts, ends = rows[living, at.O_WINDOW_START], rows[living, at.O_END]
-            kept[living] = self.supports[query.number].new(ids[living], starts, ends)
-        starts, ends = rows[kept, at.O_START], rows[kept, at.O_END]
-        return Matches(query, self.terms, clock, ids[kept], starts, ends, places[kept])
-
-    def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
-        """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
-        branch = int(rows[0, at.O_BRANCH])
-        if query.number in self.supports or branch & at.UNDECIDED_ROW:
-            return None
-        if len(rows) > 1 and (rows[:, at.O_BRANCH] != branch).any():
-            return None
-        output, width = self.outputs[query.number, branch], len(query.variables)
-        if output.always or output.names[:width] != query.variables:
-            return None
-        return rows[:, at.O_COLUMNS : at.O_COLUMNS + width]
-
-    def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the shown ids of a branch's rows, and which rows pass."""
-        columns = {name: rows[:, at.O_COLUMNS + place] for place, name in enumerate(output.names)}
-        passed = np.ones(len(rows), dtype=np.bool_)
-        open_rows = (
-            np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
-        )
-        if len(open_rows):
-            self._take_steps(output.steps, columns, open_rows, passed)
-        shown = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
-        for place, name in enumerate(query.variables):
-            if name in columns:
-                shown[:, place] = columns[name]
-        return shown, passed
-
-    def _take_steps(
-        self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
-    ) -> None:
-        """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
-        solutions: defaultdict[int, BNode] = defaultdict(BNode)
-        for step in steps:
-            rows = rows[passed[rows]]
-            if isinstance(step, FilterStep):
-                passed[rows] = self._verdicts(step, columns, rows, solutions)
-            else:
-                column = np.zeros(len(passed), dtype=np.int64)
-                column[rows] = [self._value(step, columns, row, solutions) for row in rows.tolist()]
-                columns[step.variable.name] = column
-
-    def _verdicts(
-        self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray, solutions: Mapping[int, BNode]
-    ) -> np.ndarray:
-        seen = step.scope
-        evaluator = self._evaluator(step)
-        if len(seen) == 1 and evaluator.pure:
-            (only,) = seen
-            used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
-            known = [self._remembered(step, only, term) for term in used.tolist()]
-            return np.array([verdict == filter_codes.TRUE for verdict in known], dtype=np.bool_)[inverse]
-        said = [
-            evaluator.truth(self._bindings(seen, columns, row), solutions[row] if evaluator.labels else None)
-            for row in rows.tolist()
-        ]
-        return np.array([verdict is True for verdict in said], dtype=np.bool_)
-
-    def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
-        """Return the verdict of a filter on one term, evaluated once."""
-        memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
-        table = self.runtime.memo
-        if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
-            return int(table[memo, term])
-        bindings = {variable.name: from_text(self.terms.text(term))} if term else {}
-        verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
-        if memo is not None and term > 0:
-            self._enter(memo, term, verdict)
-        return verdict
-
-    def _enter(self, memo: int, term: int, verdict: int) -> None:
-        if term >= self.runtime.memo.shape[1]:
-            width = max(2 * self.runtime.memo.shape[1], term + 1)
-            wider = np.zeros((len(self.runtime.memo), width), dtype=np.uint8)
-            wider[:, : self.runtime.memo.shape[1]] = self.runtime.memo
-            self.runtime.memo = wider
-        self.runtime.memo[memo, term] = verdict
-
-    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int, solutions: Mapping[int, BNode]) -> int:
-        evaluator = self._evaluator(step)
-        solution = solutions[row] if evaluator.labels else None
-        value = evaluator.value(self._bindings(step.scope, columns, row), solution)
-        return 0 if value is None else self.terms.intern(to_text(value))
-
-    def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for variable in scope:
-            term = int(columns[variable.name][row]) if variable.name in columns else 0
-            if term:
-                found[variable.name] = from_text(self.terms.text(term))
-        return found
-
-    def _evaluator(self, step: Step) -> Evaluator:
-        if id(step) not in self._evaluators:
-            self._evaluators[id(step)] = Evaluator(step.expression, scope=step.scope)
-        return self._evaluators[id(step)]
+        found = Solutions(query, rows, places, np.empty((len(rows), 0), dtype=np.int64))
+        for stage in self.stages(query.number):
+            found = stage.take(found)
+        starts, ends = found.rows[:, at.O_START], found.rows[:, at.O_END]
+        return Matches(query, self.deciding.terms, clock, found.columns, starts, ends, found.places)
 
     def take_over(self, former: Outcome) -> None:
-        """Remember what DISTINCT queries of the former network have reported: no memory may hold it."""
-        self.supports |= {number: support for number, support in former.supports.items() if number in self.supports}
+        """Remember what the former network's queries have reported: no memory may hold it."""
+        for number in self.reports.keys() & former.reports.keys():
+            self.reports[number] = former.reports[number]
+
+    def advance(self, now: int) -> None:
+        """Forget what report stages need no more once the time is `now`."""
+        for report in self._each():
+            report.advance(now)
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark those of the first terms that DISTINCT remembers."""
-        for support in self.supports.values():
-            support.mark(marks)
+        """Mark those of the first terms that report stages remember."""
+        for report in self._each():
+            report.mark(marks)
+
+    def _each(self) -> Iterator[Report]:
+        for reports in self.reports.values():
+            yield from reports
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what report stages remember, for a snapshot."""
+        return {
+            f"{number}.{place}.{name}": array
+            for number, reports in self.reports.items()
+            for place, report in enumerate(reports)
+            for name, array in report.state().items()
+        }
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a snapshot held."""
+        for number, reports in self.reports.items():
+            for place, report in enumerate(reports):
+                mine = f"{number}.{place}."
+                report.put({key.removeprefix(mine): state[key] for key in state if key.startswith(mine)})

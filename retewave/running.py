@@ -15,10 +15,11 @@ from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan import AlphaTest, Plan, Table, atoms_of, make_plan
 from retewave.compiler.programs import Programs
 from retewave.compiler.shape import Listener, shapes_of
+from retewave.deciding import Deciding
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
-from retewave.outcome import Outcome
+from retewave.outcome import Outcome, Reports
 from retewave.query import Query
 from retewave.replay import facts_for
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
@@ -67,13 +68,18 @@ def build(
     programs = Programs(terms)
     lowered = lower(plan, dispatch, programs, intervals)
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
-    supports = {
-        each.number: Support.empty(len(queries[each.number].variables), each.width)
+    deciding = Deciding(terms, runtime, programs, lowered.outputs)
+    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
+    return Running(lowered, dispatch, runtime, outcome, _acceptance(lowered))
+
+
+def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
+    """Return the report stages of the queries that have some."""
+    return {
+        each.number: (Support.empty(len(queries[each.number].variables), each.width),)
         for each in listeners
         if queries[each.number].parsed.distinct
     }
-    outcome = Outcome(terms, runtime, programs, dict(queries), lowered.outputs, supports)
-    return Running(lowered, dispatch, runtime, outcome, _acceptance(lowered))
 
 
 def load(running: Running, terms: Terms, static: np.ndarray, former: Running | None) -> Iterator[np.ndarray]:

@@ -24,7 +24,7 @@ from retewave.compiler.parse import parse
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.errors import SnapshotError, UsageError
-from retewave.rete.counters import used
+from retewave.rete.counters import totals, used
 from retewave.rete.network import Network
 from retewave.rete.terms import Terms
 from retewave.windows.times import Clock
@@ -68,8 +68,8 @@ def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     arrays["found"], arrays["stated"] = engine.live.found, engine.live.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
-    for number, support in running.outcome.supports.items():
-        arrays[f"support.{number}.keys"], arrays[f"support.{number}.latest"] = support.keys, support.latest
+    running.outcome.advance(totals(running.runtime.arena).now)
+    arrays |= {f"report.{name}": array for name, array in running.outcome.state().items()}
     return arrays
 
 
@@ -245,5 +245,4 @@ def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str,
             hint="restore it with the version that wrote it",
         )
     running.runtime.put_arena(arrays["arena"])
-    for number, support in running.outcome.supports.items():
-        support.put(arrays[f"support.{number}.keys"], arrays[f"support.{number}.latest"])
+    running.outcome.put(_of(arrays, "report."))

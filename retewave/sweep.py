@@ -17,6 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from retewave.match import Matches
+from retewave.rete.counters import totals
 from retewave.rete.terms import Terms
 from retewave.running import Running
 
@@ -68,15 +69,17 @@ class Sweep:
         self._terms.leave_sweep()
 
     def _mark(self, work: int) -> int:
-        """Mark what rows and matches hold, and what DISTINCT remembers; return the work that is left."""
+        """Mark what rows and matches hold, and what report stages remember; return the work that is left."""
         work = self._running.runtime.mark_some(work)
         while work > 0 and self._matches:
             batch = self._matches.pop()
             batch.outlast(self._marks)
             work -= len(batch)
         if work > 0:
-            self._running.outcome.mark(self._marks)
-            self._running.runtime.end_marking()
+            running = self._running
+            running.outcome.advance(totals(running.runtime.arena).now)
+            running.outcome.mark(self._marks)
+            running.runtime.end_marking()
             self._marking = False
         return work
 

@@ -1,0 +1,79 @@
+"""Stages: what the kernel's output goes through before it leaves as matches; all have one shape.
+
+Data's way: output rows of one query -> **stage -> stage -> …** -> a batch of matches.
+The first stage of every query decides (`retewave/deciding.py`); each one behind it reports: it remembers what a query
+has told and says which of the solutions that are there now are to be told, too.  DISTINCT is one of these.
+
+Invariant: a stage lets solutions pass or keeps them back, and never changes their order.  What a report stage remembers
+is bounded by time (`advance`), outlives a change of the queries, spares its terms from sweeps (`mark`), and is part of
+snapshots (`state`, `put`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from retewave.query import Query
+from retewave.rete import layout as at
+
+__all__ = ["Report", "Reporting", "Solutions", "Stage"]
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Solutions of one query, as far as the stages have come."""
+
+    query: Query  # whose they are
+    rows: np.ndarray  # int64[n, …]: the kernel's output rows
+    places: np.ndarray  # int64[n]: where they stood among the rows of all queries
+    columns: np.ndarray  # int64[n, variables]: the ids of what the query shows; none before it is decided
+
+    def only(self, kept: np.ndarray) -> Solutions:
+        """Return those that a mask keeps."""
+        if kept.all():
+            return self
+        return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept])
+
+
+class Stage(Protocol):
+    """One step on the way from output rows to matches."""
+
+    def take(self, found: Solutions) -> Solutions:
+        """Return what passes, in its order."""
+
+
+class Report(Protocol):
+    """What a report stage remembers of one query's solutions."""
+
+    def new(self, columns: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Take solutions in time order, with the starts that the window sees; return the mask of those to report."""
+
+    def advance(self, now: int) -> None:
+        """Forget what cannot matter any more once the time is `now`."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark those of the first terms that are remembered."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return all that is remembered, for a snapshot."""
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a snapshot held."""
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """A stage that lets pass what its memory says is to be reported."""
+
+    report: Report  # what is remembered
+
+    def take(self, found: Solutions) -> Solutions:
+        """Return what is to be reported."""
+        if len(found.rows) == 0:
+            return found
+        starts, ends = found.rows[:, at.O_WINDOW_START], found.rows[:, at.O_END]
+        return found.only(self.report.new(found.columns, starts, ends))
