@@ -1,0 +1,47 @@
+"""What queries mean, by sets and nested loops, and nothing of the engine's speed.
+
+`meaning` follows the algebra, node by node; `flat` is the older matcher of plain conjunctions, which the laws of the
+kernel use; `tests/test_naive_law.py` holds the two equal.
+"""
+
+from naive.flat import (
+    Binding,
+    Branch,
+    Entail,
+    Fact,
+    Found,
+    Item,
+    Match,
+    Pattern,
+    Query,
+    Relation,
+    Term,
+    Triple,
+    Window,
+    choices_of,
+    facts_of,
+    naive_matches,
+    relation_holds,
+    young_enough,
+)
+
+__all__ = [
+    "Binding",
+    "Branch",
+    "Entail",
+    "Fact",
+    "Found",
+    "Item",
+    "Match",
+    "Pattern",
+    "Query",
+    "Relation",
+    "Term",
+    "Triple",
+    "Window",
+    "choices_of",
+    "facts_of",
+    "naive_matches",
+    "relation_holds",
+    "young_enough",
+]
