@@ -30,12 +30,17 @@ class Programs:
     _ids: dict[bytes, int] = field(default_factory=dict)
 
     def id(self, text: bytes) -> int:
-        """Return the id of a term, and keep it for ever."""
+        """Return the id of a term, and keep it until `leave`."""
         number = self._ids.get(text)
         if number is None:
             number = self._ids[text] = self.terms.intern(text)
-            self.terms.pin([number])
+            self.terms.keep(number)
         return number
+
+    def leave(self) -> None:
+        """Let the constants go: the network that has them is given up."""
+        self.terms.let_go(self._ids.values())
+        self._ids.clear()
 
     def compile(
         self, expression: Expression, columns: Mapping[Variable, int], scope: frozenset[Variable]

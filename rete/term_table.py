@@ -91,7 +91,7 @@ class Table(NamedTuple):
     kind: np.ndarray  # uint8: retewave.rete.values
     number: np.ndarray  # float64: retewave.rete.values
     exact: np.ndarray  # uint8: retewave.rete.values
-    pinned: np.ndarray  # uint8: 1 for an id that is never reclaimed
+    pinned: np.ndarray  # uint8: not 0 for an id that is not to be reclaimed
     reuse: np.ndarray  # int64: a stack of reclaimed ids, cells[FREE] high; the one array not told by id
 
 

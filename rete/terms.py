@@ -49,6 +49,7 @@ _FIRST_BYTES = 1 << 18
 _GROWN_IDS = 1 << 20  # what is too small for the first time grows to this at once: what is not used takes no memory
 _GROWN_BYTES = 1 << 26
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
+_FOR_EVER, _WHILE_USED = 1, 2  # why a term is pinned
 _WORTHWHILE = 16  # a sweep reclaims one term of so many, or was not
 _LAST_ID = (1 << 32) - 1
 _BY_ID = Table._fields[3:]
@@ -75,6 +76,7 @@ class Terms:
         self._swept_to = 0  # how many terms the last sweep left
         self.worthwhile = True  # the last sweep has found something worth its while
         self._pinned = 0  # how many terms are pinned: no sweep would reclaim them
+        self._users: dict[int, int] = {}  # how often a term is kept and not let go
         self._marks = np.zeros(0, np.uint8)  # of the sweep that is under way
         self._begun_with = self._left = 0  # how many terms there were before it, and how many of these are left
         self._holders: list[Callable[[], np.ndarray]] = []
@@ -163,8 +165,38 @@ class Terms:
         chosen = ids if isinstance(ids, np.ndarray) else np.array(list(ids), np.int64)
         with self.lock:
             pinned = self._table.pinned
-            pinned[chosen] = 1
-            self._pinned = int(np.count_nonzero(pinned[: int(self._cells[NEXT])].view(np.bool_)))
+            pinned[chosen] |= _FOR_EVER
+            self._pinned = int(np.count_nonzero(pinned[: int(self._cells[NEXT])]))
+
+    def keep(self, term: int) -> None:
+        """Pin a term until it is let go as often as it was kept."""
+        with self.lock:
+            users = self._users.get(term, 0)
+            self._users[term] = users + 1
+            if users == 0:
+                self._pinned += self._table.pinned[term] == 0
+                self._table.pinned[term] |= _WHILE_USED
+
+    def let_go(self, terms: Iterable[int]) -> None:
+        """Undo one `keep` of each: a sweep may reclaim the terms that have no other user and are not pinned for ever.
+
+        >>> terms = Terms(seed=1)
+        >>> constant = terms.intern(b"<http://example.org/T>")
+        >>> terms.keep(constant)
+        >>> terms.sweep(np.zeros(0, np.uint8))
+        0
+        >>> terms.let_go([constant])
+        >>> terms.sweep(np.zeros(0, np.uint8))
+        1
+        """
+        with self.lock:
+            for term in terms:
+                users = self._users.pop(term) - 1
+                if users:
+                    self._users[term] = users
+                else:
+                    self._table.pinned[term] &= ~_WHILE_USED & 0xFF
+                    self._pinned -= self._table.pinned[term] == 0
 
     def grow_ahead(self) -> None:
         """Make room for as much again as there is, so that what comes next does not wait for the arrays to grow."""
@@ -314,7 +346,8 @@ class Terms:
             getattr(terms._table, name)[: len(state[name])] = state[name]
         terms._cells[: USED + 1] = state["cells"]
         fill_slots(terms.address)
-        terms._pinned = int(np.count_nonzero(state["pinned"]))
+        terms._table.pinned[:] &= _FOR_EVER  # who used the others asks for them again
+        terms._pinned = int(np.count_nonzero(terms._table.pinned))
         terms.generation, terms._swept_to = (int(number) for number in state["sweeps"])
         return terms
 

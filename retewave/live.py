@@ -98,6 +98,7 @@ class Live:
             held = totals(former.runtime.arena)
             self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
             running.outcome.take_over(former.outcome)
+            former.leave()
             self.terms.worthwhile = True  # what only the former one has used can go
         self._found += self._new(found, running)
         self._known = set(registry.queries)

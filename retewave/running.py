@@ -40,6 +40,7 @@ class Running:
     lowered: Lowered  # the plan and its records
     dispatch: Dispatch  # how ε led to the tables
     runtime: Runtime  # the arrays
+    programs: Programs  # its filters, and the constants that it keeps in the dictionary
     outcome: Outcome  # what makes matches of output rows
     acceptance: Acceptance  # which triples a reader may drop
 
@@ -47,6 +48,10 @@ class Running:
     def plan(self) -> Plan:
         """The plan."""
         return self.lowered.plan
+
+    def leave(self) -> None:
+        """Give it up: the constants of its queries are no longer its."""
+        self.programs.leave()
 
 
 def build(
@@ -70,7 +75,7 @@ def build(
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
-    return Running(lowered, dispatch, runtime, outcome, _acceptance(lowered))
+    return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered))
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
@@ -88,17 +93,11 @@ def load(running: Running, terms: Terms, static: np.ndarray, former: Running | N
     for number, producer in enumerate(running.plan.producers):
         if isinstance(producer, Table):
             for row in producer.rows:
-                ids = tuple(_pinned(terms, text) for text in row)
+                ids = tuple(running.programs.id(text) for text in row)
                 yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
     yield from runtime.pour_facts(static_facts(running, terms, static), terms.values)
     if former is not None:
         yield from runtime.pour_facts(facts_for(running.lowered, former.lowered, former.runtime, terms), terms.values)
-
-
-def _pinned(terms: Terms, text: bytes) -> int:
-    number = terms.intern(text)
-    terms.pin([number])
-    return number
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
@@ -128,7 +127,7 @@ def static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarr
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(_pinned(terms, text) for text in fact[1:]), 0]
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(running.programs.id(text) for text in fact[1:]), 0]
         for fact in running.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
         if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)

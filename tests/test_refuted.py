@@ -485,3 +485,43 @@ def test_a_sweep_before_every_row_and_a_pause_after_every_match_change_nothing(c
         runtime.MOST_OUTPUT = most
     found = Counter(shown(match, 0, case.query.distinct) for match in query.matches)
     assert anywhere(found) == anywhere(pushed_one_by_one(plain, case))
+
+
+# ---- queries that come and go ----
+def test_the_constants_of_removed_queries_leave_the_dictionary() -> None:
+    engine = rw.Engine(seed=1)
+    kept = engine.register("SELECT ?x { ?x <http://e/p> <http://e/kept> FILTER(?x != <http://e/other>) }")
+    engine.push(triple("s", "p", "kept"), time=0)
+    engine.live.sweep()
+    before = len(engine.terms)
+    for number in range(40):
+        guest = engine.register(
+            f"SELECT ?x {{ ?x <http://e/p{number}> <http://e/o{number}> . VALUES ?x {{ <http://e/v{number}> }} "
+            f"FILTER(?x != <http://e/f{number}>) }}"
+        )
+        engine.push(triple("s", "p", "kept"), time=1 + number)
+        engine.remove(guest)
+    engine.push(triple("s", "p", "kept"), time=100)
+    engine.live.sweep()
+    assert len(engine.terms) == before
+    assert engine.terms.find(b"<http://e/kept>") and engine.terms.find(b"<http://e/other>")
+    assert kept.matched == 42
+
+
+def test_a_constant_stays_while_one_of_several_queries_has_it(tmp_path: Path) -> None:
+    engine = rw.Engine(seed=1)
+    one = engine.register("SELECT ?x { ?x <http://e/p> <http://e/shared> }")
+    other = engine.register("SELECT ?x { ?x <http://e/q> <http://e/shared> }")
+    engine.push(triple("s", "r", "o"), time=0)
+    engine.remove(one)
+    engine.push(triple("s", "r", "o"), time=1)
+    engine.live.sweep()
+    assert engine.terms.find(b"<http://e/shared>")
+    engine.snapshot(tmp_path / "one.snapshot")
+    restored = rw.Engine.restore(tmp_path / "one.snapshot")
+    (again,) = restored.queries
+    for each, query in ((engine, other), (restored, again)):
+        each.remove(query)
+        each.push(triple("s", "r", "o"), time=2)
+        each.live.sweep()
+        assert not each.terms.find(b"<http://e/shared>")

@@ -23,7 +23,7 @@ from retewave.errors import UsageError
 from retewave.io.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.rows import END, START
-from retewave.running import build, fed_atoms, load
+from retewave.running import Running, build, fed_atoms, load
 from retewave.windows.times import Clock
 
 __all__ = ["spread"]
@@ -113,8 +113,14 @@ class _Sample:
             registry.listeners(), registry.queries, datasets.schema.network, engine.terms, datasets.static,
             engine.live.options, False,
         )  # fmt: skip
-        deque(load(running, engine.terms, datasets.static, None), maxlen=0)
-        found = 0
+        try:
+            deque(load(running, engine.terms, datasets.static, None), maxlen=0)
+            self._pour(running, rows)
+        finally:
+            running.leave()
+
+    def _pour(self, running: Running, rows: np.ndarray) -> None:
+        engine, found = self._engine, 0
         for begin in range(0, len(rows), _PIECE):
             self._poured = min(begin + _PIECE, len(rows))
             for out in running.runtime.pour(rows[begin : self._poured], engine.terms.values):
