@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 SOURCES := retewave rete epsilon windows compiler viz bench tests examples
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint format bench bench-full turns profile soak clean
+.PHONY: help demo test test-long test-lowest coverage system-packages lint format docs dist bench bench-full turns \
+        profile soak clean
 
 help:  ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,8 +29,22 @@ test: $(VENV)/.dev  ## all tests
 	@sh tests/system_packages.sh
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+system-packages:  ## install the system programs that some tests drive (as root: Graphviz, a browser, Java, Valgrind)
+	@sh tests/system_packages.sh install
+
 test-long: $(VENV)/.dev  ## the property tests with ten times the cases
 	RETEWAVE_CASES=10 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# The versions that pyproject.toml allows at the least, on this Python.
+LOWEST := build/lowest
+test-lowest: $(VENV)/.dev  ## all tests with the lowest versions that are allowed
+	@test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	@$(BIN)/python -m uv pip install -q --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[dev,bench,viz,inspect,spark]'
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup
+
+coverage: $(VENV)/.dev  ## which lines the tests run, kernels included: without the JIT, with fewer cases
+	@rm -f build/.coverage
+	NUMBA_DISABLE_JIT=1 RETEWAVE_CASES=0.05 $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not spark and not jit" --cov --cov-report=term:skip-covered
 
 lint: $(VENV)/.dev  ## style and types
 	$(BIN)/ruff check $(SOURCES)
@@ -39,6 +54,16 @@ lint: $(VENV)/.dev  ## style and types
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix-only -q $(SOURCES)
 	$(BIN)/ruff format -q $(SOURCES)
+
+docs: $(VENV)/.dev  ## the documents as a site, in build/site
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
+
+dist: $(VENV)/.dev  ## the wheel and the source distribution, checked, in dist/
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[release]'
+	rm -rf dist build/lib
+	$(BIN)/python -m build -q
+	$(BIN)/python -m twine check --strict dist/*
 
 bench: $(VENV)/.dev  ## the benchmark tables and plots (eight minutes or so)
 	$(BIN)/python -m retewave.bench

@@ -1,21 +1,35 @@
 #!/bin/sh
-# Install the system programs that some tests drive: Graphviz, a headless browser, Java for Spark, Valgrind.
-# Without root or without apt-get those tests skip, and say so.
+# The system programs that some tests drive: Graphviz, a headless browser, Java for Spark, Valgrind.
+#   system_packages.sh            installs what is missing in CI, as root; elsewhere it names it in one line
+#   system_packages.sh install    installs what is missing
+# Without them those tests skip, and say so.
 set -u
-missing=""
-command -v dot >/dev/null || missing="$missing graphviz"
-command -v chromium >/dev/null || missing="$missing chromium"
+missing="" skipped=""
+want() {  # a package, and what is skipped without it
+    missing="$missing $1"
+    skipped="${skipped:+$skipped, }$2"
+}
+command -v dot >/dev/null || want graphviz "drawings by the system's Graphviz"
+command -v chromium >/dev/null || want chromium "the inspector in a browser"
 command -v chromedriver >/dev/null || missing="$missing chromium-driver"
-command -v java >/dev/null || missing="$missing openjdk-17-jre-headless"
-[ -e /usr/include/valgrind/callgrind.h ] || missing="$missing valgrind"
+command -v java >/dev/null || want openjdk-17-jre-headless "Spark"
+[ -e /usr/include/valgrind/callgrind.h ] || want valgrind "instructions a triple"
 [ -n "$missing" ] || exit 0
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing$missing for the tests (once)"
-    export DEBIAN_FRONTEND=noninteractive
-    # shellcheck disable=SC2086
-    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >/dev/null 2>&1 ||
-        echo "could not install$missing: the tests that need them will be skipped"
-else
-    echo "not installed:$missing: the tests that need them will be skipped"
+
+if [ "${1:-}" != install ] && { [ -z "${CI:-}" ] || [ "$(id -u)" != 0 ]; }; then
+    echo "not installed:$missing (make system-packages installs them); skipped without them: $skipped"
+    exit 0
 fi
-exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    echo "only root, with apt-get, can install$missing; skipped without them: $skipped"
+    [ "${1:-}" != install ]
+    exit
+fi
+echo "installing$missing for the tests (once)"
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >/dev/null 2>&1 || {
+    echo "could not install$missing; skipped without them: $skipped"
+    [ "${1:-}" != install ]
+    exit
+}
