@@ -61,10 +61,13 @@ class Notes:
             if reader.counters.untimed:
                 names = ", ".join(reader.counters.first_untimed[:SHOWN])
                 self.say(f"{reader.name}: {reader.counters.untimed:,} triples have no time, and are left out: {names}")
-        if engine.order.late:
-            self.say(f"{engine.order.late:,} triples came later than --lateness allows, and are left out")
-        if engine.order.future:
-            self.say(f"{engine.order.future:,} triples are further ahead than --max-future allows, and are left out")
+        for count, why in (
+            (engine.order.late, "came later than --lateness allows"),
+            (engine.order.future, "are further ahead than --max-future allows, and what came next was not"),
+        ):
+            if count:
+                most = "; more than were let in: a clock may be wrong" if count > engine.live.triples else ""
+                self.say(f"{count:,} triples {why}: they are left out{most}")
 
     def _malformed(self, reader: Reader) -> None:
         counters = reader.counters

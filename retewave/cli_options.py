@@ -168,7 +168,8 @@ TimeProperty = Annotated[
 Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (if nothing else is said).")]
 Lateness = Annotated[str, Option("--lateness", metavar="D", help="How late items may come, such as 250ms, 5s or 1m.")]
 MaxFuture = Annotated[
-    str, Option("--max-future", metavar="D", help="An item further ahead of all others is set aside and counted.")
+    str,
+    Option("--max-future", metavar="D", help="An item further ahead waits for the next, which tells."),
 ]
 Matches = Annotated[
     MatchFormat | None,

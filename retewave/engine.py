@@ -107,8 +107,8 @@ class Engine:
         self._on_late = on_late
         self._ordering = False  # rows are being put in order: `on_late` may be at work
         future = None if max_future is None else _duration(max_future)
-        self.order = Order(_duration(lateness), future, on_late=self._late, on_future=self._future)
-        self.live.holders.append(lambda: self.order.state()["waiting"])
+        self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
+        self.live.holders.append(self.order.held)
         self.clock: Clock | None = None  # how times are told; the first time that comes in decides
         self.triples = 0  # triples that came in, those that no pattern could use included
         self.readers: list[Reader] = []  # what was run; they count what they could not read
@@ -194,11 +194,16 @@ class Engine:
         from retewave.pump import pump
 
         self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
+        # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
+        self.order.doubt.of_first = bool(readers) and all(reader.time_property is not None for reader in readers)
         with self.seconds:
-            with closing(pump(self.live, self.registry, readers, self.seconds, self.keep)) as arrivals:
+            with closing(
+                pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)
+            ) as arrivals:
                 for arrived in arrivals:
                     yield from self.take(arrived)
             yield from self._poured(self.order.flush())
+        self.order.doubt.of_first = False
 
     def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
         """Pour in what readers have brought; call back and yield the matches as batches."""
@@ -252,7 +257,7 @@ class Engine:
     def _interval(self, time: Interval | None) -> tuple[int, int]:
         if time is None:
             self._tell(_ARRIVAL)
-            now = wall.time_ns() // 1000
+            now = _now()
             return now, now
         start, end = time if isinstance(time, tuple) else (time, time)
         try:
@@ -271,11 +276,6 @@ class Engine:
         """How times are told: as the first one was, or as datetimes."""
         return self.clock or _ARRIVAL
 
-    def take_order(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on with the rows that wait in a snapshot."""
-        order = self.order
-        self.order = Order.from_state(state, order.lateness, order.max_future, order.on_late, order.on_future)
-
     def _tell(self, clock: Clock) -> None:
         self.clock = self.clock or clock
 
@@ -286,7 +286,8 @@ class Engine:
 
     def _future(self, rows: np.ndarray) -> None:
         warnings.warn(
-            f"{len(rows)} items are dated further in the future than max_future allows: they are set aside and counted",
+            f"{len(rows)} triples are dated further ahead than max_future allows, and what came next was not: they are "
+            "set aside and counted",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -377,6 +378,10 @@ def _texts(triple: Triple) -> tuple[bytes, bytes, bytes]:
     if p[:1] != b"<":
         raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
     return s, p, o
+
+
+def _now() -> int:
+    return wall.time_ns() // 1000
 
 
 def _duration(value: Any) -> int:

@@ -25,7 +25,9 @@ import numpy as np
 from retewave.live import Live
 from retewave.rete.rows import END, ROW_WIDTH
 from retewave.stats import Seconds
+from retewave.windows.doubt import ACCEPTED, DOUBTED, Doubt
 from retewave.windows.intervals import BEFORE_ALL
+from retewave.windows.order import LONGEST
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Lane:
     given_up: bool = False  # it was stopped, and did not come back from its source
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
     newest: int = BEFORE_ALL  # the greatest end so far
+    doubted: int = 0  # of the rows that are not merged, the last ones whose end may be a wrong clock's
 
     @property
     def clock(self) -> Clock:
@@ -194,8 +197,16 @@ class Lane:
         self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
         return chunk.triples
 
-    def keys(self) -> np.ndarray:
-        """Return what its rows are merged by: the greatest end up to each."""
-        return (
-            np.maximum(np.maximum.accumulate(self.rows[:, END]), self.newest) if len(self.rows) else self.rows[:, END]
-        )
+    def keys(self, doubt: Doubt, *, last: bool) -> np.ndarray:
+        """Return what its rows are merged by: the greatest end up to each.
+
+        An end whose clock was wrong does not count; rows whose end is doubted have no key yet, unless they are last.
+        """
+        ends, newest = self.rows[:, END], None if self.newest == BEFORE_ALL else self.newest
+        last = last or (self.ended and not self.chunks)
+        verdicts = doubt.verdicts(ends, newest, lateness=LONGEST, last=last) if len(ends) else None
+        self.doubted = 0
+        if verdicts is not None:
+            self.doubted = int(np.count_nonzero(verdicts == DOUBTED))
+            ends = np.where(verdicts == ACCEPTED, ends, self.newest)[: len(ends) - self.doubted]
+        return np.maximum(np.maximum.accumulate(ends), self.newest) if len(ends) else ends

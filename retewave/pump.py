@@ -3,7 +3,8 @@
 Data's way: readers -> **merged rows** -> order -> network.
 Each reader has its lane (`retewave.lanes`); what they have scanned and has not been taken yet is named by `held`.
 
-Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far.
+Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far, one
+wrong clock left out.
 Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
 scanned beside another.  However it ends, the threads end with it, and what was scanned ahead is handed over.
 """
@@ -24,6 +25,7 @@ from retewave.live import Live
 from retewave.registry import Registry
 from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.stats import Seconds
+from retewave.windows.doubt import FAR, Doubt
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -49,8 +51,8 @@ class Arrived:
 class _Pump:
     """All lanes, and the merge of what they bring."""
 
-    def __init__(self, lanes: list[Lane], news: threading.Condition) -> None:
-        self.lanes, self.news = lanes, news
+    def __init__(self, lanes: list[Lane], news: threading.Condition, doubt: Doubt) -> None:
+        self.lanes, self.news, self.doubt = lanes, news, doubt
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = len(lanes) > 1 and not any(timed)
@@ -93,7 +95,7 @@ class _Pump:
         if any(lane.error is not None for lane in self.lanes):
             return True
         if self.merging:
-            return all(lane.chunks or lane.ended or len(lane.rows) for lane in self.lanes)
+            return all(lane.chunks or lane.ended or len(lane.rows) > lane.doubted for lane in self.lanes)
         return any(lane.chunks or lane.waits_for_reading for lane in self.lanes) or all(
             lane.ended for lane in self.lanes
         )
@@ -116,7 +118,7 @@ class _Pump:
 
     def _merged(self, bound: int | None = None) -> np.ndarray:
         """Take the rows that no reader can still go before, or those up to a bound, ordered by the greatest ends."""
-        keys = [lane.keys() for lane in self.lanes]
+        keys = [lane.keys(self.doubt, last=bound is not None) for lane in self.lanes]
         if bound is None:
             bound = self._bound(keys)
         taken, order = [], []
@@ -174,15 +176,19 @@ def pump(
     readers: Sequence[Reader],
     seconds: Seconds,
     left: Callable[[Arrived], object] | None = None,
+    doubt: Doubt | None = None,
 ) -> Generator[Arrived, None, None]:
-    """Yield the rows of all readers; `left` is given what was scanned ahead when this is left early."""
+    """Yield the rows of all readers; `left` is given what was scanned ahead when this is left early.
+
+    A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
+    """
     gate, news = threading.Lock(), threading.Condition()
     lanes: list[Lane] = []
     for reader in readers:
         stream, alone = registry.stream_number(reader.stream), len(readers) == 1
         lanes.append(Lane(reader, stream, live.events, news, gate, alone))
         live.events += EVENTS
-    of_all = _Pump(lanes, news)
+    of_all = _Pump(lanes, news, doubt or Doubt(FAR))
     live.current()  # the network is made here, not in the threads, which ask it what they may drop
     with live.reading(gate, of_all.held), _quick_switches():
         try:

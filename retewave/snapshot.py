@@ -175,7 +175,7 @@ def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> E
         )
         query.matched = each["matched"]
     _put_network(engine, header, arrays, path)
-    engine.take_order(_of(arrays, "order."))
+    engine.order.put(_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])
     return engine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,8 @@ from retewave.windows.order import Order, Rows
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 arrivals = st.lists(st.integers(-5, 30) | st.integers(1_000, 1_010), max_size=40)
-latenesses = st.integers(0, 12)
+latenesses = st.integers(0, 12) | st.integers(0, 60)
+clocks = st.none() | st.integers(-10, 1_005)
 bounds = st.none() | st.integers(0, 25)
 cuts = st.lists(st.integers(0, 40), max_size=6)
 laws = settings(max_examples=300 * CASES, deadline=None)
@@ -51,10 +52,30 @@ def keys(rows: Rows) -> list[tuple[int, int]]:
     return [(int(row[layout.SUBJECT]), int(row[layout.END])) for row in rows]
 
 
-def through_order(ends: list[int], lateness: int, max_future: int | None, blocks: list[int], flush_at: int) -> Run:
+@dataclass(frozen=True)
+class Bounds:
+    """What an order is told."""
+
+    lateness: int
+    max_future: int | None
+    now: int | None = None  # the clock, which stands still
+    doubts_first: bool = False
+
+    def order(self, run: Run | None = None) -> Order:
+        order = Order(self.lateness, self.max_future, now=None if self.now is None else lambda: self.now or 0)
+        order.doubt.of_first = self.doubts_first
+        if run is not None:
+            order.on_late, order.on_future = lambda r: run.late.extend(keys(r)), lambda r: run.future.extend(keys(r))
+        return order
+
+
+bounded = st.builds(Bounds, latenesses, bounds, clocks, st.booleans())
+
+
+def through_order(ends: list[int], told: Bounds, blocks: list[int], flush_at: int) -> Run:
     """Run the buffer over the stream, cut in blocks, flushed once in the middle and once at the end."""
     run = Run()
-    order = Order(lateness, max_future, lambda r: run.late.extend(keys(r)), lambda r: run.future.extend(keys(r)))
+    order = told.order(run)
     rows = rows_of(ends)
     places = sorted({0, len(ends), *(min(b, len(ends)) for b in [*blocks, flush_at])})
     for start, stop in pairwise(places):
@@ -62,76 +83,121 @@ def through_order(ends: list[int], lateness: int, max_future: int | None, blocks
             run.out += keys(order.flush())
         run.out += keys(order.push(rows[start:stop]))
     run.out += keys(order.flush())
-    assert (order.late, order.future, order.waiting) == (len(run.late), len(run.future), 0)
+    assert (order.late, order.future, order.waiting, order.doubted) == (len(run.late), len(run.future), 0, 0)
     return run
 
 
-def one_by_one(ends: list[int], lateness: int, max_future: int | None, flush_at: int) -> Run:
+class OneByOne:
     """The module's docstring, read aloud."""
-    run, waiting, newest, floor = Run(), [], None, None
-    for arrival, end in enumerate(ends):
-        if arrival == flush_at and newest is not None:
-            run.out += sorted(waiting, key=lambda row: row[1])
-            waiting, floor = [], newest
-        if newest is None:
-            newest = end
-        watermark = newest - lateness if floor is None else max(floor, newest - lateness)
-        if max_future is not None and end > newest + max_future:
-            run.future.append((arrival, end))
-        elif end < watermark:
-            run.late.append((arrival, end))
+
+    def __init__(self, told: Bounds) -> None:
+        self.told, self.run = told, Run()
+        self.bound = None if told.max_future is None else max(told.max_future, told.lateness)
+        self.newest: int | None = None
+        self.floor: int | None = None
+        self.waiting: list[tuple[int, int]] = []
+        self.doubted: list[tuple[int, int]] = []
+
+    def take(self, arrival: int, end: int) -> None:
+        if self.doubted and self.doubted[0][1] != end:
+            self.resolve(end)
+        if self.doubted or self.doubts(end):
+            self.doubted.append((arrival, end))
+            return
+        if self.newest is not None and end < self.watermark():
+            self.run.late.append((arrival, end))
+            return
+        self.accept([(arrival, end)])
+        self.release(self.watermark())
+
+    def resolve(self, end: int) -> None:
+        rows, self.doubted = self.doubted, []
+        time = rows[0][1]
+        if self.newest is None:
+            assert self.bound is not None
+            believed = end >= time - self.bound
         else:
-            waiting.append((arrival, end))
-            newest = max(newest, end)
-            watermark = max(watermark, newest - lateness)
-            run.out += sorted((row for row in waiting if row[1] <= watermark), key=lambda row: row[1])
-            waiting = [row for row in waiting if row[1] > watermark]
-    run.out += sorted(waiting, key=lambda row: row[1])
-    return run
+            believed = abs(end - self.newest) > abs(time - end) or end > time
+        if believed:
+            self.accept(rows)
+            return
+        self.run.future += rows
+
+    def doubts(self, end: int) -> bool:
+        if self.bound is None:
+            return False
+        if self.newest is not None:
+            return end > self.newest + self.bound
+        return self.told.doubts_first or (self.told.now is not None and end > self.told.now + self.bound)
+
+    def watermark(self) -> int:
+        assert self.newest is not None
+        reached = self.newest - self.told.lateness
+        return reached if self.floor is None else max(self.floor, reached)
+
+    def accept(self, rows: list[tuple[int, int]]) -> None:
+        self.waiting += rows
+        self.newest = rows[0][1] if self.newest is None else max(self.newest, rows[0][1])
+
+    def release(self, until: int) -> None:
+        self.run.out += sorted((row for row in self.waiting if row[1] <= until), key=lambda row: row[1])
+        self.waiting = [row for row in self.waiting if row[1] > until]
+
+    def flush(self) -> None:
+        if self.doubted:
+            self.accept(self.doubted)
+            self.doubted = []
+        if self.newest is not None:
+            self.floor = self.newest
+            self.release(self.newest)
+
+
+def one_by_one(ends: list[int], told: Bounds, flush_at: int) -> Run:
+    reference = OneByOne(told)
+    for arrival, end in enumerate(ends):
+        if arrival == flush_at:
+            reference.flush()
+        reference.take(arrival, end)
+    reference.flush()
+    return reference.run
 
 
 # Laws
 
 
 @laws
-@given(arrivals, latenesses, bounds, cuts, st.integers(0, 60))
+@given(arrivals, bounded, cuts, st.integers(0, 60))
 def test_buffer_equals_the_one_by_one_reference_whatever_the_blocks(
-    ends: list[int], lateness: int, max_future: int | None, blocks: list[int], flush_at: int
+    ends: list[int], told: Bounds, blocks: list[int], flush_at: int
 ) -> None:
-    assert through_order(ends, lateness, max_future, blocks, flush_at) == one_by_one(
-        ends, lateness, max_future, flush_at
-    )
+    assert through_order(ends, told, blocks, flush_at) == one_by_one(ends, told, flush_at)
 
 
 @laws
-@given(arrivals, latenesses, bounds, cuts)
-def test_output_is_in_time_order_and_stable(
-    ends: list[int], lateness: int, max_future: int | None, blocks: list[int]
-) -> None:
-    out = through_order(ends, lateness, max_future, blocks, flush_at=-1).out
+@given(arrivals, bounded, cuts)
+def test_output_is_in_time_order_and_stable(ends: list[int], told: Bounds, blocks: list[int]) -> None:
+    out = through_order(ends, told, blocks, flush_at=-1).out
     assert out == sorted(out, key=lambda row: (row[1], row[0]))
 
 
 @laws
-@given(arrivals, latenesses, bounds, cuts)
-def test_nothing_is_lost_and_nothing_is_made(
-    ends: list[int], lateness: int, max_future: int | None, blocks: list[int]
-) -> None:
-    run = through_order(ends, lateness, max_future, blocks, flush_at=-1)
+@given(arrivals, bounded, cuts)
+def test_nothing_is_lost_and_nothing_is_made(ends: list[int], told: Bounds, blocks: list[int]) -> None:
+    run = through_order(ends, told, blocks, flush_at=-1)
     assert Counter(run.out + run.late + run.future) == Counter(enumerate(ends))
 
 
 @laws
-@given(arrivals, arrivals, latenesses, bounds)
-def test_restored_state_goes_on_as_if_never_stopped(
-    first: list[int], second: list[int], lateness: int, max_future: int | None
-) -> None:
-    going, stopped = Order(lateness, max_future), Order(lateness, max_future)
+@given(arrivals, arrivals, bounded)
+def test_restored_state_goes_on_as_if_never_stopped(first: list[int], second: list[int], told: Bounds) -> None:
+    going, stopped = told.order(), told.order()
     going.push(rows_of(first))
     stopped.push(rows_of(first))
-    restored = Order.from_state(stopped.state(), lateness, max_future)
+    restored = replace(told, doubts_first=False).order()
+    restored.put(stopped.state())
     for block in [rows_of(second), rows_of(first)]:
         assert keys(going.push(block)) == keys(restored.push(block))
+        assert (going.late, going.future, going.doubted) == (restored.late, restored.future, restored.doubted)
     assert keys(going.flush()) == keys(restored.flush())
     assert (going.late, going.future, going.watermark) == (restored.late, restored.future, restored.watermark)
 
@@ -139,7 +205,8 @@ def test_restored_state_goes_on_as_if_never_stopped(
 def test_restored_order_does_not_go_back_in_time_with_a_greater_lateness() -> None:
     order = Order(lateness=5)
     order.push(rows_of([10, 20]))
-    restored = Order.from_state(order.state(), lateness=100)
+    restored = Order(lateness=100)
+    restored.put(order.state())
     assert ends_of(restored.push(rows_of([14, 15, 16]))) == [15]
     assert (restored.late, ends_of(restored.flush())) == (1, [16, 20])
 
@@ -156,23 +223,81 @@ def test_row_at_the_watermark_is_accepted_and_one_below_is_late() -> None:
     assert order.late == 1
 
 
-def test_row_at_the_future_bound_is_accepted_and_one_beyond_is_quarantined() -> None:
+def test_row_at_the_future_bound_is_accepted_and_one_beyond_is_doubted() -> None:
     order = Order(max_future=50)
     assert ends_of(order.push(rows_of([100, 150]))) == [100, 150]
     assert ends_of(order.push(rows_of([201]))) == []
-    assert order.future == 1
-    assert order.newest == 150
+    assert (order.doubted, order.future, order.newest) == (1, 0, 150)
 
 
 def test_row_at_the_future_bound_is_the_base_of_the_next_also_beside_a_quarantined_one() -> None:
     order = Order(max_future=50)
     assert ends_of(order.push(rows_of([100, 900, 150, 200, 251]))) == [100, 150, 200]
-    assert order.future == 2
+    assert (order.future, order.doubted) == (1, 1)
 
 
-def test_first_arrival_sets_the_base_whatever_its_time() -> None:
+def test_a_gap_is_believed_when_the_next_row_is_near() -> None:
+    order = Order(max_future=50)
+    assert ends_of(order.push(rows_of([10, 1_000]))) == [10]
+    assert ends_of(order.push(rows_of([1_001]))) == [1_000, 1_001]
+    assert (order.late, order.future) == (0, 0)
+
+
+def test_rows_of_one_time_do_not_confirm_each_other() -> None:
+    order = Order(max_future=50)
+    assert ends_of(order.push(rows_of([10, 1_000, 1_000, 1_000, 11]))) == [10, 11]
+    assert order.future == 3
+
+
+def test_gaps_one_after_the_other_are_believed_each_by_the_next() -> None:
+    order = Order(max_future=50)
+    assert [ends_of(order.push(rows_of([day * 100]))) for day in range(4)] == [[0], [], [100], [200]]
+    assert ends_of(order.flush()) == [300]
+
+
+def test_a_row_half_way_between_refutes_and_one_behind_it_confirms() -> None:
+    for end, out in ((500, []), (501, [1_000])):
+        order = Order(max_future=50, lateness=0)
+        order.push(rows_of([0, 1_000]))
+        assert ends_of(order.push(rows_of([end]))) == out
+    assert (order.late, order.future) == (1, 0)
+
+
+def test_a_wrong_clock_behind_a_gap_is_refuted_by_the_right_one() -> None:
+    order = Order(max_future=50)
+    assert ends_of(order.push(rows_of([0, 10**9, 1_000, 1_001]))) == [0, 1_000, 1_001]
+    assert order.future == 1
+
+
+def test_a_lateness_beyond_the_bound_is_the_bound() -> None:
+    order = Order(max_future=50, lateness=100)
+    assert ends_of(order.push(rows_of([0, 100, 1]))) == [0]
+    assert (ends_of(order.flush()), order.future) == ([1, 100], 0)
+
+
+def test_what_nobody_has_refuted_is_believed_at_the_end() -> None:
+    order = Order(max_future=50)
+    order.push(rows_of([0, 1_000]))
+    assert ends_of(order.flush()) == [1_000]
+    assert (order.future, order.newest) == (0, 1_000)
+
+
+def test_first_arrival_sets_the_base_whatever_its_time_where_there_is_no_clock() -> None:
     order = Order(max_future=0)
     assert ends_of(order.push(rows_of([10**15]))) == [10**15]
+
+
+def test_first_arrival_beyond_the_clock_waits_for_the_next() -> None:
+    for second, out in ((100, [100]), (10**6 - 50, [10**6]), (10**6 + 1, [10**6, 10**6 + 1])):
+        order = Order(max_future=50, now=lambda: 100)
+        assert ends_of(order.push(rows_of([10**6]))) == []
+        assert ends_of(order.push(rows_of([second]))) == out
+        assert order.future == (out == [100])
+
+
+def test_first_arrival_at_the_clocks_bound_is_believed_at_once() -> None:
+    order = Order(max_future=50, now=lambda: 100)
+    assert ends_of(order.push(rows_of([150]))) == [150]
 
 
 def test_one_row_dated_far_in_the_future_makes_no_later_row_late() -> None:

@@ -9,23 +9,27 @@ Invariants:
 * Where one block ends and the next starts makes no difference to any of that.
 
 An arrival is judged by the greatest END accepted before it, `newest`:
-* its END > newest + max_future (open: the bound itself is accepted): quarantined, for one item dated far in
-  the future would expire all state.  The first arrival of all sets the base, whatever its time;
+* its END > newest + the bound (open: the bound itself is accepted): doubted (`windows/doubt.py`).  The bound is
+  max_future, or lateness if that is longer.  What is doubted waits for the next arrival of another END.  If that is
+  nearer to it than to newest, it is accepted before that arrival is judged, else quarantined.  A flush accepts it;
 * its END < the watermark (closed: the watermark itself is accepted): late.  The watermark is
   newest - lateness, or what a flush has raised it to;
 * else accepted, and given out once END <= watermark.
+The first arrival is doubted if its END > the clock + the bound, or if the order is told to doubt it anyhow; it is
+quarantined if the next one is earlier by more than the bound.
 
-Not here: what a late row means (the handlers decide), and the wall clock (there is none).
+Not here: what a late row means (the handlers decide), and the clock on the wall: time is an argument.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
+
+from retewave.windows.doubt import ACCEPTED, BEGINNING, DOUBTED, FAR, FUTURE, LATE, Doubt
 
 __all__ = ["Handler", "Order", "Rows"]
 
@@ -35,8 +39,6 @@ Handler = Callable[[Rows], None]
 
 END = 4  # the column by which rows are ordered, as in retewave.rete.rows (a test compares the two)
 LONGEST = 2**60  # no lateness or bound may be longer: sums of times stay in int64
-FAR = 2**62  # further than any two times are apart
-BEGINNING = -FAR  # the watermark before any arrival: earlier than every time
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,18 @@ class Order:
         max_future: int | None = None,
         on_late: Handler | None = None,
         on_future: Handler | None = None,
+        now: Callable[[], int] | None = None,
     ) -> None:
         self.lateness = _checked("lateness", lateness)  # how far an arrival may lag behind the newest
         self.max_future = None if max_future is None else _checked("max_future", max_future)  # None: no bound
         self.on_late = on_late  # is given the late rows of a block, in order of arrival
         self.on_future = on_future  # is given the quarantined rows of a block, in order of arrival
+        # A stream that may lag behind may jump ahead as far: that is no reason for doubt.
+        self.doubt = Doubt(FAR if self.max_future is None else max(self.max_future, self.lateness), now)
         self.late = 0  # rows counted as late so far
         self.future = 0  # rows quarantined so far
         self.newest: int | None = None  # the greatest END accepted; None before any arrival
+        self._doubted = _NOTHING  # rows of one END that wait for the next arrival
         self._floor = BEGINNING  # what a flush has raised the watermark to
         self._runs: list[Run] = []  # waiting rows: older arrivals first, each run longer than the next
 
@@ -88,6 +94,15 @@ class Order:
         """How many rows are accepted and not given out yet."""
         return sum(len(run.ends) for run in self._runs)
 
+    @property
+    def doubted(self) -> int:
+        """How many rows wait for the next arrival, which decides what they are."""
+        return len(self._doubted.ends)
+
+    def held(self) -> Rows:
+        """Return all rows that came in and went nowhere yet."""
+        return np.concatenate([*(run.rows for run in self._runs), self._doubted.rows])
+
     def push(self, rows: Rows) -> Rows:
         """Take a block of arrivals; return the rows that are ready, in time order.
 
@@ -99,7 +114,11 @@ class Order:
         if self.lateness == 0 and not self._runs and self._passes(rows[:, END]):
             self.newest = int(rows[-1, END])
             return rows
-        accepted = self._accepted(Run(rows, np.ascontiguousarray(rows[:, END])))
+        return self._taken(_joined(self._doubted, Run(rows, np.ascontiguousarray(rows[:, END]))))
+
+    def _taken(self, block: Run, *, last: bool = False) -> Rows:
+        """Judge arrivals, those that were doubted before among them; return the rows that are ready."""
+        accepted = self._accepted(block, last)
         if len(accepted.ends) == 0:
             return accepted.rows
         newest = int(accepted.ends.max())
@@ -108,84 +127,58 @@ class Order:
 
     def flush(self) -> Rows:
         """Return all that waits, in time order; whatever is earlier is late from now on."""
+        ready = self._taken(self._doubted, last=True) if len(self._doubted.ends) else _NOTHING.rows
         if self.newest is not None:
             self._floor = max(self._floor, self.newest)
-        return self._released(_NOTHING)
+        rest = self._released(_NOTHING)
+        return np.concatenate([ready, rest]) if len(ready) else rest
 
     def state(self) -> dict[str, Rows]:
         """Return what a snapshot needs, as plain arrays.
 
-        >>> order = Order.from_state(Order(lateness=5).state(), lateness=5)
+        >>> order = Order(lateness=5)
+        >>> order.put(Order(lateness=5).state())
         >>> order.waiting, order.newest
         (0, None)
         """
         run = _merged(self._runs)
         begun, floor = self.newest is not None, self.watermark
         clock = [begun, self.newest or 0, BEGINNING if floor is None else floor, self.late, self.future]
-        return {"waiting": run.rows, "clock": np.array(clock, np.int64)}
+        clock.append(self.doubt.of_first)
+        return {"waiting": run.rows, "doubted": self._doubted.rows, "clock": np.array(clock, np.int64)}
 
-    @classmethod
-    def from_state(
-        cls,
-        state: Mapping[str, Rows],
-        lateness: int = 0,
-        max_future: int | None = None,
-        on_late: Handler | None = None,
-        on_future: Handler | None = None,
-    ) -> Order:
-        """Return an order that goes on where `state()` was taken.
-
-        The bounds and handlers are given anew; a greater lateness does not bring back what was too late.
-        """
-        order = cls(lateness, max_future, on_late, on_future)
-        begun, newest, order._floor, order.late, order.future = (int(number) for number in state["clock"])
-        order.newest = newest if begun else None
-        rows = np.array(state["waiting"], np.int64)
-        if len(rows):
-            order._runs = [Run(rows, np.ascontiguousarray(rows[:, END]))]
-        return order
+    def put(self, state: Mapping[str, Rows]) -> None:
+        """Go on where `state()` was taken; a greater lateness does not bring back what was too late."""
+        begun, newest, self._floor, self.late, self.future, doubts_first = (int(number) for number in state["clock"])
+        self.newest, self.doubt.of_first = newest if begun else None, bool(doubts_first)
+        self._runs = [run for run in [_run(state["waiting"])] if len(run.ends)]
+        self._doubted = _run(state["doubted"])
 
     def _passes(self, ends: Rows) -> bool:
         """Say whether a block is in order and in bounds as it is."""
-        first = int(ends[0])
+        first, bound = int(ends[0]), self.doubt.bound
+        if len(self._doubted.ends) or (self.newest is None and self.doubt.doubts_first(first)):
+            return False
         newest = first if self.newest is None else self.newest
         if len(ends) == 1:
-            return newest <= first and (self.max_future is None or first - newest <= self.max_future)
+            return newest <= first <= newest + bound
         if first < newest or (ends[1:] < ends[:-1]).any():
             return False
-        if self.max_future is None or ends[-1] - newest <= self.max_future:
-            return True
-        return bool(first - newest <= self.max_future and np.diff(ends).max(initial=0) <= self.max_future)
+        return bool(ends[-1] - newest <= bound or (first - newest <= bound and np.diff(ends).max() <= bound))
 
-    def _accepted(self, block: Run) -> Run:
-        """Return the arrivals that are neither late nor of the future; hand over and count the others."""
-        before = self._newest_before(block.ends)
-        late = block.ends < np.maximum(before - self.lateness, self._floor)
-        future = block.ends - before > (FAR if self.max_future is None else self.max_future)
-        others = late | future
-        if not others.any():
+    def _accepted(self, block: Run, last: bool) -> Run:
+        """Return the arrivals that are neither late nor of the future; hand over and count the others.
+
+        What is doubted waits, unless nothing comes behind these.
+        """
+        verdicts = self.doubt.verdicts(block.ends, self.newest, lateness=self.lateness, floor=self._floor, last=last)
+        if verdicts is None:
+            self._doubted = _NOTHING
             return block
-        self._hand_over(block.rows, np.flatnonzero(late), np.flatnonzero(future))
-        return _picked(block, np.flatnonzero(~others))
-
-    def _newest_before(self, ends: Rows) -> Rows:
-        """Return, for each arrival, the greatest END accepted before it (for the first of all: its own)."""
-        base = int(ends[0]) if self.newest is None else self.newest
-        before = np.empty_like(ends)
-        before[0] = base
-        np.maximum(np.maximum.accumulate(ends[:-1]), base, out=before[1:])
-        if self.max_future is None or not (ends - before > self.max_future).any():
-            return before
-        return self._newest_before_without_future(ends, base, self.max_future)
-
-    def _newest_before_without_future(self, ends: Rows, base: int, max_future: int) -> Rows:
-        """Return the same where quarantined rows occur: they do not raise it, so go one by one."""
-
-        def raised(newest: int, end: int) -> int:
-            return end if newest < end <= newest + max_future else newest
-
-        steps = accumulate(ends[:-1].tolist(), raised, initial=base)
-        return np.fromiter(steps, np.int64, len(ends))
+        late, future, doubted = (np.flatnonzero(verdicts == each) for each in (LATE, FUTURE, DOUBTED))
+        self._hand_over(block.rows, late, future)
+        self._doubted = _picked(block, doubted)
+        return _picked(block, np.flatnonzero(verdicts == ACCEPTED))
 
     def _hand_over(self, rows: Rows, late: Places, future: Places) -> None:
         """Give the late and the quarantined rows to their handlers, then count them."""
@@ -225,6 +218,17 @@ class Order:
 
 
 _NOTHING = Run(np.zeros((0, 7), np.int64), np.zeros(0, np.int64))
+
+
+def _run(rows: Rows) -> Run:
+    rows = np.array(rows, np.int64)
+    return Run(rows, np.ascontiguousarray(rows[:, END]))
+
+
+def _joined(earlier: Run, later: Run) -> Run:
+    if not len(earlier.ends):
+        return later
+    return Run(np.concatenate([earlier.rows, later.rows]), np.concatenate([earlier.ends, later.ends]))
 
 
 def _checked(name: str, duration: int) -> int:
