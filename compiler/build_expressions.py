@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from lark import Token, Tree
 
+from retewave.compiler.check_patterns import check_patterns
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.grammars import Node, rule
@@ -116,7 +117,9 @@ def _builtin(tree: Tree, context: Context) -> Expression:
     built = _all(arguments, context)
     if name == "IRI" and context.prologue.base:
         built += (Constant(f"<{context.prologue.base}>".encode()),)  # an expression needs no prologue to be evaluated
-    return Call(name, built)
+    call = Call(name, built)
+    check_patterns(call, list(arguments), context)
+    return call
 
 
 def _is_list(node: Node) -> bool:

@@ -1,23 +1,20 @@
 """Evaluate an expression on one solution in Python: what the kernel leaves undecided ends here.
 
-Data's way: match row -> decoded bindings -> **evaluator** -> keep, drop, or a new value.
-An expression becomes nested closures once.  Operators and logic are ours (`operators.py`), functions are
-rdflib's, which are well kept.  Invariant: three values, True, False and error; an error in an operand is an
-error unless the operator says otherwise (`||`, `&&`, IN, COALESCE, BOUND).
+Data's way: match row -> decoded bindings -> **evaluator** -> keep, drop, or a new value. An expression becomes nested
+closures once. Operators and functions are ours (`operators.py`, `functions.py`); those that a user has registered,
+and sums of times and durations, are rdflib's.
+Invariant: three values, True, False and error; an error in an operand is an error unless the operator says otherwise
+(`||`, `&&`, IN, COALESCE, BOUND). Whatever a function raises is an error here (`contained`, in `_compile` and nowhere
+else), and no literal's value is computed before a function asks for it.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from rdflib import BNode, Literal, URIRef
-from rdflib import Variable as RdflibVariable
-from rdflib.plugins.sparql import prepareQuery
-from rdflib.plugins.sparql.sparql import FrozenBindings, QueryContext, SPARQLError
 from rdflib.term import Node
 
 from retewave.compiler.expressions import (
@@ -30,22 +27,15 @@ from retewave.compiler.expressions import (
     Variable,
     children,
     mentions,
+    to_sparql,
     variables,
 )
+from retewave.compiler.faults import ExpressionError, contained
 from retewave.compiler.functions import FUNCTIONS, labelled
-from retewave.compiler.operators import (
-    FALSE,
-    TRUE,
-    ExpressionError,
-    arithmetic,
-    compare,
-    is_numeric,
-    negate,
-    number,
-    plain,
-    truth,
-)
+from retewave.compiler.numbers import is_numeric, raw_literal
+from retewave.compiler.operators import FALSE, TRUE, arithmetic, compare, negate, truth
 from retewave.compiler.prologue import literal, unquote
+from retewave.compiler.rdflib_functions import of_rdflib
 
 __all__ = ["Evaluator", "term_of", "text_of"]
 
@@ -54,14 +44,6 @@ Closure = Callable[[Bindings], Node]
 
 _NOW: Final = "_:now"  # not the name of any variable: no blank node of a query reaches an expression
 _SOLUTION: Final = "_:solution"  # nor is this
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith("Failed to convert Literal lexical form")
-
-
-# An ill-typed literal is data like any other; rdflib would print a traceback for every one on a stream.
-logging.getLogger("rdflib.term").addFilter(_is_news)
 
 
 class Evaluator:
@@ -118,8 +100,8 @@ def term_of(text: bytes) -> Node:
     end = written.rindex('"')
     lexical, rest = unquote(written[: end + 1]), written[end + 1 :]
     if rest.startswith("@"):
-        return Literal(lexical, lang=rest[1:])
-    return Literal(lexical, datatype=URIRef(rest[3:-1]) if rest else None, normalize=False)
+        return raw_literal(lexical, language=rest[1:])
+    return raw_literal(lexical, URIRef(rest[3:-1]) if rest else None)
 
 
 def text_of(term: Node) -> bytes:
@@ -136,6 +118,17 @@ def text_of(term: Node) -> bytes:
 
 
 def _compile(expression: Expression, seen: frozenset[str]) -> Closure:
+    """Return the closure of an expression, which raises `ExpressionError` and nothing else."""
+    closure = _closure_of(expression, seen)
+    match expression:
+        case Operation(operator):
+            return contained(operator, closure)
+        case Call(function):
+            return contained(function, closure)
+    return closure
+
+
+def _closure_of(expression: Expression, seen: frozenset[str]) -> Closure:
     match expression:
         case Variable(name):
             return _variable(name if name in seen else None)
@@ -176,7 +169,7 @@ def _operation(symbol: str, parts: tuple[Closure, ...]) -> Closure:
         return _unary(symbol, first)
     (second,) = rest
     if symbol in ("+", "-", "*", "/"):
-        return _arithmetic(symbol, first, second)
+        return lambda bindings: arithmetic(symbol, first(bindings), second(bindings))
     return lambda bindings: compare(symbol, first(bindings), second(bindings))
 
 
@@ -192,19 +185,6 @@ def _number(term: Node) -> Node:
     if not is_numeric(term):
         raise ExpressionError("not a number")
     return term
-
-
-def _arithmetic(symbol: str, first: Closure, second: Closure) -> Closure:
-    """Calculate with numbers; sums and differences of times and durations are rdflib's extension."""
-    call = _rdflib(f"(?a0 {symbol} ?a1)", 2) if symbol in "+-" else None
-
-    def value(bindings: Bindings) -> Node:
-        left, right = first(bindings), second(bindings)
-        if call is None or number(left) is not None or number(right) is not None:
-            return arithmetic(symbol, left, right)
-        return call((left, right))
-
-    return value
 
 
 def _logical(parts: tuple[Closure, ...], decisive: bool) -> Closure:
@@ -260,19 +240,9 @@ def _coalesce(*parts: Closure) -> Closure:
     return value
 
 
-def _same_term(first: Closure, second: Closure) -> Closure:
-    return lambda bindings: TRUE if plain(first(bindings)) == plain(second(bindings)) else FALSE
-
-
-def _is_numeric(operand: Closure) -> Closure:
-    return lambda bindings: TRUE if is_numeric(operand(bindings)) else FALSE
-
-
 _SPECIAL: dict[str, Callable[..., Closure]] = {
     "IF": _if,
     "COALESCE": _coalesce,
-    "SAMETERM": _same_term,
-    "ISNUMERIC": _is_numeric,
 }
 
 
@@ -284,30 +254,6 @@ def _function(call: Call, parts: tuple[Closure, ...]) -> Closure:
         return lambda bindings: labelled(label(bindings), bindings[_SOLUTION])
     if own := FUNCTIONS.get(call.function):
         return lambda bindings: own(*(part(bindings) for part in parts))
-    names = ", ".join(f"?a{index}" for index in range(len(parts)))
-    distinct = "DISTINCT " if call.distinct else ""
-    apply = _rdflib(f"{call.function}({distinct}{names})", len(parts))
+    arguments = tuple(Variable(f"a{index}") for index in range(len(parts)))
+    apply = of_rdflib(to_sparql(Call(call.function, arguments, call.distinct)), len(parts))
     return lambda bindings: apply(tuple(part(bindings) for part in parts))
-
-
-@cache
-def _rdflib(text: str, arity: int) -> Callable[[tuple[Node, ...]], Node]:
-    """Return one of rdflib's functions, to be called with its arguments."""
-    prepared = prepareQuery(f"SELECT ({text} AS ?result) {{}}")
-    expression = prepared.algebra.p.p.expr
-    names = tuple(RdflibVariable(f"a{index}") for index in range(arity))
-    context = QueryContext()
-
-    def apply(arguments: tuple[Node, ...]) -> Node:
-        bound: Any = dict(zip(names, arguments, strict=True))
-        try:
-            result = expression.eval(FrozenBindings(context, bound))
-        except Exception as error:
-            # rdflib raises SPARQLError and, for operands that it did not expect, whatever Python raises:
-            # in SPARQL both are an expression without a value.
-            raise ExpressionError(str(error)) from error
-        if isinstance(result, SPARQLError) or not isinstance(result, Node):
-            raise ExpressionError(str(result))
-        return plain(result)
-
-    return apply

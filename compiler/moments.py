@@ -1,38 +1,68 @@
-"""Points in time: the value of an xsd:dateTime or xsd:date, exact and for any year.
+"""Points in time and durations: the values of xsd:dateTime, xsd:date, xsd:time and the durations, for any year.
 
-Data's way: literal -> **moment** -> operators.
-Invariant: a moment is the exact number of seconds since 1970 (UTC, or local when there is no zone) and
-whether it has a zone.  rdflib's values end at the year 9999 and lose the zone of a date.
+Data's way: literal -> **moment**, duration -> operators, functions of times.
+Invariant: a moment is the exact number of seconds since 1970 (UTC, or local when there is no zone) and whether it has
+a zone. rdflib's values end at the year 9999 and lose the zone of a date. A value whose digits are too many to
+calculate with is well formed all the same: it is an error only where it is calculated with.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 
-__all__ = ["Moment", "parse_moment"]
+from retewave.compiler.faults import ExpressionError
 
-_MOMENT = re.compile(
-    r"(-?(?:[1-9][0-9]{4,}|[0-9]{4}))-([0-9]{2})-([0-9]{2})"
-    r"(?:T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?))?(Z|[+-][0-9]{2}:[0-9]{2})?",
+__all__ = [
+    "Duration",
+    "Moment",
+    "days_of",
+    "exact_sum",
+    "fields_of",
+    "month_length",
+    "parse_duration",
+    "parse_moment",
+    "parse_time",
+]
+
+_ZONE = r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+_CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)"
+_MOMENT = re.compile(rf"(-?(?:[1-9][0-9]{{4,}}|[0-9]{{4}}))-([0-9]{{2}})-([0-9]{{2}})(?:T{_CLOCK})?{_ZONE}", re.ASCII)
+_TIME = re.compile(_CLOCK + _ZONE, re.ASCII)
+_DURATION = re.compile(
+    r"(-?)P(?=[0-9T])(?:([0-9]+)Y)?(?:([0-9]+)M)?(?:([0-9]+)D)?"
+    r"(?:T(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?)?",
     re.ASCII,
 )
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DAY = 86_400
 _FOURTEEN_HOURS = 14 * 3600
+_MOST_DIGITS = 1_000  # of a year, of a fraction, of a duration's parts
+_SUM = Context(prec=3 * _MOST_DIGITS, traps=[Inexact])
 
 
 @dataclass(frozen=True)
 class Moment:
     """A point in time, on the line of UTC or, without a zone, somewhere within fourteen hours of it."""
 
-    seconds: Decimal  # since 1970-01-01T00:00:00
+    seconds: Decimal | None  # since 1970-01-01T00:00:00; nothing when it has too many digits
     zoned: bool  # whether the zone is known
 
     def difference(self, other: Moment) -> Decimal | None:
         """Return self - other in seconds, or nothing when a missing zone leaves even its sign open."""
-        apart = self.seconds - other.seconds
+        if self.seconds is None or other.seconds is None:
+            raise ExpressionError("a moment with too many digits")
+        apart = _SUM.subtract(self.seconds, other.seconds)
         return apart if self.zoned == other.zoned or abs(apart) > _FOURTEEN_HOURS else None
+
+
+@dataclass(frozen=True)
+class Duration:
+    """A duration: its months and its seconds, which nothing converts into each other."""
+
+    months: int | None  # with the sign; nothing when it has too many digits
+    seconds: Decimal | None  # likewise
 
 
 def parse_moment(lexical: str, with_time: bool) -> Moment | None:
@@ -46,16 +76,93 @@ def parse_moment(lexical: str, with_time: bool) -> Moment | None:
     match = _MOMENT.fullmatch(lexical)
     if match is None or (match[4] is not None) != with_time:
         return None
-    year, month, day = int(match[1]), int(match[2]), int(match[3])
-    hour, minute, second = int(match[4] or 0), int(match[5] or 0), Decimal(match[6] or 0)
-    offset = _offset(match[7])
-    if offset is None or not _is_date(year, month, day) or not _is_time(hour, minute, second):
+    clock = _clock(match[4], match[5], match[6]) if with_time else Decimal(0)
+    offset, month, day = _offset(match[7]), int(match[2]), int(match[3])
+    if offset is None or clock is None or not _is_date(match[1], month, day):
         return None
-    days = _days(year, month, day)
-    return Moment(Decimal(days * 86_400 + hour * 3_600 + minute * 60 - offset) + second, match[7] is not None)
+    if max(len(match[1]), len(match[6] or "")) > _MOST_DIGITS:
+        return Moment(None, match[7] is not None)
+    days = days_of(int(match[1]), month, day)
+    return Moment(exact_sum(Decimal(days * _DAY - offset), clock), match[7] is not None)
+
+
+def parse_time(lexical: str) -> Moment | None:
+    """Read an xsd:time as the moment of that time on 1970-01-01.
+
+    >>> parse_time("24:00:00") == parse_time("00:00:00")
+    True
+    """
+    match = _TIME.fullmatch(lexical)
+    clock = None if match is None else _clock(match[1], match[2], match[3])
+    offset = None if match is None else _offset(match[4])
+    if match is None or clock is None or offset is None:
+        return None
+    if len(match[3]) > _MOST_DIGITS:
+        return Moment(None, match[4] is not None)
+    return Moment(_SUM.subtract(clock if clock < _DAY else Decimal(0), Decimal(offset)), match[4] is not None)
+
+
+def parse_duration(lexical: str, months: bool, seconds: bool) -> Duration | None:
+    """Read a duration that may have months, or seconds, or both.
+
+    >>> parse_duration("-P1Y2M", True, True)
+    Duration(months=-14, seconds=Decimal('0'))
+    >>> parse_duration("P1D", True, False) is None
+    True
+    """
+    match = _DURATION.fullmatch(lexical)
+    if match is None:
+        return None
+    sign, parts = (-1 if match[1] else 1), match.groups()[1:]
+    if (not months and any(parts[:2])) or (not seconds and any(parts[2:])):
+        return None
+    if max(len(part or "") for part in parts) > _MOST_DIGITS:
+        return Duration(None, None)
+    year, month, day, hour, minute = (int(part or 0) for part in parts[:5])
+    whole = sign * (day * _DAY + hour * 3_600 + minute * 60)
+    second = Decimal(parts[5] or 0)
+    return Duration(sign * (12 * year + month), exact_sum(Decimal(whole), second.copy_negate() if match[1] else second))
+
+
+def fields_of(lexical: str, with_time: bool) -> tuple[str, int, int, int, int, Decimal, str] | None:
+    """Return year, month, day, hours, minutes, seconds and zone of a moment, in its own zone, or nothing.
+
+    >>> fields_of("1999-12-31T24:00:00", True)[:4]
+    ('2000', 1, 1, 0)
+    """
+    if parse_moment(lexical, with_time) is None:
+        return None
+    match = _MOMENT.fullmatch(lexical)
+    assert match is not None
+    year, month, day, hour = match[1], int(match[2]), int(match[3]), int(match[4] or 0)
+    if hour == 24:  # the end of a day is the beginning of the next one
+        hour, day = 0, day + 1
+        if not _is_date(year, month, day):
+            month, day = month % 12 + 1, 1
+            year = str(_integer(year) + 1) if month == 1 else year
+    return year, month, day, hour, int(match[5] or 0), Decimal(match[6] or 0), match[7] or ""
+
+
+def exact_sum(one: Decimal, other: Decimal) -> Decimal:
+    """Add without rounding."""
+    return _SUM.add(one, other)
+
+
+def month_length(year: str, month: int) -> int:
+    """Return the days of a month."""
+    rest = int(year[-4:].lstrip("-"))  # of the year by ten thousand, which four hundred divides
+    leap = month == 2 and rest % 4 == 0 and (rest % 100 != 0 or rest % 400 == 0)
+    return _LENGTHS[month - 1] + leap
+
+
+def _integer(year: str) -> int:
+    if len(year) > _MOST_DIGITS:
+        raise ExpressionError("a year with too many digits")
+    return int(year)
 
 
 def _offset(zone: str | None) -> int | None:
+    """Return a zone's seconds east of UTC."""
     if zone in (None, "Z"):
         return 0
     assert zone is not None
@@ -65,20 +172,19 @@ def _offset(zone: str | None) -> int | None:
     return (hours * 3_600 + minutes * 60) * (-1 if zone[0] == "-" else 1)
 
 
-def _is_date(year: int, month: int, day: int) -> bool:
-    if not 1 <= month <= 12:
-        return False
-    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 1 <= day <= _LENGTHS[month - 1] + leap
+def _is_date(year: str, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= month_length(year, month)
 
 
-def _is_time(hour: int, minute: int, second: Decimal) -> bool:
-    if hour == 24:
-        return minute == 0 and second == 0
-    return hour < 24 and minute < 60 and second < 60
+def _clock(hours: str, minutes: str, seconds: str) -> Decimal | None:
+    """Return the seconds since midnight, or nothing if there is no such time."""
+    hour, minute, second = int(hours), int(minutes), Decimal(seconds)
+    if minute > 59 or second >= 60 or hour > 24 or (hour == 24 and (minute or second)):
+        return None
+    return exact_sum(Decimal(hour * 3_600 + minute * 60), second) if len(seconds) <= _MOST_DIGITS else second
 
 
-def _days(year: int, month: int, day: int) -> int:
+def days_of(year: int, month: int, day: int) -> int:
     """Return the days since 1970-01-01 in the proleptic Gregorian calendar."""
     # The year starts in March here, so that a leap day is its last.
     year -= month <= 2

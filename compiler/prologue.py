@@ -18,7 +18,7 @@ from lark import Token, Tree
 from retewave.compiler.grammars import Source, rule, token
 from retewave.errors import QueryError
 
-__all__ = ["RDF", "XSD", "Prologue", "is_absolute", "literal", "resolve", "unquote"]
+__all__ = ["RDF", "XSD", "Prologue", "is_absolute", "is_iri", "literal", "resolve", "unquote"]
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -34,6 +34,7 @@ _WELL_KNOWN = {
 }
 _NUMBERS = {"INTEGER": "integer", "DECIMAL": "decimal", "DOUBLE": "double"}
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NOT_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _ECHAR = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _QUOTED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
@@ -141,6 +142,15 @@ def unquote(written: str) -> str:
     width = 3 if written[:3] in ('"""', "'''") and len(written) >= 6 else 1
     inner = written[width:-width]
     return _ECHAR.sub(lambda match: _CONTROL.get(match[1], match[1]), inner) if "\\" in inner else inner
+
+
+def is_iri(written: str) -> bool:
+    """Say whether a string is an absolute IRI.
+
+    >>> is_iri("urn:a"), is_iri("urn:a b"), is_iri("a")
+    (True, False, False)
+    """
+    return is_absolute(written) and not _NOT_IN_IRI.search(written)
 
 
 def is_absolute(iri: str) -> bool:

@@ -16,12 +16,11 @@ import numpy as np
 from rdflib import BNode
 
 from retewave.compiler.algebra import Variable
-from retewave.compiler.evaluate import Evaluator
+from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions import variables
 from retewave.compiler.lower import Output
 from retewave.compiler.normal import ExtendStep, FilterStep, Step
 from retewave.compiler.programs import Programs
-from retewave.io.rdf import from_text, to_text
 from retewave.query import Query
 from retewave.rete import filter_codes
 from retewave.rete import layout as at
@@ -122,7 +121,7 @@ class Deciding:
         table = self.runtime.memo
         if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
             return int(table[memo, term])
-        bindings = {variable.name: from_text(self.terms.text(term))} if term else {}
+        bindings = {variable.name: term_of(self.terms.text(term))} if term else {}
         verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
         if memo is not None and term > 0:
             self._enter(memo, term, verdict)
@@ -140,14 +139,14 @@ class Deciding:
         evaluator = self._evaluator(step)
         solution = solutions[row] if evaluator.labels else None
         value = evaluator.value(self._bindings(step.scope, columns, row), solution)
-        return 0 if value is None else self.terms.intern(to_text(value))
+        return 0 if value is None else self.terms.intern(text_of(value))
 
     def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for variable in scope:
             term = int(columns[variable.name][row]) if variable.name in columns else 0
             if term:
-                found[variable.name] = from_text(self.terms.text(term))
+                found[variable.name] = term_of(self.terms.text(term))
         return found
 
     def _evaluator(self, step: Step) -> Evaluator:

@@ -15,10 +15,10 @@ import numpy as np
 from rdflib import BNode
 from rdflib.term import Node
 
-from retewave.compiler.evaluate import Evaluator
+from retewave.compiler.evaluate import Evaluator, term_of
 from retewave.compiler.expressions import Expression, Membership, Operation, to_sparql
 from retewave.compiler.normal import Branch, ExtendStep, FilterStep
-from retewave.io.rdf import from_text, to_text
+from retewave.io.rdf import to_text
 from retewave.rete.terms import Terms
 from retewave.why_not_rows import END, START, WINDOW_START, Related, Rows
 from retewave.windows.intervals import STATIC_END, STATIC_START
@@ -96,7 +96,7 @@ class Steps:
         return "", ""
 
     def _decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, Node]:
-        return {name: from_text(self._text(name, bound[name])) for name in names if name in bound}
+        return {name: term_of(self._text(name, bound[name])) for name in names if name in bound}
 
     def _text(self, name: str, term: int) -> bytes:
         return self.terms.text(term) if term > 0 else self._asked[name]

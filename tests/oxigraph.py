@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rdflib.term import Literal, Node
 
-from retewave.compiler.operators import FALSE, TRUE, ExpressionError, compare
+from retewave.compiler.faults import ExpressionError
+from retewave.compiler.operators import FALSE, TRUE, compare
 
 
 def compare_as_oxigraph(symbol: str, left: Node, right: Node) -> Node:
