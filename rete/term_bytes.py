@@ -29,8 +29,12 @@ __all__ = [
     "byte",
     "cell",
     "copy",
+    "copy_block",
     "fence",
+    "first_control",
+    "first_csv_stop",
     "first_iri_stop",
+    "first_json_stop",
     "first_string_stop",
     "hash_of",
     "prefetch",
@@ -52,6 +56,9 @@ _ONE = np.uint64(1)
 _MASK = (1 << 64) - 1
 _IRI_STOPS = frozenset(b'<>"{}|^`\\') | frozenset(range(0x21)) | frozenset(range(0x80, 0x100))
 _STRING_STOPS = frozenset(b'"\\\n\r') | frozenset(range(0x80, 0x100))
+_CONTROLS = frozenset(range(0x20))
+_JSON_STOPS = _CONTROLS | frozenset(b'"\\')
+_CSV_STOPS = _JSON_STOPS | frozenset(b",")
 
 _BYTE, _WORD, _REAL = ir.IntType(8), ir.IntType(64), ir.DoubleType()
 _BYTES = ir.VectorType(_BYTE, BLOCK)
@@ -219,6 +226,16 @@ def _string_tests(builder: Any, block: ir.Value) -> ir.Value:
     return _any(builder, hits)
 
 
+def _stops_and_controls(stops: bytes) -> Callable[[Any, ir.Value], ir.Value]:
+    """Return the tests for controls and some other bytes."""
+
+    def tests(builder: Any, block: ir.Value) -> ir.Value:
+        controls = builder.icmp_unsigned("<", block, _all(0x20))
+        return _any(builder, [controls, *(_equal(builder, block, stop) for stop in stops)])
+
+    return tests
+
+
 def _plain_search(stops: frozenset[int]) -> Any:
     def search(at: Address) -> int:
         return next((i for i, value in enumerate(ctypes.string_at(int(at), BLOCK)) if value in stops), BLOCK)
@@ -274,6 +291,9 @@ if JIT:
     fold: Any = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
     first_iri_stop: Any = intrinsic(_search(_iri_tests))  # first byte that is no plain character of an IRI
     first_string_stop: Any = intrinsic(_search(_string_tests))  # first quote, backslash, line end, non-ASCII
+    first_control: Any = intrinsic(_search(_stops_and_controls(b"")))  # first byte below 0x20
+    first_json_stop: Any = intrinsic(_search(_stops_and_controls(b'"\\')))  # … or a quote, a backslash
+    first_csv_stop: Any = intrinsic(_search(_stops_and_controls(b'",\\')))  # … or a comma
 else:
     byte = lambda at: ctypes.c_uint8.from_address(int(at)).value  # noqa: E731
     word = lambda at: ctypes.c_uint64.from_address(int(at)).value  # noqa: E731
@@ -282,6 +302,8 @@ else:
     set_byte, set_cell, set_real, fold = _plain_set_byte, _plain_set_cell, _plain_set_real, _plain_fold
     prefetch, same_block, copy_block = _plain_prefetch, _plain_same_block, _plain_copy_block
     first_iri_stop, first_string_stop = _plain_search(_IRI_STOPS), _plain_search(_STRING_STOPS)
+    first_control, first_json_stop = _plain_search(_CONTROLS), _plain_search(_JSON_STOPS)
+    first_csv_stop = _plain_search(_CSV_STOPS)
 
 
 @inlined

@@ -16,6 +16,7 @@ import numpy as np
 
 from retewave.rete.jit import inlined, kernel
 from retewave.rete.term_bytes import (
+    BLOCK,
     Address,
     address_of,
     byte,
@@ -96,8 +97,8 @@ class Table(NamedTuple):
 
 
 def connect(cells: np.ndarray, table: Table) -> None:
-    """Tell the cells where the arrays are."""
-    cells[_ARENA], cells[_ARENA_SIZE] = address_of(table.arena), len(table.arena)
+    """Tell the cells where the arrays are; a block at the arena's end stays free, so that texts are read by blocks."""
+    cells[_ARENA], cells[_ARENA_SIZE] = address_of(table.arena), len(table.arena) - BLOCK
     cells[_SLOTS], cells[_SLOT_COUNT] = address_of(table.slots), len(table.slots)
     cells[_IDS] = len(table.spans)
     cells[_HOLES:MARKS] = [address_of(array) for array in table[2:]]

@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.errors import SnapshotError, UsageError
 from retewave.rete.pages import extended, grown, in_huge_pages, zeros
-from retewave.rete.term_bytes import Address, address_of
+from retewave.rete.term_bytes import BLOCK, Address, address_of
 from retewave.rete.term_table import (
     CELLS,
     FREE,
@@ -40,6 +40,7 @@ from retewave.rete.term_table import (
     move_texts,
     reclaim,
 )
+from retewave.rete.texts import Texts
 from retewave.rete.values import Values
 
 __all__ = ["Terms"]
@@ -143,22 +144,11 @@ class Terms:
 
     def text(self, term: int) -> bytes:
         """Return the text of an id."""
-        table = self._table
-        if not 0 < term < len(table.spans) or table.spans[term, 1] == 0:
-            raise UsageError(f"no term has the id {term}")
-        start, size = table.spans[term].tolist()
-        return table.arena[start : start + size].tobytes()
+        return self.by_id.text(term)
 
     def texts(self, ids: Iterable[int]) -> list[bytes]:
         """Return the texts of many ids."""
-        table, wanted = self._table, np.fromiter(ids, np.int64)
-        unknown = (wanted <= 0) | (wanted >= len(table.spans))
-        spans = table.spans[np.where(unknown, 0, wanted)]
-        unknown |= spans[:, 1] == 0
-        if unknown.any():
-            raise UsageError(f"no term has the id {wanted[unknown][0]}")
-        arena = table.arena.data  # slices of it cost half of what an array's do
-        return [arena[start : start + size].tobytes() for start, size in spans.tolist()]
+        return self.by_id.texts(ids)
 
     def pin(self, ids: Iterable[int] | np.ndarray) -> None:
         """Keep these ids for ever, whatever a sweep marks."""
@@ -286,6 +276,7 @@ class Terms:
         connect(self._cells, table)
         self._table = table
         self._values = Values(table.kind, table.number, table.exact, table.hashes)
+        self.by_id = Texts(table.arena, table.spans, table.kind, table.number, table.exact)  # as it is now, too
 
     def reserve(self, size: int, terms: int, *, ahead: bool = False) -> None:
         """Make room for so many bytes and terms, with time for it if ahead of a stream. The caller holds the lock."""
@@ -307,12 +298,13 @@ class Terms:
         if "slots" in made:
             fill_slots(self.address)
         most = 2 * size + UNIT * terms  # what so many bytes can take
-        if int(self._cells[USED]) + most > len(self._table.arena):
+        if int(self._cells[USED]) + most > len(self._table.arena) - BLOCK:
             self._move_texts(most)
 
     def _move_texts(self, room: int) -> None:
         """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
-        arena = zeros((_power_of_two(2 * int(living_bytes(self.address)) + room, _GROWN_BYTES),), np.uint8)
+        size = 2 * int(living_bytes(self.address)) + room + BLOCK
+        arena = zeros((_power_of_two(size, _GROWN_BYTES),), np.uint8)
         old = self._table.spans  # whoever reads a text meanwhile has the old arena and the old spans
         spans = grown(old[: int(self._cells[NEXT])], len(old))
         used = int(move_texts(self.address, address_of(arena), address_of(spans)))

@@ -1,10 +1,11 @@
 """CONSTRUCT: the triples that the template of a query builds of each match.
 
-Data's way: a batch of matches -> **instances of the template** -> sinks, `match.triples`, Spark's columns.
+Data's way: a batch of matches -> **instances of the template** -> `match.triples`, Spark's columns.
 Invariants: a triple with an unbound variable, a literal as its subject or a predicate that is no IRI is left out, the
 others of its match are built all the same; what one match builds stands together, in the order of the template; a blank
 node of the template is new for every match.
-Left out: how triples are written, and where they go.
+Left out: N-Triples, which a kernel writes straight from the template (rete/written_lines.py); a law in
+tests/test_sink_laws.py holds the two equal.
 """
 
 from __future__ import annotations

@@ -9,23 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retewave.construct import Texts, triples
-from retewave.rete.values import BLANK, IRI, NONE
+from retewave.construct import Texts as TripleTexts
+from retewave.construct import triples
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant
 
 if TYPE_CHECKING:
     from retewave.query import Query
     from retewave.rete.terms import Terms
+    from retewave.rete.texts import Texts
 
 __all__ = ["Match", "Matches"]
 
 _batches = count(1)
-_KINDS = {b"<": IRI, b"_": BLANK}  # by the first byte of a term's text
+
+
+class _Own(NamedTuple):
+    """What a sealed batch knows of its terms."""
+
+    ids: np.ndarray  # int64, in order: those that the dictionary had for them
+    texts: Texts  # of the first, the second…
+    numbers: np.ndarray  # int64[n, variables]: the batch's terms by these numbers; 0 is unbound
+
+    def find(self, ids: Any) -> Any:
+        """Return the numbers of ids."""
+        return np.where(ids == 0, 0, np.searchsorted(self.ids, ids) + 1)
 
 
 class Matches:
@@ -33,8 +45,8 @@ class Matches:
 
     __slots__ = (
         "__weakref__",
+        "_own",
         "_spared",
-        "_texts",
         "_triples",
         "clock",
         "ends",
@@ -59,13 +71,13 @@ class Matches:
         self.query = query  # whose matches they are
         self.terms = terms  # the dictionary of the ids
         self.clock = clock  # how times are shown
-        self.ids = ids  # int64[n, variables]; 0 is unbound
+        self.ids = ids  # int64[n, variables]: the dictionary's; 0 is unbound
         self.starts = starts  # int64[n] microseconds
         self.ends = ends  # int64[n] microseconds
         self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
-        self._texts: dict[int, bytes] | None = None  # once sealed: the texts of the ids
-        self._triples: list[list[Texts]] | None = None  # what CONSTRUCT builds, once somebody has asked a match for it
+        self._own: _Own | None = None  # once sealed: its own copy of the texts
+        self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._spared = False  # a sweep has come by
 
     def __len__(self) -> int:
@@ -88,29 +100,36 @@ class Matches:
             self._spared = True
 
     def seal(self) -> None:
-        """Decode all ids once, so that the batch no longer needs the dictionary."""
-        if self._texts is None:
-            used = np.unique(self.ids)
-            used = used[used > 0]
-            self._texts = dict(zip(used.tolist(), self.terms.texts(used.tolist()), strict=True))
+        """Take a copy of the texts, so that the batch no longer needs the dictionary."""
+        if self._own is None:
+            used, places = np.unique(self.ids, return_inverse=True)
+            unbound = int(len(used) > 0 and used[0] == 0)
+            numbers = places.reshape(self.ids.shape) + (1 - unbound)
+            self._own = _Own(used[unbound:], self.terms.by_id.copied(used[unbound:]), numbers)
+
+    @property
+    def numbered(self) -> tuple[Texts, np.ndarray]:
+        """The texts and values of its terms, and numbers by which they are found there in place of ids; 0 is unbound.
+
+        The texts are the dictionary's as it is now, or the batch's own copy.
+        """
+        return (self.terms.by_id, self.ids) if self._own is None else (self._own.texts, self._own.numbers)
 
     def text(self, term: int) -> bytes | None:
         """Return the canonical text of one of the batch's ids; nothing for unbound."""
         if term == 0:
             return None
-        return self._texts[term] if self._texts is not None else self.terms.text(term)
+        return self.terms.text(term) if self._own is None else self._own.texts.text(int(self._own.find(term)))
 
     def kinds(self, ids: np.ndarray) -> np.ndarray:
-        """Return the kinds (`retewave.rete.values`) of some of its ids; once sealed all literals are NONE."""
-        if self._texts is None:
-            return self.terms.values.kind[ids]
-        return np.array([_KINDS.get(self._texts.get(term, b"")[:1], NONE) for term in ids.tolist()], dtype=np.uint8)
+        """Return the kinds (`retewave.rete.values`) of some of its ids."""
+        return self.terms.by_id.kind[ids] if self._own is None else self._own.texts.kind[self._own.find(ids)]
 
     def blank_scope(self, row: int) -> bytes:
         """Return what the labels of the blank nodes that CONSTRUCT makes for a match begin with."""
         return b"m%d.%d" % (self.number, row)
 
-    def triples(self) -> list[list[Texts]]:
+    def triples(self) -> list[list[TripleTexts]]:
         """Return what a CONSTRUCT query builds of each match, as canonical texts."""
         if self._triples is None:
             self._triples = triples(self)
@@ -118,10 +137,10 @@ class Matches:
 
     def distinct(self, name: str) -> tuple[list[bytes | None], np.ndarray]:
         """Return a variable's different terms as canonical texts (None: unbound), and the place of each match's."""
-        used, places = np.unique(self.ids[:, self.query.place(name)], return_inverse=True)
+        texts, numbers = self.numbered
+        used, places = np.unique(numbers[:, self.query.place(name)], return_inverse=True)
         bound = used[used > 0].tolist()
-        texts = self.terms.texts(bound) if self._texts is None else [self._texts[term] for term in bound]
-        return [*[None] * (len(used) - len(bound)), *texts], places
+        return [*[None] * (len(used) - len(bound)), *texts.texts(bound)], places
 
     def column(self, name: str) -> list[bytes | None]:
         """Return a variable's terms as canonical texts, match by match."""

@@ -17,7 +17,6 @@ from rdflib.query import Result
 import retewave as rw
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text, to_text
-from retewave.io.sink_terms import json_term
 from retewave.io.sinks import FORMATS, open_sink, usual_format
 
 E = "http://e/"
@@ -212,5 +211,5 @@ def test_formats_that_do_not_fit_are_refused() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_literal_survives_json(lexical: str) -> None:
-    term = json.loads(json_term(to_text(Literal(lexical))))
-    assert term == {"type": "literal", "value": lexical}
+    (line,) = written("ndjson", [SELECT], [(URIRef(E + "s"), URIRef(E + "p"), Literal(lexical))]).splitlines()
+    assert json.loads(line)["bindings"]["o"] == {"type": "literal", "value": lexical}

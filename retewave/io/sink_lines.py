@@ -1,112 +1,312 @@
-"""The lines of the text formats, batch by batch: ndjson, CSV, TSV and N-Triples.
+"""The lines of the text formats: ndjson, CSV, TSV and N-Triples, from a batch of matches to the bytes of a file.
 
-Data's way: a batch of matches -> columns of written terms -> **a line a match** -> file.
+Data's way: a batch of matches -> **jobs for the kernels** (rete/written_lines.py) -> stretches of bytes -> file.
 Invariant: one entry a match, in the batch's order; CONSTRUCT's entry may hold several lines, or none.
+What is constant in a query's lines is put together once, and buffers are used again.
 Left out: the order among the batches of several queries, and the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retewave import construct
-from retewave.io.sink_terms import csv_field, csv_term, json_term, tsv_term
-from retewave.windows.times import format_datetime
+from retewave.compiler.algebra import BlankNode, Variable
+from retewave.rete import written_lines as at
+from retewave.rete.term_bytes import BLOCK, address_of
+from retewave.rete.written_times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
 
 if TYPE_CHECKING:
-    from retewave.match import Matches
+    from retewave.rete.texts import Texts
+    from retewave.windows.times import Clock
 
-__all__ = ["Csv", "Lines", "Tsv", "objects", "triples"]
+__all__ = ["Csv", "Format", "Objects", "Triples", "Tsv", "in_order", "lines_of", "stretches"]
 
-Lines = list[bytes]  # match by match: a written field, or a finished line
-
-
-def objects(batch: Matches) -> Lines:
-    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
-    head = b'{"query":%s,"start":' % json.dumps(batch.query.name, ensure_ascii=False).encode()
-    starts, ends = _times(batch, '"%s"', b"null")
-    members = [_members(batch, name) for name in batch.query.variables]
-    bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
-    return [
-        b'%b%b,"end":%b,"bindings":{%b}}\n' % (head, start, end, bound)
-        for start, end, bound in zip(starts, ends, bindings, strict=True)
-    ]
+_ROOM = 1 << 20  # bytes of a buffer: what is written there is still in the cache when the file is given it
+_CLOCKS = {"int": WHOLE_SECONDS, "float": SECONDS}
+_XSD_DATETIME = b'"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 
 
-def _members(batch: Matches, name: str) -> Lines:
-    """Return a variable as members of the bindings object, each with a comma before it."""
-    key = b",%s:" % json.dumps(name, ensure_ascii=False).encode()
-    return _terms(batch, name, lambda text: key + json_term(text))
+class Rows(Protocol):
+    """Rows of one query, as `Matches` are, and those that Spark has packed."""
+
+    @property
+    def query(self) -> Any:
+        """Its query: `name`, `variables`; for CONSTRUCT `parsed`, `place`."""
+
+    @property
+    def numbered(self) -> tuple[Texts, np.ndarray]:
+        """Texts of terms, and the matches' terms by these numbers, int64 [matches, variables]; 0 is unbound."""
+
+    @property
+    def clock(self) -> Clock:
+        """How times are told."""
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Starts, int64 microseconds."""
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Ends, int64 microseconds; before the starts where all is static."""
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the matches stand among those of other queries."""
+
+    @property
+    def number(self) -> int:
+        """What sets its blank nodes apart."""
+
+    def __len__(self) -> int: ...
 
 
-class Csv:
-    """SPARQL 1.1 Query Results CSV, with the query, start and end of each match before the variables."""
+@dataclass(frozen=True)
+class Constant:
+    """What is constant in a query's lines."""
+
+    texts: np.ndarray  # uint8: the pieces, one behind the other, and a block of bytes
+    ends: np.ndarray  # int64: where each begins and, one further, ends
+    columns: np.ndarray  # int64: the place of each column among the ids; -1: the query does not show it
+    parts: np.ndarray  # int64 [n, 2]: of a template
+
+    @staticmethod
+    def of(pieces: Sequence[bytes], columns: Sequence[int], parts: Sequence[tuple[int, int]] = ()) -> Constant:
+        """Put pieces one behind the other."""
+        texts = np.frombuffer(bytearray(b"".join(pieces) + bytes(BLOCK)), np.uint8)
+        ends = np.array([0, *accumulate(map(len, pieces))], np.int64)
+        return Constant(texts, ends, np.array(columns, np.int64), np.array(parts, np.int64).reshape(-1, 2))
+
+
+class Format(ABC):
+    """How a format writes lines."""
+
+    number: int  # the kernels' number of it
+    head = b""  # what comes before the first line
+
+    def __init__(self) -> None:
+        self._constants: dict[tuple[Any, bool], Constant] = {}  # by query, and whether times are dates
+        self.buffer = np.empty(_ROOM, np.uint8)  # used again for each stretch of lines
+
+    def constant(self, batch: Rows) -> Constant:
+        """Return what is constant in a batch's lines."""
+        key = batch.query, _clock(batch.clock) == DATES
+        if key not in self._constants:
+            self._constants[key] = self._made(*key)
+        return self._constants[key]
+
+    @abstractmethod
+    def _made(self, query: Any, dates: bool) -> Constant:
+        """Make what is constant in a query's lines."""
+
+
+class Objects(Format):
+    """A JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
+
+    number = at.JSON
+
+    def _made(self, query: Any, dates: bool) -> Constant:
+        quote = b'"' if dates else b""
+        pieces = [b'{"query":%b,"start":' % _json(query.name), b',"end":', b',"bindings":{', b"}}\n"]
+        pieces += [quote, quote, b"null", b'","xml:lang":"', b'","datatype":"', b'"}']
+        for name in query.variables:
+            pieces += [b',%b:{"type":"%b","value":"' % (_json(name), kind) for kind in (b"uri", b"bnode", b"literal")]
+        return Constant.of(pieces, range(len(query.variables)))
+
+
+class _Table(Format):
+    """A table with the query, start and end of each match before the variables of all queries."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names  # the variables of all queries
+        super().__init__()
+        self._names = names
+
+    def _rows(self, query: Any, said: bytes, comma: bytes, newline: bytes, around: tuple[bytes, bytes]) -> Constant:
+        pieces = [said + comma, comma, b"", newline, *around, b"", b"", b"", b""]
+        pieces += [comma, comma, comma] * len(self._names)
+        return Constant.of(pieces, [query.place(n) if n in query.variables else -1 for n in self._names])
+
+
+class Csv(_Table):
+    """SPARQL 1.1 Query Results CSV."""
+
+    number = at.CSV
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(names)
         self.head = ",".join(("query", "start", "end", *names)).encode() + b"\r\n"
 
-    def rows(self, batch: Matches) -> Lines:
-        """Return a line a match."""
-        query = csv_field(batch.query.name.encode())
-        starts, ends = _times(batch, "%s", b"")
-        return _rows(b",", b"\r\n", query, starts, ends, *(_column(batch, name, csv_term) for name in self._names))
+    def _made(self, query: Any, dates: bool) -> Constant:
+        return self._rows(query, _csv_field(query.name).encode(), b",", b"\r\n", (b"", b""))
 
 
-class Tsv:
-    """SPARQL 1.1 Query Results TSV, with the query, start and end of each match as variables before the others."""
+class Tsv(_Table):
+    """SPARQL 1.1 Query Results TSV."""
+
+    number = at.TSV
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names  # the variables of all queries
+        super().__init__(names)
         self.head = "\t".join(f"?{name}" for name in ("query", "start", "end", *names)).encode() + b"\n"
 
-    def rows(self, batch: Matches) -> Lines:
-        """Return a line a match."""
-        query = b'"%b"' % batch.query.name.encode()
-        starts, ends = _times(batch, '"%s"^^<http://www.w3.org/2001/XMLSchema#dateTime>', b"")
-        return _rows(b"\t", b"\n", query, starts, ends, *(_column(batch, name, tsv_term) for name in self._names))
+    def _made(self, query: Any, dates: bool) -> Constant:
+        around = (b'"', _XSD_DATETIME) if dates else (b"", b"")
+        return self._rows(query, b'"%b"' % query.name.encode(), b"\t", b"\n", around)
 
 
-def _rows(comma: bytes, newline: bytes, query: bytes, *columns: Lines) -> Lines:
-    first = query + comma
-    return [first + comma.join(row) + newline for row in zip(*columns, strict=True)]
+class Triples(Format):
+    """The N-Triples that a CONSTRUCT query builds of each match."""
+
+    number = at.TRIPLES
+
+    def constant(self, batch: Rows) -> Constant:
+        """Return what is constant in a batch's triples; the first piece sets its blank nodes apart."""
+        return self._of_batch(super().constant(batch), b"_:m%d." % batch.number)
+
+    def _made(self, query: Any, dates: bool) -> Constant:
+        pieces = [b"", b" ", b".\n"]
+        parts: list[tuple[int, int]] = []
+        for triple in query.parsed.template:
+            for part in (triple.subject, triple.predicate, triple.object):
+                if isinstance(part, Variable):
+                    parts.append((at.COLUMN, query.place(part.name)))
+                    continue
+                label = isinstance(part, BlankNode)
+                parts.append((at.LABEL if label else at.CONSTANT, len(pieces)))
+                pieces.append(b"." + part.label.encode() if isinstance(part, BlankNode) else part)
+        return Constant.of(pieces, [which for kind, which in parts if kind == at.COLUMN], parts)
+
+    @staticmethod
+    def _of_batch(constant: Constant, scope: bytes) -> Constant:
+        texts = np.concatenate([np.frombuffer(scope, np.uint8), constant.texts])
+        ends = constant.ends + len(scope)
+        ends[0] = 0
+        return Constant(texts, ends, constant.columns, constant.parts)
 
 
-def triples(batch: Matches) -> Lines:
-    """Return the N-Triples that a CONSTRUCT query builds of each match."""
-    return [b"".join([b"%b %b %b .\n" % triple for triple in of_match]) for of_match in construct.triples(batch)]
+# ---- from a batch to bytes ----
+@dataclass
+class _Job:
+    """What the kernels are to write, and the arrays that it is told by, which it keeps alive."""
+
+    cells: np.ndarray  # as rete/written_lines.py has them
+    held: tuple[object, ...]  # arrays
+    write: Callable[[int, int, int, int, int, int], int]  # the kernel
+    count: int  # of matches
+
+    def room(self, row: int) -> int:
+        """Return how much room a match wants."""
+        return int(at.lines_room(address_of(self.cells), row))
+
+    def go_on(self, first: int, buffer: np.ndarray, used: int, ends: np.ndarray) -> int:
+        """Write matches from the first on behind what is used of a buffer; return the next one to write."""
+        job, out = address_of(self.cells), address_of(buffer) + used
+        done = self.write(job, first, self.count, out, len(buffer) - used, address_of(ends) + 8 * first)
+        ends[first : first + done] += used
+        return first + int(done)
 
 
-# ---- columns ----
-def _column(batch: Matches, name: str, write: Callable[[bytes], bytes]) -> Lines:
-    """Return a variable's column; an empty one when the query does not show it."""
-    return _terms(batch, name, write) if name in batch.query.variables else [b""] * len(batch)
+def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
+    """Yield a batch's lines, so many at a time; a stretch is to be taken before the next one is asked for."""
+    job, ends = _job(format, batch), np.empty(len(batch), np.int64)
+    buffer, done = format.buffer, 0
+    while done < job.count:
+        before, done = done, job.go_on(done, buffer, 0, ends)
+        if done > before:
+            yield buffer[: ends[done - 1]]
+        else:
+            buffer = np.empty(job.room(done), np.uint8)  # for this batch only: a line is long
 
 
-def _terms(batch: Matches, name: str, write: Callable[[bytes], bytes]) -> Lines:
-    """Return a variable's terms as a format writes them; nothing where it is unbound."""
-    texts, places = batch.distinct(name)
-    written = [b"" if text is None else write(text) for text in texts]
-    return [written[i] for i in places.tolist()]
+def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return all lines of a batch, one behind the other, and where each ends."""
+    job, ends = _job(format, batch), np.empty(len(batch), np.int64)
+    buffer, done, used = np.empty(0, np.uint8), 0, 0
+    while done < job.count:
+        longer = np.empty(2 * len(buffer) + max(_ROOM, job.room(done)), np.uint8)
+        longer[:used] = buffer[:used]
+        buffer, done = longer, job.go_on(done, longer, used, ends)
+        used = int(ends[done - 1])
+    return buffer[:used], ends
 
 
-def _times(batch: Matches, date: str, static: bytes) -> tuple[Lines, Lines]:
-    """Return starts and ends: seconds as they stand, dates put into the given pattern, or what says "static"."""
+def in_order(batches: Sequence[Rows], written: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the lines of several queries in the order in which their matches were found."""
+    lines = np.concatenate([texts for texts, _ in written])
+    begins = [0, *accumulate(len(texts) for texts, _ in written)]
+    ends = np.concatenate([ends + begin for begin, (_, ends) in zip(begins, written, strict=False)])
+    order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
+    out = np.empty_like(lines)
+    at.gather(address_of(lines), address_of(ends), address_of(order), len(order), address_of(out))
+    return out
+
+
+def _job(format: Format, batch: Rows) -> _Job:
+    constant, times = format.constant(batch), (batch.starts, batch.ends)
+    clock, fixed = _clock(batch.clock), _fixed(constant)
+    if clock != DATES and not _exact(batch):
+        clock, (constant, *times) = TOLD, _told(constant, batch)  # type: ignore[assignment]
+    (texts, ids), cells = batch.numbered, np.zeros(at.JOB_CELLS, np.int64)
+    cells[at.FORMAT], cells[at.CLOCK], cells[at.FIXED] = format.number, clock, fixed
+    cells[at.WIDTH], cells[at.COLUMNS] = len(constant.columns), address_of(constant.columns)
+    cells[at.IDS], (cells[at.ID_ROW], cells[at.ID_COLUMN]) = address_of(ids), ids.strides
+    cells[at.STARTS], cells[at.START_ROW] = address_of(times[0]), times[0].strides[0]
+    cells[at.ENDS], cells[at.END_ROW] = address_of(times[1]), times[1].strides[0]
+    cells[at.ARENA], cells[at.SPANS] = address_of(texts.arena), address_of(texts.spans)
+    cells[at.PIECES], cells[at.PIECE_BYTES] = address_of(constant.ends), address_of(constant.texts)
+    cells[at.PARTS], cells[at.PART_COUNT] = address_of(constant.parts), len(constant.parts)
+    write = at.write_triples if format.number == at.TRIPLES else at.write_lines
+    return _Job(cells, (constant, texts, ids, times), write, len(batch))
+
+
+def _fixed(constant: Constant) -> int:
+    """Return how many bytes of a line are no terms, at most: some pieces are used once a column, or once a time."""
+    repeated = len(constant.columns) + len(constant.parts) + 2
+    return len(constant.texts) + repeated * (len(_XSD_DATETIME) + LONGEST_TIME)
+
+
+# ---- times ----
+def _clock(clock: Clock) -> int:
+    return _CLOCKS.get(clock.kind, DATES)
+
+
+def _exact(batch: Rows) -> bool:
+    """Tell whether the kernels can write all times as seconds; static data has none."""
+    for times in (batch.starts, batch.ends):
+        timed = np.where(batch.ends < batch.starts, 0, times)
+        if len(timed) and max(-int(timed.min()), int(timed.max())) >= EXACT:
+            return False
+    return True
+
+
+def _told(constant: Constant, batch: Rows) -> tuple[Constant, np.ndarray, np.ndarray]:
+    """Return further pieces, the seconds as Python writes them, and in place of the times their numbers."""
     timeless = batch.ends < batch.starts
-    return _moments(batch, batch.starts, timeless, date, static), _moments(batch, batch.ends, timeless, date, static)
+    used = np.unique(np.where(timeless, 0, [batch.starts, batch.ends]))
+    written = [str(batch.clock.decode(time)).encode() for time in used.tolist()]
+    known = len(constant.ends) - 1
+    ends = constant.ends[-1] + np.cumsum(list(map(len, written)))
+    texts = np.frombuffer(
+        bytearray(constant.texts[: constant.ends[-1]].tobytes() + b"".join(written) + bytes(BLOCK)), np.uint8
+    )
+    more = Constant(texts, np.concatenate([constant.ends, ends]), constant.columns, constant.parts)
+    starts, stops = (
+        np.where(timeless, at.STATIC, known + np.searchsorted(used, t)) for t in (batch.starts, batch.ends)
+    )
+    return more, starts, stops
 
 
-def _moments(batch: Matches, times: np.ndarray, timeless: np.ndarray, date: str, static: bytes) -> Lines:
-    used, inverse = np.unique(np.where(timeless, 0, times), return_inverse=True)
-    if batch.clock.kind in ("int", "float"):
-        written = [str(batch.clock.decode(time)).encode() for time in used.tolist()]
-    else:
-        written = [(date % format_datetime(time)).encode() for time in used.tolist()]
-    found = [written[i] for i in inverse.tolist()]
-    for row in np.flatnonzero(timeless).tolist():
-        found[row] = static
-    return found
+# ---- words ----
+def _json(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False).encode()
+
+
+def _csv_field(value: str) -> str:
+    """Return a field of a CSV file, quoted where it must be."""
+    return '"' + value.replace('"', '""') + '"' if any(special in value for special in '",\r\n') else value

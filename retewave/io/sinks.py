@@ -1,22 +1,22 @@
 """Sinks: where matches go as text or as Arrow, batch by batch.
 
 Data's way: batches of matches -> **lines of a format** -> file or pipe.
-Invariant: a term is decoded and written once a batch, however many matches hold it; matches of several queries leave
-in the order in which they were found; every batch is flushed, so that a reader of the pipe sees it at once.
+Invariant: no term becomes a Python object; matches of several queries leave in the order in which they were found;
+every batch is flushed, so that a reader of the pipe sees it at once.
 Left out: opening and closing the file, which is the caller's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-import numpy as np
-
 from retewave.errors import UsageError
-from retewave.io.sink_lines import Csv, Lines, Tsv, objects, triples
+from retewave.io.sink_lines import Csv, Format, Objects, Triples, Tsv, in_order, lines_of, stretches
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from retewave.match import Matches
     from retewave.query import Query
 
@@ -53,16 +53,15 @@ def open_sink(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds:
         raise UsageError(f"unknown format {format!r}", hint=f"known: {', '.join(FORMATS)}")
     if format == "nt":
         _check_all_construct(queries)
-        return _Text(file, b"", triples)
+        return _Text(file, Triples())
     if format == "ndjson":
-        return _Text(file, b"", objects)
+        return _Text(file, Objects())
     names = _columns(queries)
     if format == "arrow":
         from retewave.io.sinks_arrow import ArrowSink
 
         return ArrowSink(file, names, seconds=seconds)
-    table = Csv(names) if format == "csv" else Tsv(names)
-    return _Text(file, table.head, table.rows)
+    return _Text(file, Csv(names) if format == "csv" else Tsv(names))
 
 
 def _check_all_construct(queries: Sequence[Query]) -> None:
@@ -88,28 +87,33 @@ def _columns(queries: Sequence[Query]) -> tuple[str, ...]:
 class _Text:
     """A sink that writes lines."""
 
-    def __init__(self, file: BinaryIO, head: bytes, lines: Callable[[Matches], Lines]) -> None:
+    def __init__(self, file: BinaryIO, format: Format) -> None:
         self._file = file
-        self._head = head
-        self._lines = lines
+        self._format = format
+        self._head = format.head  # what is still to be written before the first line
 
     def write(self, batches: Sequence[Matches]) -> None:
         if not batches:
             return
-        written = [self._lines(batch) for batch in batches]
-        lines = written[0] if len(written) == 1 else _in_order(batches, written)
-        self._file.write(self._head + b"".join(lines))
-        self._head = b""
+        self._begin()
+        if len(batches) == 1:
+            for stretch in stretches(self._format, batches[0]):
+                _write(self._file, stretch)
+        else:
+            _write(self._file, in_order(batches, [lines_of(self._format, batch) for batch in batches]))
         self._file.flush()
 
     def close(self) -> None:
-        self._file.write(self._head)
-        self._head = b""
+        self._begin()
         self._file.flush()
 
+    def _begin(self) -> None:
+        self._file.write(self._head)
+        self._head = b""
 
-def _in_order(batches: Sequence[Matches], written: list[Lines]) -> Lines:
-    """Merge the lines of several queries in the order in which their matches were found."""
-    lines = [line for of_batch in written for line in of_batch]
-    places = np.concatenate([batch.places for batch in batches])
-    return [lines[i] for i in np.argsort(places, kind="stable").tolist()]
+
+def _write(file: BinaryIO, data: np.ndarray) -> None:
+    """Write all of the data: a file without a buffer may take a part of it only."""
+    rest = data.data
+    while len(rest):
+        rest = rest[file.write(rest) :]

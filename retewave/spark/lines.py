@@ -1,25 +1,24 @@
 """Stage 3 for files of text: packed matches become lines, many at once.
 
 Data's way: packed matches -> **texts of whole lines** -> files or a terminal.
-Invariant: the lines are those that `retewave run` writes; a term is written once a pack, however many matches hold it,
-and the rest is put together by Arrow, not match by match.
+Invariant: the lines are those that `retewave run` writes, by the same kernels (retewave/io/sink_lines.py).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from retewave.io.sink_terms import json_term
+from retewave.io.sink_lines import Objects, in_order, lines_of
+from retewave.rete.pack import unpack_texts
+from retewave.rete.texts import Texts
 from retewave.spark.settling import settle
-from retewave.windows.times import Clock, format_datetime
+from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
     from retewave.spark.carried import Carried
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["LINES", "Lines", "ndjson", "ntriples"]
 
 LINES = "value string"
-_SECONDS = Clock("float")
+_SECONDS, _DATES = Clock("float"), Clock("text")
 
 
 @dataclass(frozen=True)
@@ -45,58 +44,57 @@ class Lines:
         job = self.carried.job()
         for batch in batches:
             for packed in batch.column(0):
-                lines = ntriples(packed.as_py()) if self.triples else ndjson(job, packed.as_py())
+                text, matches = ntriples(packed.as_py()) if self.triples else ndjson(job, packed.as_py())
                 if self.stats is not None:
-                    self.stats.found(len(lines))
-                if len(lines):
-                    yield pa.RecordBatch.from_arrays([_one_text(lines)], ["value"])
+                    self.stats.found(matches)
+                if matches:
+                    yield pa.RecordBatch.from_arrays([text], ["value"])
         settle()
 
 
-def _one_text(lines: pa.Array) -> pa.Array:
-    whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
-    return pc.binary_join(whole, "\n")
+@dataclass(frozen=True)
+class _Shown:
+    """A query, as its lines show it."""
+
+    name: str  # in the output
+    variables: tuple[str, ...]  # all columns of the job: what is unbound is left out
 
 
-def ndjson(job: Job, packed: bytes) -> pa.Array:
-    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
-    places, numbers, texts = _parts(packed)
-    queries = pa.array([json.dumps(query.name, ensure_ascii=False) for query in job.queries], pa.string())
-    timeless = numbers[2] < numbers[1]
-    written = pa.array([json_term(text).decode() for text in texts], pa.string())
-    members = [_members(name, written, column) for name, column in zip(job.columns, places, strict=True)]
-    bindings = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*members, ""), 1) if members else ""
-    starts, ends = (_moments(times, timeless, seconds=job.rate is not None) for times in numbers[1:])
-    query = queries.take(pa.array(numbers[0]))
-    head = pc.binary_join_element_wise('{"query":', query, ',"start":', starts, ',"end":', ends, "")
-    return pc.binary_join_element_wise(head, ',"bindings":{', bindings, "}}", "")
+@dataclass(frozen=True)
+class _Found:
+    """Packed matches of one query."""
+
+    query: _Shown  # whose matches they are
+    numbered: tuple[Texts, np.ndarray]  # texts, and terms by their numbers in them, int64 [matches, columns]
+    clock: Clock  # how times are told
+    starts: np.ndarray  # int64 microseconds
+    ends: np.ndarray  # int64 microseconds
+    places: np.ndarray  # where they stand among the others
+    number: int = 0  # of no use here: blank nodes have their labels
+
+    def __len__(self) -> int:
+        return len(self.starts)
 
 
-def ntriples(packed: bytes) -> pa.Array:
-    """Return the N-Triples that CONSTRUCT queries have built."""
-    places, _, texts = _parts(packed)
-    spelled = pa.array(texts, pa.binary()).cast(pa.string())
-    return pc.binary_join_element_wise(*[spelled.take(pa.array(column - 1)) for column in places], ".", " ")
-
-
-def _parts(packed: bytes) -> tuple[np.ndarray, np.ndarray, list[bytes]]:
-    from retewave.rete.pack import unpack_texts
-
+def ndjson(job: Job, packed: bytes) -> tuple[pa.Array, int]:
+    """Return JSON objects as one text: query, start, end, bindings in SPARQL's JSON; and how many they are."""
     table, numbers = unpack_texts(packed)
-    bounds, whole = [0, *table.ends.tolist()], table.texts.tobytes()
-    return table.places, numbers, [whole[a:b] for a, b in pairwise(bounds)]
+    texts, ids = Texts.of(table.texts, table.ends), table.places.T.astype(np.int64)
+    clock = _SECONDS if job.rate is not None else _DATES
+    format, found = Objects(), []
+    for number, query in enumerate(job.queries):
+        rows = np.flatnonzero(numbers[0] == number)
+        if len(rows):
+            times = numbers[1][rows], numbers[2][rows]
+            found.append(_Found(_Shown(query.name, job.columns), (texts, ids[rows]), clock, *times, rows))
+    if not found:
+        return pa.array([""]), 0
+    lines = in_order(found, [lines_of(format, each) for each in found])
+    return pa.array([lines[:-1].tobytes().decode()]), len(ids)
 
 
-def _members(name: str, written: pa.Array, column: np.ndarray) -> pa.Array:
-    """Return a variable as members of the bindings object, each with a comma before it; nothing where it is unbound."""
-    keyed = pc.binary_join_element_wise(f",{json.dumps(name, ensure_ascii=False)}:", written, "")
-    return pc.fill_null(keyed.take(pa.array(column - 1, mask=column == 0)), "")
-
-
-def _moments(times: np.ndarray, timeless: np.ndarray, *, seconds: bool) -> pa.Array:
-    used, inverse = np.unique(np.where(timeless, 0, times), return_inverse=True)
-    written: list[Any] = [
-        str(_SECONDS.decode(time)) if seconds else f'"{format_datetime(time)}"' for time in used.tolist()
-    ]
-    found = pa.array(written, pa.string()).take(pa.array(inverse))
-    return pc.if_else(pa.array(timeless), "null", found)
+def ntriples(packed: bytes) -> tuple[pa.Array, int]:
+    """Return the N-Triples that CONSTRUCT queries have built as one text, and how many they are."""
+    columns = unpack_texts(packed)[0].columns()
+    lines = pc.binary_join_element_wise(*columns, ".", " ")
+    return pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n"), len(lines)
