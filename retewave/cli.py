@@ -36,7 +36,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
 )
 
 
@@ -127,6 +127,7 @@ def explain(
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
     with _exit_codes():
         from retewave import cli_explain, cli_why_not
+        from retewave.cli_output import check_outputs
 
         if stats != bool(stream):
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
@@ -136,6 +137,8 @@ def explain(
             "lateness": lateness,
             "stats": stats,
         }
+        read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
+        check_outputs([*read, *engine["datasets"].values()], {"--out": out})
         shown = cli_explain.explain(queries, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -284,6 +287,17 @@ def _exit_codes() -> Iterator[None]:
         raise typer.Exit(STOPPED) from error
 
 
+def _keep_descriptors() -> None:
+    """Let no file that we open become standard output or error, where one was closed before we began (`>&-`)."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - print(file=None) would write among the matches
+
+
 def main() -> None:
     """Run the command line.
 
@@ -292,4 +306,5 @@ def main() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
+    _keep_descriptors()
     app(prog_name="retewave")

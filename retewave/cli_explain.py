@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from retewave.cli_notes import Notes
+from retewave.cli_output import naming, open_output
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader
@@ -48,10 +49,9 @@ def _drawn(engine: Engine, format: str, drawing: str) -> bytes:
 
 def write(shown: bytes, out: Path | None) -> None:
     """Write to a file, or to standard output; a picture is not thrown at a terminal."""
-    if out is not None:
-        out.write_bytes(shown)
-        return
-    if shown.startswith(b"\x89PNG") and sys.stdout.isatty():
-        raise UsageError("a PNG is no text for a terminal", hint="name a file: --out plan.png")
-    sys.stdout.buffer.write(shown)
-    sys.stdout.buffer.flush()
+    with open_output(out) as file:
+        if shown.startswith(b"\x89PNG") and file.isatty():
+            raise UsageError("a PNG is no text for a terminal", hint="name a file: --out plan.png")
+        with naming(out):
+            file.write(shown)
+            file.flush()

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +116,8 @@ def stream_name(text: str) -> tuple[str | None, str]:
 def open_stream(path: str, stopper: Stopper) -> Stoppable:
     """Open a file, or standard input."""
     if path == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", hint="name a file with --stream")
         return Stoppable(io.FileIO(0, closefd=False), stopper)
     if not Path(path).exists():
         raise UsageError(f"there is no file {path}")

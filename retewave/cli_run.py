@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 from retewave.cli_input import Interrupted, Stoppable, Stopper, open_stream, stream_name
 from retewave.cli_notes import Notes, Tick, progress
+from retewave.cli_output import check_outputs, naming, open_output
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader, read
@@ -62,24 +63,34 @@ def run(queries: Sequence[str], streams: Streams, output: Output, options: dict[
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
-        out = opened.enter_context(_opened(output.out))
+        check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
+        stats = None if output.stats is None else opened.enter_context(open_output(output.stats))
+        out = opened.enter_context(open_output(output.out))
         sink = _sink(engine, output.format, out, seconds=streams.times.rate is not None)
         tick = opened.enter_context(_progress(engine, [file for _, _, file in files], out))
         for _, _, file in files:
             file.tick = tick
         try:
-            _loop(engine, readers, sink)
+            _loop(engine, readers, sink, output.out)
         finally:
             notes.left_out(engine, readers)
-            _write_stats(engine, output.stats)
+            if stats is not None:
+                with naming(output.stats):
+                    stats.write(json.dumps(engine.stats(), indent=2, ensure_ascii=False).encode() + b"\n")
     if stopper.asked:
         raise KeyboardInterrupt
 
 
-def _loop(engine: Engine, readers: Sequence[Reader], sink: Sink) -> None:
-    with closing(sink), suppress(Interrupted):
+def _loop(engine: Engine, readers: Sequence[Reader], sink: Sink, out: Path | None) -> None:
+    def close() -> None:
+        with naming(out):
+            sink.close()
+
+    with ExitStack() as ending, suppress(Interrupted):
+        ending.callback(close)
         for batches in engine.run_batches(*readers):
-            sink.write(batches)
+            with naming(out):
+                sink.write(batches)
 
 
 def _sink(engine: Engine, wanted: str | None, out: BinaryIO, *, seconds: bool) -> Sink:
@@ -95,6 +106,13 @@ def _split(streams: Streams) -> list[tuple[str | None, str]]:
     if sum(path == "-" for _, path in found) > 1:
         raise UsageError("standard input can be read once only", hint="name one --stream -")
     return found
+
+
+def _read(engine: Engine, streams: Streams, options: dict[str, Any]) -> list[str | Path]:
+    """Return all files that are read, those that queries name included."""
+    found = [*(query.parsed.source for query in engine.queries), *engine.datasets.named]
+    found += [path for _, path in _split(streams)]
+    return [*found, *options["schema"], *options["static"], *options["datasets"].values()]
 
 
 def _readers(streams: Streams, files: Sequence[tuple[str | None, str, Stoppable]]) -> list[Reader]:
@@ -126,20 +144,6 @@ def _check_names(engine: Engine, readers: Sequence[Reader], notes: Notes) -> Non
             notes.say(f"warning: no query listens to the stream {reader.stream}; they name {listed}")
 
 
-@contextmanager
-def _opened(out: Path | None) -> Iterator[BinaryIO]:
-    """Open the matches' file, or stdout."""
-    if out is None:
-        yield sys.stdout.buffer
-        return
-    try:
-        file = out.open("wb")
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from error
-    with file:
-        yield file
-
-
 def _progress(engine: Engine, files: Sequence[Stoppable], out: BinaryIO) -> AbstractContextManager[Tick]:
     """Return what shows how far the files have been read; nothing where the matches appear on the same terminal."""
     sizes = [file.size for file in files]
@@ -149,8 +153,3 @@ def _progress(engine: Engine, files: Sequence[Stoppable], out: BinaryIO) -> Abst
         total,
         lambda: f"{engine.triples:,} triples, {sum(query.matched for query in engine.queries):,} matches",
     )
-
-
-def _write_stats(engine: Engine, path: Path | None) -> None:
-    if path is not None:
-        path.write_text(json.dumps(engine.stats(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from retewave.cli_input import stream_name
 from retewave.cli_notes import SHOWN, Notes
+from retewave.cli_output import check_folders
 from retewave.errors import UsageError
 from retewave.windows.durations import parse
 
@@ -50,6 +51,8 @@ def run(
     notes = Notes(sys.stderr)
     with notes.warnings():
         streams, where = [_input(text, format) for text in inputs], _where(deployment)
+        folders = {"--checkpoint": where.checkpoint} | ({} if where.out == "console" else {"--out": where.out})
+        check_folders([each.where for each in streams], folders)
         from retewave.spark.job import Job
         from retewave.spark.running import open_session, start
 

@@ -37,7 +37,7 @@ def read_query(query: str | Path, language: str | Language | None = None) -> Par
     """
     if isinstance(query, Path) or _names_a_file(query):
         path = Path(query)
-        if not path.is_file():
+        if not _is_file(path):
             raise UsageError(
                 f"there is no file {path}", hint="give a query's text or the path of a file that holds one"
             )
@@ -54,7 +54,14 @@ def _names_a_file(query: str) -> bool:
     if "\n" in query or "{" in query:
         return False
     suffixes = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
-    return not re.search(r"\s", query) or query.endswith(suffixes) or Path(query).is_file()
+    return not re.search(r"\s", query) or query.endswith(suffixes) or _is_file(Path(query))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a text without a space or a brace may be too long for a path
+        return False
 
 
 @dataclass

@@ -184,3 +184,8 @@ def test_a_query_may_begin_with_a_mark_and_must_be_utf_8(tmp_path: Path) -> None
     path.write_bytes(query.encode("utf-16"))
     with pytest.raises(QueryError, match="UTF-16"):
         Engine().register(path)
+
+
+def test_a_text_that_is_too_long_for_a_path_is_no_file() -> None:
+    with pytest.raises(UsageError, match="there is no file"):
+        read_query("x" * 5_000)
