@@ -47,7 +47,7 @@ def check_outputs(inputs: Iterable[str | Path], outputs: Mapping[str, Path | Non
 def _identity(place: _Place) -> object | None:
     """Return what is equal for all names of a file; None for what is no file."""
     try:
-        found = os.stat(place)
+        found = os.fstat(place) if isinstance(place, int) else Path(place).stat()
     except ValueError:  # no path at all: a query's text may hold anything
         return None
     except OSError:
