@@ -295,7 +295,7 @@ def _keep_descriptors() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # else print(file=None) would write among the matches
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - print(file=None) would use stdout
 
 
 def main() -> None:
