@@ -1,8 +1,7 @@
 """Compile kernels: one decorator for every jitted function.
 
-A kernel is compiled once for all patterns (the network is data, not code), cached on disk, and runs
-without the GIL.  Numba's cache looks at the file of the function alone; a kernel that calls one of
-another file would keep the other's old code.  So the cache is stamped with the text of all kernels.
+A kernel is compiled once for all patterns (the network is data, not code), kept on disk (`rete/kernel_cache.py`), and
+runs without the GIL.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
-from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Listener, install_listener
+
+from retewave.rete.kernel_cache import cached, waiting
 
 __all__ = ["JIT", "inlined", "kernel", "stamped", "telling_of_compilation"]
 
@@ -33,12 +33,12 @@ def stamped() -> list[Path]:
 
 
 @cache
-def _stamp() -> tuple[str, int]:
-    """Return a digest of the stamped files, in the shape of numba's own stamp."""
+def _stamp() -> str:
+    """Return a digest of the stamped files."""
     digest = hashlib.sha256()
     for path in stamped():
         digest.update(path.read_bytes())
-    return digest.hexdigest(), 0
+    return digest.hexdigest()
 
 
 def kernel(function: F) -> F:
@@ -56,37 +56,33 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, inline: bool) -> F:
-    compiled = njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
+    compiled = njit(nogil=True, error_model="numpy", forceinline=inline)(function)
     if JIT:
-        _cache_by_stamp(compiled._cache)
+        cached(compiled, _stamp())
     return compiled
-
-
-def _cache_by_stamp(cached: Any) -> None:
-    """Keep the compiled code under a name that holds the stamp.
-
-    A stale file would not only be useless: numba unpickles it before it looks at the stamp, which fails when it tells
-    of a class that has another name now.
-    """
-    stamp = _stamp()
-    name = f"{cached._impl.filename_base}.{stamp[0][:16]}"
-    cached._cache_file = IndexDataCacheFile(cached._cache_path, name, stamp)
 
 
 @contextmanager
 def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Call back once, when a kernel begins to be compiled: not when it is found on the disk."""
+    """Call back once, when a kernel begins to be compiled, here or elsewhere: not when it is found on the disk."""
+    told = False
 
-    class First(Listener):
-        told = False
+    def once() -> None:
+        nonlocal told
+        if not told:
+            told = True
+            tell()
 
+    class Compiling(Listener):
         def on_start(self, event: object) -> None:
-            if not self.told:
-                self.told = True
-                tell()
+            once()
 
         def on_end(self, event: object) -> None:
             """Do nothing: only beginnings are told."""
 
-    with install_listener("numba:compile", First()):
-        yield
+    waiting.append(once)
+    try:
+        with install_listener("numba:compile", Compiling()):
+            yield
+    finally:
+        waiting.remove(once)
