@@ -76,6 +76,10 @@ def run(
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
     allow_cartesian: options.Cartesian = False,
+    every: options.Every = None,
+    checkpoint: options.RunCheckpoint = None,
+    checkpoint_every: options.CheckpointEvery = "30s",
+    log_level: options.LogTo = None,
 ) -> None:
     """Run queries over streams, and write every match as soon as it is complete."""
     with _exit_codes():
@@ -93,7 +97,9 @@ def run(
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }
-        cli_run.run(queries, streams, output, engine)
+        level = log_level.value if log_level else None
+        course = cli_run.Course(every, checkpoint, checkpoint_every, level)
+        cli_run.run(queries, streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)

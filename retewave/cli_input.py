@@ -78,6 +78,17 @@ class Stoppable(io.RawIOBase):
         """Say yes."""
         return True
 
+    def seekable(self) -> bool:
+        """Say whether what has been read can be read again."""
+        return not self._waits
+
+    def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place."""
+        found = self._file.seek(place, whence)
+        if self.tick is not None:
+            self.tick(found)
+        return found
+
     def fileno(self) -> int:
         """Return the file's descriptor."""
         return self._file.fileno()

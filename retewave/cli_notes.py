@@ -5,6 +5,7 @@ Where it stands: beside data's way; stdout is for matches alone.
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,6 +54,23 @@ class Notes:
         ):
             yield
 
+    @contextmanager
+    def logging(self, level: str | None) -> Iterator[None]:
+        """Write what the package logs from a level on as notes; nothing without a level."""
+        if level is None:
+            yield
+            return
+        handler = _Said(self)
+        package = logging.getLogger("retewave")
+        before = package.level
+        package.addHandler(handler)
+        package.setLevel(level.upper())
+        try:
+            yield
+        finally:
+            package.removeHandler(handler)
+            package.setLevel(before)
+
     def left_out(self, engine: Engine, readers: Sequence[Reader]) -> None:
         """Tell what of the stream was not matched, and why."""
         for reader in readers:
@@ -77,6 +95,17 @@ class Notes:
             more = f"; these are the first {SHOWN}" if counters.malformed > SHOWN else ""
             lines = "line is" if counters.malformed == 1 else "lines are"
             self.say(f"{reader.name}: {counters.malformed:,} malformed {lines} left out{more}")
+
+
+class _Said(logging.Handler):
+    """Says what is logged."""
+
+    def __init__(self, notes: Notes) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._notes.say(f"{record.levelname.lower()}: {record.getMessage()}")
 
 
 @contextmanager

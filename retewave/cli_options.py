@@ -19,14 +19,18 @@ __all__ = [
     "Bound",
     "Cartesian",
     "Checkpoint",
+    "CheckpointEvery",
     "Closure",
     "Counted",
     "Datasets",
     "Draw",
     "Drawn",
+    "Every",
     "Host",
     "Inputs",
     "Lateness",
+    "LogLevel",
+    "LogTo",
     "Master",
     "MatchFormat",
     "Matches",
@@ -42,6 +46,7 @@ __all__ = [
     "Port",
     "Queries",
     "Rate",
+    "RunCheckpoint",
     "Sample",
     "Schemas",
     "Seed",
@@ -76,6 +81,15 @@ class OnError(StrEnum):
 
     COUNT = "count"
     RAISE = "raise"
+
+
+class LogLevel(StrEnum):
+    """What is logged to stderr."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
 
 
 class AtLimit(StrEnum):
@@ -179,6 +193,22 @@ Matches = Annotated[
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
+Every = Annotated[
+    str | None,
+    Option(
+        "--every",
+        metavar="D",
+        help="Write the counts of --stats so often: to its file, or as a line of JSON to stderr.",
+    ),
+]
+RunCheckpoint = Annotated[
+    Path | None,
+    Option(
+        "--checkpoint", metavar="DIR", help="Keep there how far the run has come; the same command goes on from it."
+    ),
+]
+CheckpointEvery = Annotated[str, Option("--checkpoint-every", metavar="D", help="How often that is written.")]
+LogTo = Annotated[LogLevel | None, Option("--log-level", help="Write to stderr what is logged from this level on.")]
 OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
 WithClosure = Annotated[Closure, Option("--closure", help="Who closes the schema.")]
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]

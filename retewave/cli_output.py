@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -76,13 +76,13 @@ def stdout() -> BinaryIO:
 
 
 @contextmanager
-def open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file for writing, or standard output."""
+def open_output(path: Path | None, opening: Callable[[Path], BinaryIO] | None = None) -> Iterator[BinaryIO]:
+    """Open a file for writing, anew if nothing else is said, or standard output."""
     if path is None:
         yield stdout()
         return
     try:
-        file = path.open("wb")
+        file = path.open("wb") if opening is None else opening(path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
     try:

@@ -25,6 +25,7 @@ from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.late import LateItem, Why, described
 from retewave.live import Live
+from retewave.log import Tally
 from retewave.match import Match, Matches
 from retewave.query import Query
 from retewave.registry import Registry, read_query
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import networkx
 
     from retewave.compiler.explain_shares import ShardPlan
+    from retewave.io.position import Position
     from retewave.io.reader import Reader
     from retewave.pump import Arrived
     from retewave.why_not_report import WhyNot
@@ -105,6 +107,8 @@ class Engine:
             "seed": options.seed,
         }
         self._on_late = on_late
+        self._late_tally = Tally("%s items came later than lateness allows")
+        self._future_tally = Tally("%s items are dated further ahead than max_future allows")
         self._ordering = False  # rows are being put in order: `on_late` may be at work
         future = None if max_future is None else _duration(max_future)
         self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
@@ -113,6 +117,7 @@ class Engine:
         self.triples = 0  # triples that came in, those that no pattern could use included
         self.readers: list[Reader] = []  # what was run; they count what they could not read
         self.seconds = Seconds()  # how long it took
+        self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
 
     # ---- queries ----
     def register(
@@ -189,8 +194,12 @@ class Engine:
         for batches in self.run_batches(*readers):
             yield from _in_order(batches)
 
-    def run_batches(self, *readers: Reader) -> Iterator[list[Matches]]:
-        """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns."""
+    def run_batches(self, *readers: Reader, between: Callable[[], object] | None = None) -> Iterator[list[Matches]]:
+        """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns.
+
+        `between` is called whenever all that has been read so far is told, some times a second or more on a busy
+        stream: the moment for a `snapshot`.
+        """
         from retewave.pump import pump
 
         self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
@@ -202,6 +211,8 @@ class Engine:
             ) as arrivals:
                 for arrived in arrivals:
                     yield from self.take(arrived)
+                    if between is not None:
+                        between()
             yield from self._poured(self.order.flush())
         self.order.doubt.of_first = False
 
@@ -281,6 +292,8 @@ class Engine:
 
     # ---- what does not get in ----
     def _late(self, rows: np.ndarray, why: Why = "late") -> None:
+        if why == "late":
+            self._late_tally.told(self.order.late + len(rows))
         if self._on_late is not None:
             self._on_late(described(rows, why, self.terms, self.told, self.registry.streams))
 
@@ -291,6 +304,7 @@ class Engine:
             RuntimeWarning,
             stacklevel=2,
         )
+        self._future_tally.told(self.order.future + len(rows))
         self._late(rows, "future")
 
     # ---- what is going on ----
@@ -340,18 +354,29 @@ class Engine:
         return drawn(self)
 
     # ---- snapshots ----
-    def snapshot(self, path: str | Path) -> None:
-        """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped."""
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """How far the readers of the latest run have come, in their order; `reader.at(position)` goes on there."""
+        return self.live.positions()
+
+    def snapshot(self, path: str | Path, *, note: Any = None) -> None:
+        """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped.
+
+        It holds the `positions` of the readers, too, and a `note` of the caller's: anything that JSON can hold.
+        """
         from retewave.snapshot import write
 
-        write(self, Path(path))
+        write(self, Path(path), note)
 
     @classmethod
-    def restore(cls, path: str | Path, **options: Any) -> Engine:
-        """Return the engine that a snapshot was taken of; `on_late` is given anew, as are callbacks (by `queries`)."""
+    def restore(cls, path: str | Path, *, keep: int | None = 10_000, **options: Any) -> Engine:
+        """Return the engine that a snapshot was taken of; `on_late` is given anew, as are callbacks (by `queries`).
+
+        `keep` says how many matches each query keeps from now on, as for `register`.
+        """
         from retewave.snapshot import read
 
-        return read(cls, Path(path), options)
+        return read(cls, Path(path), keep, options)
 
 
 def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:

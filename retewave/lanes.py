@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retewave.errors import UsageError
+from retewave.io.position import BEGINNING, Position, Scanned, TimesState, ids_of
 from retewave.live import Live
+from retewave.numbering import documents
 from retewave.rete.rows import END, ROW_WIDTH
 from retewave.stats import Seconds
 from retewave.windows.doubt import ACCEPTED, DOUBTED, Doubt
@@ -86,6 +89,9 @@ class Lane:
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
     newest: int = BEFORE_ALL  # the greatest end so far
     doubted: int = 0  # of the rows that are not merged, the last ones whose end may be a wrong clock's
+    scope: int = 0  # the number of its document
+    scanned: Scanned = BEGINNING  # where the chunks taken end
+    times: TimesState = field(default_factory=dict)  # what waited for its time there
 
     @property
     def clock(self) -> Clock:
@@ -94,12 +100,46 @@ class Lane:
 
     def open(self, live: Live, seconds: Seconds) -> None:
         """Get ready to read; one that is not alone reads ahead from the beginning."""
+        self._go_on(live)
         chunks = self.reader.chunks(
-            live.terms, live.acceptance, self.stream, last_event=self.last_event, pause=_Open(self)
+            live.terms, live.acceptance, self.stream, last_event=self.last_event, scope=self.scope, pause=_Open(self)
         )
         self.incoming = seconds.timed("read", chunks)
         if not self.alone:
             self._go_ahead()
+
+    def _go_on(self, live: Live) -> None:
+        """Take over what the position of the reader tells, if it has one."""
+        position = self.reader.position
+        if position is None:
+            self.scope = documents.next()
+            return
+        if position.terms is not live.terms:
+            raise UsageError(
+                f"{position.name}: the position is of another engine", hint="take `positions` of the engine that runs"
+            )
+        self.scope, self.scanned, self.times = position.scope, position.scanned, position.times
+        self.rows, self.newest = position.rows, position.newest
+
+    def position(self, live: Live) -> Position:
+        """Tell how far the chunks go that were taken."""
+        counters, reports = self.reader.counters, self.scanned.malformed
+        return Position(
+            self.reader.name,
+            self.scanned,
+            self.scope,
+            live.terms,
+            self.times,
+            self.rows.copy(),
+            self.newest,
+            tuple(counters.first_malformed[:reports]),
+            tuple(counters.first_untimed),
+        )
+
+    def ids(self) -> list[np.ndarray]:
+        """Return rows of the ids that positions hold: that of the chunks taken, and those of the others."""
+        of_chunks = [ids_of(chunk.scanned, chunk.times) for chunk in self.chunks]
+        return [ids_of(self.scanned, self.times), *of_chunks]
 
     @property
     def waits_for_reading(self) -> bool:
@@ -194,6 +234,7 @@ class Lane:
     def take(self) -> int:
         """Take over one scanned chunk; return the triples read for it."""
         chunk = self.chunks.popleft()
+        self.scanned, self.times = chunk.scanned, chunk.times
         self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
         return chunk.triples
 

@@ -8,16 +8,18 @@ one's α-memories hold.
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retewave.datasets import Datasets
 from retewave.errors import LimitError
+from retewave.log import Tally, log
 from retewave.match import Matches
 from retewave.news import joined, news, plain
 from retewave.registry import Registry
@@ -30,6 +32,9 @@ from retewave.rete.terms import Terms
 from retewave.running import Running, build, load
 from retewave.sweep import Sweep, rehearse
 from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.io.position import Position
 
 __all__ = ["Live"]
 
@@ -54,6 +59,7 @@ class Live:
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
+        self._shed_tally = Tally("%s of the oldest rows are dropped, as the bound on live rows is met")
         self._rows_before = 0  # live rows when the last sweep began
         self._rows_ahead = 0  # rows that were waiting then
         self._generation = -1  # the registry's when the network was made
@@ -65,6 +71,7 @@ class Live:
         self.events = 0  # event numbers taken so far
         self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
+        self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
         self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
 
@@ -82,6 +89,7 @@ class Live:
     def _renew(self) -> None:
         """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
         self.leave_sweep()
+        began = time.perf_counter()
         former, registry = self.running, self.registry
         if former is not None and former.lowered.network.times > 1:
             self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
@@ -103,6 +111,8 @@ class Live:
         self._found += self._new(found, running)
         self._known = set(registry.queries)
         self.running, self._generation = running, registry.generation
+        nodes, taken = len(running.lowered.network.nodes), 1000 * (time.perf_counter() - began)
+        log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
 
     def _built(self, options: Options) -> Running:
         """Return a network for the queries, empty."""
@@ -163,10 +173,7 @@ class Live:
             running = self.current()
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
             out, poured, said = running.runtime.pour_some(next_rows, self.terms.values)
-            self.waiting = self.waiting[poured:]
-            self.triples += poured
-            if poured:
-                self.stated = self.stated[:0]
+            self._count(poured, running)
             if len(out):
                 found = running.outcome.matches(out, clock)
                 if found:  # what is refused in Python, or by DISTINCT, is nobody's
@@ -182,6 +189,15 @@ class Live:
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
 
+    def _count(self, poured: int, running: Running) -> None:
+        """Note how many rows have gone in, and log what has left early."""
+        self.waiting = self.waiting[poured:]
+        self.triples += poured
+        if poured:
+            self.stated = self.stated[:0]
+        if self.options.shed:
+            self._shed_tally.told(self.shed + totals(running.runtime.arena).shed)
+
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
         self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
@@ -189,6 +205,7 @@ class Live:
 
     def _at_bound(self) -> LimitError:
         self.waiting = self.waiting.copy()
+        log.warning("the bound of %d live rows is met; %d triples wait", self.options.max_live_rows, len(self.waiting))
         return LimitError(
             f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "
             "triples wait until it is made room",
@@ -246,7 +263,9 @@ class Live:
         """Go on with the sweep that is under way, or begin one when it is due."""
         if self._sweep is None and self.terms.due() and self._pays():
             self._sweep = self._begun()
+            log.debug("a sweep of the dictionary begins, at %d terms", len(self.terms))
         if self._sweep is not None and self._sweep.go_on(work):
+            log.debug("the sweep has ended: %d terms are reclaimed", self._sweep.freed)
             self._sweep = None
 
     def _pays(self) -> bool:
@@ -263,11 +282,17 @@ class Live:
     def _live_rows(self) -> int:
         return totals(self.current().runtime.arena).live
 
-    def _begun(self) -> Sweep:
-        """Begin a sweep, while no reader scans: its rows are where they can be told."""
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let no reader scan meanwhile: its rows are where they can be told, and the dictionary does not grow."""
         with ExitStack() as gates:
             for gate, _ in self._readings:
                 gates.enter_context(gate)
+            yield
+
+    def _begun(self) -> Sweep:
+        """Begin a sweep."""
+        with self.standing_still():
             waiting = [rows for _, held in self._readings for rows in held()]
             waiting += [self.waiting, *(of() for of in self.holders)]
             marks = self.terms.begin_sweep()

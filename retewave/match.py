@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
+from retewave.numbering import batches
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from retewave.rete.texts import Texts
 
 __all__ = ["Match", "Matches"]
-
-_batches = count(1)
 
 
 class _Own(NamedTuple):
@@ -74,7 +72,7 @@ class Matches:
         self.ids = ids  # int64[n, variables]: the dictionary's; 0 is unbound
         self.starts = starts  # int64[n] microseconds
         self.ends = ends  # int64[n] microseconds
-        self.number = next(_batches)  # sets the blank nodes of CONSTRUCT apart, in the whole process
+        self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it

@@ -22,6 +22,7 @@ import numpy as np
 
 from retewave.lanes import Lane
 from retewave.live import Live
+from retewave.log import log
 from retewave.registry import Registry
 from retewave.rete.rows import END, ROW_WIDTH, START
 from retewave.stats import Seconds
@@ -140,8 +141,10 @@ class _Pump:
         return min(open_ends, default=AFTER_ALL)
 
     def held(self) -> list[np.ndarray]:
-        """Return the rows that have been scanned and not been poured."""
-        return [rows for lane in self.lanes for rows in (lane.rows, *(chunk.rows for chunk in lane.chunks))]
+        """Return the rows that have been scanned and not been poured, and what the readers' positions hold."""
+        return [
+            rows for lane in self.lanes for rows in (lane.rows, *(chunk.rows for chunk in lane.chunks), *lane.ids())
+        ]
 
     def stop(self) -> None:
         """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
@@ -189,6 +192,9 @@ def pump(
         lanes.append(Lane(reader, stream, live.events, news, gate, alone))
         live.events += EVENTS
     of_all = _Pump(lanes, news, doubt or Doubt(FAR))
+    live.positions = lambda: tuple(lane.position(live) for lane in lanes)
+    names = ", ".join(reader.name for reader in readers)
+    log.info("reading %s", names)
     live.current()  # the network is made here, not in the threads, which ask it what they may drop
     with live.reading(gate, of_all.held), _quick_switches():
         try:
@@ -199,3 +205,4 @@ def pump(
             for arrived in of_all.rest():
                 if left is not None:
                     left(arrived)
+            log.info("no more is read of %s, at %d triples", names, sum(lane.scanned.triples for lane in lanes))

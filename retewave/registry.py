@@ -18,6 +18,7 @@ from retewave.compiler.parts import parts_of
 from retewave.compiler.shape import Listener, Streams
 from retewave.epsilon.encodings import decoded
 from retewave.errors import QueryError, UsageError
+from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query
 from retewave.windows.intervals import UNBOUNDED, widest
@@ -102,6 +103,7 @@ class Registry:
         self.queries[number] = query
         self._listeners[number] = self._listener(query, normal)
         self.generation += 1
+        log.info("query %s is registered", query.name)
         return query
 
     def remove(self, query: Query) -> None:
@@ -112,6 +114,7 @@ class Registry:
         self._names.discard(query.name)
         query.network = None
         self.generation += 1
+        log.info("query %s is removed", query.name)
 
     def __contains__(self, query: Query) -> bool:
         return self.queries.get(query.number) is query

@@ -24,6 +24,9 @@ from retewave.compiler.parse import parse
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.errors import SnapshotError, UsageError
+from retewave.io.position import Position
+from retewave.log import log
+from retewave.numbering import batches, documents
 from retewave.rete.counters import totals, used
 from retewave.rete.network import Network
 from retewave.rete.terms import Terms
@@ -32,20 +35,24 @@ from retewave.windows.times import Clock
 if TYPE_CHECKING:
     from retewave.engine import Engine
 
-__all__ = ["FORMAT", "read", "write"]
+__all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 5  # grows when the meaning of the file changes
+FORMAT = 6  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
 
 # ---- writing ----
-def write(engine: Engine, path: Path) -> None:
+def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
     engine.live.current()  # new queries join in before
-    arrays = _arrays(engine)
-    places, body = _laid_out(arrays)
-    header = json.dumps(_header(engine) | {"arrays": places, "body": _digest(body)}, sort_keys=True).encode()
+    with engine.live.standing_still():
+        places, body = _laid_out(_arrays(engine))
+        described = _header(engine) | {"arrays": places, "body": _digest(body), "note": note}
+    try:
+        header = json.dumps(described, sort_keys=True).encode()
+    except TypeError as e:
+        raise UsageError(f"the note of a snapshot is not JSON: {e}") from e
     head = MAGIC + len(header).to_bytes(8, "little") + hashlib.sha256(header).digest()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
@@ -56,9 +63,22 @@ def write(engine: Engine, path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
+        _sync_folder(path.parent)
+        log.info("snapshot written: %s, %d bytes", path, path.stat().st_size)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the folder say so on the disk, too: the new file has the name."""
+    if os.name == "nt":
+        return  # a folder cannot be opened there
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:
@@ -70,6 +90,8 @@ def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
     running.outcome.advance(totals(running.runtime.arena).now)
     arrays |= {f"report.{name}": array for name, array in running.outcome.state().items()}
+    for place, position in enumerate(engine.positions):
+        arrays |= {f"reader.{place}.{name}": array for name, array in position.arrays().items()}
     return arrays
 
 
@@ -113,6 +135,8 @@ def _header(engine: Engine) -> dict[str, Any]:
         "schema_digest": schema.digest,
         "files": sorted(engine.datasets.named),
         "clock": None if engine.clock is None else _clock_data(engine.clock),
+        "readers": [position.header() for position in engine.positions],
+        "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": {
             "triples": engine.triples, "poured": live.triples, "events": live.events, "collected": live.collected,
             "shed": live.shed, "started": live.started, "intervals": live.intervals,
@@ -152,7 +176,7 @@ def _clock(data: Mapping[str, Any]) -> Clock:
 
 
 # ---- reading ----
-def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> Engine:
+def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mapping[str, Any]) -> Engine:
     """Return an engine that goes on where a snapshot was taken."""
     if fixed := options.keys() & {"schema", "static", "closure", "seed"}:
         raise UsageError(f"a snapshot has its own {', '.join(sorted(fixed))}", hint="restore it without, then `load`")
@@ -168,7 +192,7 @@ def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> E
             parsed,
             name=each["name"],
             on_match=None,
-            keep=10_000,
+            keep=keep,
             allow_cartesian=True,
             number=each["number"],
             quiet=True,
@@ -177,7 +201,24 @@ def read(engine_type: type[Engine], path: Path, options: Mapping[str, Any]) -> E
     _put_network(engine, header, arrays, path)
     engine.order.put(_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])
+    engine.note = header["note"]
+    _put_positions(engine, header, arrays)
+    log.info("snapshot restored: %s, at %d triples", path, engine.triples)
     return engine
+
+
+def note_of(path: Path) -> Any:
+    """Return the note in a snapshot, without restoring the engine."""
+    return _parsed(path)[0]["note"]
+
+
+def _put_positions(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    documents.pass_by(header["numbers"]["documents"])
+    batches.pass_by(header["numbers"]["batches"])
+    positions = tuple(
+        Position.of(each, _of(arrays, f"reader.{place}."), engine.terms) for place, each in enumerate(header["readers"])
+    )
+    engine.live.positions = lambda: positions
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

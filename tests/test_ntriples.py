@@ -18,6 +18,7 @@ from retewave.io import lines, read
 from retewave.io.line_reasons import REASONS
 from retewave.io.line_scan import SCRATCH
 from retewave.io.line_terms import WRITTEN
+from retewave.io.position import BEGINNING
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms import Terms
 
@@ -318,7 +319,7 @@ def test_a_refused_line_is_counted_and_validated_but_not_interned():
 def test_a_line_longer_than_a_block_is_read_and_one_that_is_too_long_is_malformed(monkeypatch):
     monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     monkeypatch.setattr(lines.Wanted, "max_line", 1024)
-    monkeypatch.setattr(lines.Wanted.__init__, "__defaults__", (1024, False))
+    monkeypatch.setattr(lines.Wanted.__init__, "__defaults__", (1024, False, BEGINNING))
     fits, too_long = b'<a:s> <a:p> "' + b"x" * 400 + b'" .', b'<a:s> <a:p> "' + b"y" * 5000 + b'" .'
     triples, (fault,) = scanned(b"\n".join([fits, too_long, fits, b"<a:s> <a:p> <a:o> ."]))
     assert [len(triple[2]) for triple in triples] == [402, 402, 5]

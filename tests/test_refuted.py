@@ -17,10 +17,12 @@ from test_engine_laws import LAW, anywhere
 
 import retewave as rw
 from retewave import lanes, pump
+from retewave.io.position import BEGINNING
 from retewave.lanes import Lane
 from retewave.rete import runtime
 from retewave.rete.network import Edge, Instance, Network, Node, Slot, Terminal
 from retewave.rete.rows import END, ROW_WIDTH
+from retewave.windows.doubt import FAR, Doubt
 
 ONE = "SELECT ?x { ?x <http://e/p> ?y }"
 TWO = "SELECT ?x ?y ?z { ?x <http://e/p> ?y . ?x <http://e/q> ?z }"
@@ -278,9 +280,9 @@ def test_a_reader_that_has_ended_holds_the_others_back_until_its_last_chunk_is_t
     reader = SimpleNamespace(rate=1.0, time_property=None)
     ended, other = (Lane(reader, 0, 0, news, threading.Lock()) for _ in range(2))
     ended.rows, ended.ended = rows(1, 2), True
-    ended.chunks.append(SimpleNamespace(rows=rows(3, 4), triples=2))
+    ended.chunks.append(SimpleNamespace(rows=rows(3, 4), triples=2, scanned=BEGINNING, times={}))
     other.rows, other.ended = rows(5, 6), True
-    of_all = pump._Pump([ended, other], news)
+    of_all = pump._Pump([ended, other], news, Doubt(FAR))
     assert of_all._merged()[:, END].tolist() == [1, 2]
     assert [time for arrived in of_all.arrivals() for time in arrived.rows[:, END].tolist()] == [3, 4, 5, 6]
 

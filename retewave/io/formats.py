@@ -58,9 +58,14 @@ def format_of(name: str, wanted: str | None = None) -> str:
     )
 
 
-def open_document(source: Source, format: str, name: str) -> Bytes:
-    """Open a source from its beginning, as lines of N-Triples or N-Quads; what is called *.gz is unpacked."""
-    opened: Bytes = _Begun(open_bytes(source, compressed=is_gzip(name)), name)
+def open_document(source: Source, format: str, name: str, *, behind: int = 0) -> Bytes:
+    """Open a source as lines of N-Triples or N-Quads; what is called *.gz is unpacked.
+
+    Where it is lines, it can be opened behind its first bytes.
+    """
+    opened = open_bytes(source, compressed=is_gzip(name), behind=behind)
+    if not behind:
+        opened = _Begun(opened, name)
     return opened if format in LINES else AsQuads(opened, format, name)
 
 

@@ -17,6 +17,7 @@ from retewave.errors import MalformedInput, Place
 from retewave.io import line_scan as job
 from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
 from retewave.io.line_terms import SCOPE, SCOPE_SIZE
+from retewave.io.position import BEGINNING, Scanned
 from retewave.io.sources import DAMAGED, Bytes
 from retewave.rete.acceptance import Acceptance, sieve_of
 from retewave.rete.pages import Pool
@@ -32,6 +33,9 @@ _CHUNK_BYTES = 1 << 24  # so much is handed on at once at most, however few rows
 _PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most
 FEW = 1 << 12  # rows; fewer are copied
 _EXCERPT = 200  # bytes of a malformed line that its report shows
+_STANDING = [  # the cells that another pass goes on with, in the order of `Scanned`
+    job.LINE, job.STATEMENTS, job.MALFORMED, job.SKIP_LF, job.GRAPH_NOW, job.EVENTS, job.RUN_START
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Wanted:
     chunk_rows: int  # how many rows are handed on at once, at most
     max_line: int = MAX_LINE  # bytes
     places: bool = False  # a raw row's START is the place of its line in the document, not an ordinal
+    behind: Scanned = BEGINNING  # where an earlier pass ended; the source stands there
 
 
 @dataclass
@@ -65,7 +70,7 @@ class LineReading:
 
     def __init__(self, opened: Bytes, terms: Terms, wanted: Wanted, room: Room | None = None) -> None:
         self.faults: list[MalformedInput] = []  # the first malformed lines
-        self.bytes = 0  # read so far
+        self.bytes = wanted.behind.bytes  # read so far
         self._opened, self._terms, self._wanted = opened, terms, wanted
         self._cells = np.zeros(job.JOB_CELLS, np.int64)
         self._room = Room() if room is None else room
@@ -78,7 +83,7 @@ class LineReading:
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
         self._ending: MalformedInput | None = None  # what ended the document before its end
-        self._dropping = False  # inside a line that is too long
+        self._dropping = bool(wanted.behind.dropping)  # inside a line that is too long
         self._sieved: Acceptance | None = None  # what the sieve was made of
         self._buffer = bytearray()
         self._prepare()
@@ -87,13 +92,15 @@ class LineReading:
     def _prepare(self) -> None:
         cells, wanted = self._cells, self._wanted
         cells[SCOPE], cells[SCOPE_SIZE] = address_of(self._scope), len(self._scope)
-        cells[job.LINE], cells[job.RAISING] = 1, wanted.raising
+        cells[_STANDING] = wanted.behind[1:-1]
+        cells[job.RAISING] = wanted.raising
         cells[job.FAULTS], cells[job.FAULT_ROOM] = address_of(self._notes), len(self._notes)
         cells[job.ROWS], cells[job.ROW_ROOM] = address_of(self._rows), len(self._rows)
         cells[job.GATHERED], cells[job.KNOWN] = address_of(self._gathered), address_of(self._known)
         cells[job.STREAM], cells[job.TERMS] = wanted.stream, self._terms.address
-        cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.last_event
+        cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.behind.event or wanted.last_event
         cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
+        cells[job.BEHIND] = self.bytes
 
     def _allocate(self, size: int) -> None:
         """Take a bigger buffer, with what is carried over at its start."""
@@ -122,6 +129,12 @@ class LineReading:
         """The number of the last event."""
         return int(self._cells[job.EVENTS])
 
+    def scanned(self) -> Scanned:
+        """Tell where the scan stands, between two arrays of rows that it hands on."""
+        cells = self._cells
+        read = self.bytes if self._dropping else int(cells[job.BEHIND] + cells[job.AT] - cells[job.BASE])
+        return Scanned._make([min(read, self.bytes), *cells[_STANDING].tolist(), int(self._dropping)])
+
     def held(self) -> np.ndarray:
         """Return the ids that the reading keeps for itself, those of rows that are not handed on yet included."""
         rows = self._rows[: int(self._cells[job.ROW_COUNT])]
@@ -131,9 +144,13 @@ class LineReading:
 
     def chunks(self, acceptance: Callable[[], Acceptance]) -> Iterator[np.ndarray]:
         """Iterate over raw rows: whenever there are chunk_rows, or the source would make us wait."""
-        handed_on = 0
+        handed_on = self.bytes
         while True:
-            filled = self._fill()
+            try:
+                filled = self._fill()
+            except Exception:  # the source fails, or is asked to stop: what was read before counts
+                yield self._handed_on()
+                raise
             limit, end = self._whole_lines(filled)
             yield from self._scanned(limit, acceptance)
             self._buffer[: end - limit] = self._buffer[limit:end]

@@ -8,18 +8,20 @@ Left out: the network's side of it (lateness, sweeping the dictionary).
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.io.formats import QUADS, format_of, open_document
+from retewave.io.formats import LINES, QUADS, format_of, open_document
+from retewave.io.position import Position, Scanned, TimesState
 from retewave.io.sources import Pausing, Source, name_of
+from retewave.log import Tally, log
+from retewave.numbering import documents
 from retewave.rete.rows import ROW_WIDTH
 
 if TYPE_CHECKING:
@@ -34,8 +36,6 @@ GENERATED_AT = "http://www.w3.org/ns/prov#generatedAtTime"
 CHUNK_ROWS = 1 << 15
 REPORTS = 20
 
-_scopes = itertools.count(1)  # numbers of documents, where the caller gives none
-
 OnError = Literal["count", "raise"]
 
 
@@ -46,6 +46,8 @@ class Chunk:
     rows: np.ndarray  # int64 [n, 7], the columns of retewave.rete.rows
     triples: int  # statements read for them, refused ones included
     bytes: int  # bytes read for them (of the lines, not of a compressed file)
+    scanned: Scanned  # where the source is read on
+    times: TimesState  # what waits for its time
 
 
 @dataclass
@@ -59,6 +61,8 @@ class Counters:
     last_event: int = 0  # the number of the last event
     first_malformed: list[MalformedInput] = field(default_factory=list)  # the first malformed lines
     first_untimed: list[str] = field(default_factory=list)  # graphs or subjects of the first untimed triples
+    malformed_tally: Tally = field(default_factory=lambda: Tally("%s malformed lines are left out"), repr=False)
+    untimed_tally: Tally = field(default_factory=lambda: Tally("%s triples without a time are left out"), repr=False)
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,22 @@ class Reader:
     on_error: OnError  # "raise": stop at the first malformed line
     stream: str | None = None  # the IRI of the stream that its triples belong to; None: every stream hears them
     counters: Counters = field(default_factory=Counters, compare=False)  # of the latest iteration
+    position: Position | None = None  # where it begins; None: at the source's beginning
+
+    def at(self, position: Position) -> Reader:
+        """Return a reader of the same source that goes on where an engine had come to (`Engine.positions`).
+
+        A path, bytes or a file that can be sought are read on from there; standard input, a pipe or an iterable are
+        taken to bring what follows.
+        """
+        if position.name != self.name:
+            raise UsageError(f"the position is one of {position.name}, not of {self.name}")
+        if self.format not in LINES:
+            raise UsageError(
+                f"{self.name}: {self.format} cannot be read on in the middle",
+                hint=f"make lines of it: {' or '.join(LINES)}",
+            )
+        return replace(self, position=position, counters=Counters())
 
     def chunks(
         self,
@@ -98,7 +118,11 @@ class Reader:
 
         predicate = self._time_predicate(terms)
         wanted = self._wanted(KEEP_GRAPHS, scope, chunk_rows, stream, last_event, predicate)
-        yield from self._read(terms, acceptance, self._times(terms, predicate, clock), wanted, pause)
+        times = self._times(terms, predicate, clock)
+        if self.position is not None:
+            wanted = replace(wanted, scope=self.position.scope, behind=self.position.scanned)
+            times.go_on(self.position.times, self.position.untimed)
+        yield from self._read(terms, acceptance, times, wanted, pause)
 
     def static_rows(self, terms: Terms, *, scope: int | None = None) -> np.ndarray:
         """Read the whole source at once, with times 0 and graphs forgotten."""
@@ -132,7 +156,7 @@ class Reader:
         return Wanted(
             source=self.name,
             graphs=graphs if self.format in QUADS else NO_GRAPHS,
-            scope=next(_scopes) if scope is None else scope,
+            scope=documents.next() if scope is None else scope,
             stream=stream,
             last_event=last_event,
             time_predicate=time_predicate,
@@ -154,7 +178,7 @@ class Reader:
         from retewave.rete.acceptance import accept_all
 
         with ExitStack() as stack:
-            opened = open_document(self.source, self.format, self.name)
+            opened = open_document(self.source, self.format, self.name, behind=wanted.behind.bytes)
             stack.callback(opened.close)
             if pause is not None:
                 opened = Pausing(opened, pause)
@@ -162,10 +186,12 @@ class Reader:
             for held in (reading.held, times.held):
                 terms.hold(held)
                 stack.callback(terms.release, held)
-            first, bytes_before = 0, 0
+            if self.position is not None:
+                reading.faults.extend(self.position.faults)
+            first, bytes_before = reading.statements, reading.bytes
             for raw in reading.chunks(acceptance or accept_all):
-                rows = times.place(raw, first)
-                chunk = Chunk(rows, reading.statements - first, reading.bytes - bytes_before)
+                rows, read = times.place(raw, first), reading.bytes - bytes_before
+                chunk = Chunk(rows, reading.statements - first, read, reading.scanned(), times.state())
                 first, bytes_before = reading.statements, reading.bytes
                 self._count(reading, times)
                 if chunk.triples or len(rows):
@@ -175,8 +201,12 @@ class Reader:
             reading.check()
 
     def _count(self, reading: LineReading, times: Times) -> None:
-        """Bring the counters up to date."""
+        """Bring the counters up to date, and log what is left out."""
         counters = self.counters
+        if reading.malformed and counters.malformed_tally.told(reading.malformed) and reading.faults:
+            log.warning("%s: %s: %s", self.name, reading.faults[-1].place, reading.faults[-1].what)
+        if times.untimed:
+            counters.untimed_tally.told(times.untimed)
         counters.triples, counters.malformed = reading.statements, reading.malformed
         counters.bytes, counters.last_event = reading.bytes, reading.last_event
         counters.first_malformed = reading.faults

@@ -61,6 +61,23 @@ class _File:
             return True
         return bool(select.select([self._descriptor], [], [], 0)[0])
 
+    @property
+    def reads_again(self) -> bool:
+        """Tell whether its beginning is still there."""
+        return self._descriptor < 0 and hasattr(self._file, "seekable") and self._file.seekable()
+
+    def go_to(self, place: int, name: str) -> None:
+        """Stand behind the first bytes; the last of them must be there."""
+        try:
+            self._file.seek(place - 1)
+            there = self.fill(memoryview(bytearray(1)))
+        except DAMAGED as error:
+            raise UsageError(f"{name} is not what was read: {error}") from error
+        if not there:
+            raise UsageError(
+                f"{name} has fewer than the {place:,} bytes that were read of it", hint="is it another file by now?"
+            )
+
     def close(self) -> None:
         if self._ours:
             self._file.close()
@@ -130,13 +147,17 @@ def is_gzip(name: str) -> bool:
     return name.endswith(".gz")
 
 
-def open_bytes(source: Source, *, compressed: bool) -> Bytes:
-    """Open a source."""
+def open_bytes(source: Source, *, compressed: bool, behind: int = 0) -> Bytes:
+    """Open a source; one that can be read again stands behind its first bytes, any other brings what comes now."""
     opened = _opened(source)
-    if not compressed:
-        return opened
-    plain = cast(BinaryIO, gzip.GzipFile(fileobj=_Readable(opened), mode="rb"))
-    return _File(plain, ours=True)
+    again = isinstance(opened, _File) and opened.reads_again
+    if compressed:
+        plain = cast(BinaryIO, gzip.GzipFile(fileobj=_Readable(opened), mode="rb"))
+        opened = _File(plain, ours=True)
+    if behind and again:
+        assert isinstance(opened, _File)
+        opened.go_to(behind, name_of(source))
+    return opened
 
 
 def _opened(source: Source) -> Bytes:

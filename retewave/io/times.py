@@ -7,7 +7,7 @@ Left out: order and lateness, which are the network's concern.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from retewave.errors import UsageError
 from retewave.io.event_times import CELLS, GAP, HELD, NAME, OUT, UNTIMED, finish_events, place_events
+from retewave.io.position import NAMED, TimesState
 from retewave.rete.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.rete.terms import Terms
 
@@ -39,6 +40,12 @@ class Times(Protocol):
     def finish(self) -> None:
         """Give up the rows that still wait, at the source's end."""
 
+    def state(self) -> TimesState:
+        """Return what another pass over the source needs to go on behind the rows placed so far."""
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Take over what another pass has told."""
+
 
 def _none() -> np.ndarray:
     return np.zeros((0, ROW_WIDTH), np.int64)
@@ -58,6 +65,13 @@ class _AtOnce:
 
     def finish(self) -> None:
         """Do nothing: no row waits."""
+
+    def state(self) -> TimesState:
+        """Return nothing: a row's time depends on its place alone."""
+        return {}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Do nothing."""
 
 
 class NoTimes(_AtOnce):
@@ -113,6 +127,14 @@ class ArrivalTimes(_AtOnce):
             self._open = self._now
         return raw
 
+    def state(self) -> TimesState:
+        """Return the last time, and that of the event that may go on."""
+        return {"clock": np.array([self._now, self._open])}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Go on at or after the last time."""
+        self._now, self._open = _of(state, "clock").tolist()
+
 
 class EventTimes:
     """An event's time is what a statement says of its graph: `<graph> <property> "…"^^xsd:dateTime`.
@@ -157,12 +179,29 @@ class EventTimes:
         ids = [rows[:, SUBJECT : PREDICATE + 2].ravel() for rows in waiting]
         return np.concatenate([*ids, self._state[NAME : NAME + 1]])
 
+    def state(self) -> TimesState:
+        """Return what waits for its event's time, and what is known of the event."""
+        held, gap, cells = self._held[: self._state[HELD]], self._gap[: self._state[GAP]], self._state.copy()
+        return {"held": held.copy(), "gap": gap.copy(), "cells": cells, NAMED: cells[NAME : NAME + 1]}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Let the same rows wait."""
+        self._held, self._gap, self._state = (_of(state, name).copy() for name in ("held", "gap", "cells"))
+        self.untimed = int(self._state[UNTIMED])
+        self.first_untimed = list(first_untimed[: self.untimed])
+
     def _account(self) -> None:
         """Take over the kernel's count of rows without a time, and decode the first names."""
         known = min(int(self._state[UNTIMED]), len(self._names))
         for term in self._names[len(self.first_untimed) : known].tolist():
             self.first_untimed.append(self._terms.text(term).decode())
         self.untimed = int(self._state[UNTIMED])
+
+
+def _of(state: TimesState, name: str) -> np.ndarray:
+    if name not in state:
+        raise UsageError("the position is of a reader whose times were told in another way")
+    return state[name]
 
 
 def _with_room(rows: np.ndarray, count: int) -> np.ndarray:
