@@ -42,7 +42,7 @@ def decided_by(step: FilterStep, branch: Branch) -> DecidedBy:
     >>> def said(text):
     ...     (branch,) = branches(parse("SELECT * { ?x <urn:p> ?y FILTER(%s) }" % text))
     ...     return decided_by(branch.steps[0], branch).name
-    >>> said("?y < 3 && ?x != ?y"), said("STRLEN(?y) < 3"), said("CONCAT(?x, ?y) = 'ab'")
+    >>> said("?y < 3 && CONTAINS(?x, ?y)"), said("REGEX(?y, '[ab]')"), said("CONCAT(?x, ?y) = 'ab'")
     ('KERNEL', 'PYTHON_ONCE_A_TERM', 'PYTHON_EACH_CANDIDATE')
     """
     if not step.scope <= branch.bound:

@@ -8,6 +8,7 @@ that Python fills with the evaluator's answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from retewave.compiler.expressions import (
     mentions,
     variables,
 )
+from retewave.compiler.plain_patterns import Alternative, alternatives
+from retewave.compiler.prologue import RDF, XSD, literal, unquote
 from retewave.rete import filter_codes as op
 
 __all__ = ["Memo", "Program", "compile_filter"]
@@ -41,6 +44,7 @@ _BINARY = {
     "*": op.MULTIPLY,
     "/": op.DIVIDE,
 }
+_LANG_STRING = RDF + "langString"
 _UNARY = {"!": op.NOT, "-": op.NEGATE, "+": op.UNARY_PLUS}
 _CALLS = {
     "ISIRI": op.IS_IRI,
@@ -48,11 +52,22 @@ _CALLS = {
     "ISLITERAL": op.IS_LITERAL,
     "ISNUMERIC": op.IS_NUMERIC,
 }
+_STRING_CALLS = {
+    "STR": op.STR,
+    f"<{XSD}string>": op.STR,
+    "LANG": op.LANG,
+    "LCASE": op.LCASE,
+    "UCASE": op.UCASE,
+    "STRLEN": op.STRLEN,
+}
+_STRING_TESTS = {"CONTAINS": op.CONTAINS, "STRSTARTS": op.STRSTARTS, "STRENDS": op.STRENDS}
+_MAY_BE_STRINGS = (op.STR, op.LANG, op.LCASE, op.UCASE, op.PUSH_VARIABLE, op.PUSH_TERM)  # what these push
+_LANGUAGE_RANGE = re.compile(r"\*|[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _NEVER_REMEMBERED = IMPURE | {"IN_SHARE"}  # it is never undecided
 _PUSHES = frozenset(
     (op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND, op.IN_SHARE)
 )
-_POPS_TWO = frozenset((*_BINARY.values(), op.SAME_TERM))
+_POPS_TWO = frozenset((*_BINARY.values(), *_STRING_TESTS.values(), op.SAME_TERM, op.LANG_MATCHES, op.REGEX))
 
 
 @dataclass(frozen=True)
@@ -89,7 +104,7 @@ class _Compiler:
         """Compile what stands for a truth value; remember its largest parts that depend on one variable."""
         only = self._only_variable(expression)
         if only is not None:
-            self.value(expression)
+            self._truth(expression)
             self._remember(expression, only)
         elif isinstance(expression, Operation) and expression.operator in ("||", "&&", "!"):
             for operand in expression.operands:
@@ -97,7 +112,13 @@ class _Compiler:
             table = _BINARY if len(expression.operands) == 2 else _UNARY
             self.emit(table[expression.operator])
         else:
-            self.value(expression)
+            self._truth(expression)
+
+    def _truth(self, expression: Expression) -> None:
+        """Compile what is asked for its effective boolean value, which for strings takes an instruction."""
+        self.value(expression)
+        if self.code[-op.INSTRUCTION_WIDTH] in _MAY_BE_STRINGS:
+            self.emit(op.TRUTH)
 
     def _only_variable(self, expression: Expression) -> Variable | None:
         seen = variables(expression) & self.scope
@@ -120,8 +141,9 @@ class _Compiler:
             case Constant(text):
                 self.emit(op.PUSH_TERM, self.term_id(text))
             case Operation(operator, operands):
+                compiled = self._truth if operator in ("||", "&&", "!") else self.value
                 for operand in operands:
-                    self.value(operand)
+                    compiled(operand)
                 self.emit((_BINARY if len(operands) == 2 else _UNARY)[operator])
             case Call():
                 self._call(expression)
@@ -154,8 +176,50 @@ class _Compiler:
             case Call(name, (operand,)) if name in _CALLS:
                 self.value(operand)
                 self.emit(_CALLS[name])
+            case Call("LANGMATCHES" | "REGEX"):
+                self._pattern(call)
+            case _:
+                self._string_call(call)
+
+    def _string_call(self, call: Call) -> None:
+        match call:
+            case Call("DATATYPE", (operand,)):
+                self.value(operand)
+                self.emit(op.DATATYPE, *(self.term_id(f"<{name}>".encode()) for name in (XSD + "string", _LANG_STRING)))
+            case Call(name, (operand,)) if name in _STRING_CALLS:
+                self.value(operand)
+                self.emit(_STRING_CALLS[name])
+            case Call(name, (string, part)) if name in _STRING_TESTS:
+                self.value(string)
+                self.value(part)
+                self.emit(_STRING_TESTS[name])
             case _:
                 self.emit(op.PUSH_UNDECIDED)
+
+    def _pattern(self, call: Call) -> None:
+        """Compile a test against a pattern, if that is written out and asks for no more than strings."""
+        subject, *given = call.arguments
+        written = [simple_string(each) for each in given]
+        patterns = [each for each in written if each is not None]
+        if len(patterns) < len(given):
+            self.emit(op.PUSH_UNDECIDED)
+        elif call.function == "LANGMATCHES" and _LANGUAGE_RANGE.fullmatch(patterns[0]):
+            self.value(subject)
+            self.emit(op.PUSH_TERM, self.term_id(literal(patterns[0].lower())))
+            self.emit(op.LANG_MATCHES)
+        else:
+            self._regex(subject, alternatives(*patterns) if call.function == "REGEX" else ())
+
+    def _regex(self, subject: Expression, found: tuple[Alternative, ...]) -> None:
+        if not found:
+            self.emit(op.PUSH_UNDECIDED)
+        for index, each in enumerate(found):
+            self.value(subject)
+            self.emit(op.PUSH_TERM, self.term_id(literal(each.string)))
+            start, end = each.at_start * op.REGEX_AT_START, each.at_end * op.REGEX_AT_END
+            self.emit(op.REGEX, start | end | each.any_case * op.REGEX_ANY_CASE)
+            if index:
+                self.emit(op.OR)
 
     def _membership(self, membership: Membership) -> None:
         # IN is a chain of equalities; without members the needle alone decides between false and an error.
@@ -188,6 +252,17 @@ def compile_filter(
     compiler = _Compiler(scope, columns, term_id, new_memo)
     compiler.condition(expression)
     return Program(tuple(compiler.code), _depth(compiler.code), tuple(compiler.memos))
+
+
+def simple_string(expression: Expression) -> str | None:
+    """Return the string of a simple literal that is written out, else nothing.
+
+    >>> simple_string(Constant(b'"a"')), simple_string(Constant(b'"a"@en'))
+    ('a', None)
+    """
+    if isinstance(expression, Constant) and expression.text[:1] == expression.text[-1:] == b'"':
+        return unquote(expression.text.decode())
+    return None
 
 
 def _depth(code: list[int]) -> int:

@@ -11,9 +11,12 @@ __all__ = [
     "ADD",
     "AND",
     "BOUND",
+    "CONTAINS",
+    "DATATYPE",
     "DIVIDE",
     "EQUAL",
     "ERROR",
+    "ERROR_VALUE",
     "FALSE",
     "GREATER",
     "GREATER_OR_EQUAL",
@@ -23,6 +26,9 @@ __all__ = [
     "IS_IRI",
     "IS_LITERAL",
     "IS_NUMERIC",
+    "LANG",
+    "LANG_MATCHES",
+    "LCASE",
     "LESS",
     "LESS_OR_EQUAL",
     "MEMO",
@@ -36,11 +42,22 @@ __all__ = [
     "PUSH_TERM",
     "PUSH_UNDECIDED",
     "PUSH_VARIABLE",
+    "REGEX",
+    "REGEX_ANY_CASE",
+    "REGEX_AT_END",
+    "REGEX_AT_START",
     "SAME_TERM",
+    "STR",
+    "STRENDS",
+    "STRLEN",
+    "STRSTARTS",
     "SUBTRACT",
     "TRUE",
+    "TRUTH",
+    "UCASE",
     "UNARY_PLUS",
     "UNDECIDED",
+    "UNDECIDED_VALUE",
 ]
 
 INSTRUCTION_WIDTH = 3
@@ -50,6 +67,10 @@ UNDECIDED = 0  # the kernel cannot tell: Python must evaluate
 TRUE = 1
 FALSE = 2
 ERROR = 3  # SPARQL's type error; a filter drops the row, `!` keeps it an error
+
+# What a value on the stack can be besides the kinds of rete/values.py; the greater of the two is the stronger.
+UNDECIDED_VALUE = 64
+ERROR_VALUE = 65
 
 PUSH_VARIABLE = 1  # column: the term of a column; unbound is an error
 PUSH_TERM = 2  # TermId: a constant
@@ -79,3 +100,19 @@ IS_LITERAL = 25
 IS_NUMERIC = 26
 MEMO = 27  # memo number, column: where the top is undecided, what the memo table knows of the column's term
 IN_SHARE = 28  # column, share << 32 | coordinate: whether the column's term belongs to that part of so many
+TRUTH = 29  # of a string, its effective boolean value; of all others, the value itself
+STR = 30
+LANG = 31
+DATATYPE = 32  # TermIds: of xsd:string, of rdf:langString
+LCASE = 33
+UCASE = 34
+STRLEN = 35
+CONTAINS = 36  # from here on two operands
+STRSTARTS = 37
+STRENDS = 38
+LANG_MATCHES = 39  # the second is a range in lower case, or "*"
+REGEX = 40  # bits: the second operand is a string that is searched for, where and how
+
+REGEX_AT_START = 1
+REGEX_AT_END = 2
+REGEX_ANY_CASE = 4  # the second operand is ASCII in lower case

@@ -3,8 +3,8 @@
 Data's way: candidate row -> **verdict** -> keep, drop, or leave to Python.
 The logic has four values: true, false, error, and undecided (Python must look).  Invariant: a verdict other
 than undecided is SPARQL's own.  Integers and decimals are carried as a double and a bound of its error;
-where the bound leaves a comparison open, the verdict is undecided.  xsd:float and the order of strings are
-left to Python. A value is four numbers, (kind, number, bound, term); the functions below take and return
+where the bound leaves a comparison open, the verdict is undecided.  xsd:float is left to Python, strings to
+`filter_strings`.  A value is four numbers, (kind, number, bound, term); the functions below take and return
 such scalars, because scalars are what a compiler inlines well.
 """
 
@@ -17,17 +17,16 @@ import numpy as np
 from retewave.rete import filter_codes as op
 from retewave.rete import values as kinds
 from retewave.rete.filter_codes import ERROR as E
+from retewave.rete.filter_codes import ERROR_VALUE as _ERROR
 from retewave.rete.filter_codes import FALSE as F
 from retewave.rete.filter_codes import INSTRUCTION_WIDTH
 from retewave.rete.filter_codes import TRUE as T
 from retewave.rete.filter_codes import UNDECIDED as U
-from retewave.rete.jit import kernel
+from retewave.rete.filter_codes import UNDECIDED_VALUE as _UNDECIDED
+from retewave.rete.filter_strings import apply_to_string, string_test, strings_compared
+from retewave.rete.jit import inlined, kernel
 
 __all__ = ["Filters", "decide", "part_of"]
-
-# What a value can be besides the kinds of rete/values.py; the greater of the two is the stronger.
-_UNDECIDED = 64
-_ERROR = 65
 
 _ULP = 2.0**-52  # twice the relative error of one rounding
 _TINY = 1e-300  # more than the absolute error of a rounding that underflows
@@ -48,10 +47,11 @@ class Filters(NamedTuple):
     code: Any  # int64: instructions
     memo: Any  # uint8, a memo after the other: verdicts of filters on one variable by TermId; 0 is not known yet
     memo_width: Any  # int: the terms of a memo
-    kind: Any  # int64 a place on the stack: a kind of rete/values.py, or one of the two above
+    kind: Any  # int64 a place on the stack: a kind of rete/values.py, ERROR_VALUE or UNDECIDED_VALUE
     number: Any  # float64 a place: the number
     bound: Any  # float64 a place: how far the number may be from the exact value
     term: Any  # int64 a place: the TermId; 0 is a computed value
+    views: Any  # int64, VIEW_WIDTH a place: a computed string (rete/filter_strings.py)
 
 
 @kernel
@@ -75,11 +75,11 @@ def decide(filters, lo, hi, row, base, values):  # type: ignore[no-untyped-def]
             if verdict == U:
                 verdict = _recalled(filters, argument, row[base + code[place + 2]])
             _store(filters, top, _truth_value(verdict))
-        elif action < op.NEGATE or op.EQUAL <= action < op.NOT or action == op.SAME_TERM:
+        elif action < op.NEGATE or op.EQUAL <= action < op.NOT or action == op.SAME_TERM or action >= op.CONTAINS:
             top -= 1
-            _store(filters, top, _binary(action, _load(filters, top), _load(filters, top + 1)))
+            _apply_to_two(action, argument, filters, top, values)
         else:
-            _store(filters, top, _unary(action, _load(filters, top)))
+            _apply_to_one(action, argument, code[place + 2], filters, top, values)
     return _truth(_load(filters, top))
 
 
@@ -179,6 +179,38 @@ def _connected(action, left, right):  # type: ignore[no-untyped-def]
 
 
 # Operators
+
+
+@inlined
+def _apply_to_two(action, argument, filters, top, values):  # type: ignore[no-untyped-def]
+    """Replace the values at `top` and behind it by what an operator or a function makes of them."""
+    if action >= op.CONTAINS:
+        _store(filters, top, _truth_value(string_test(action, argument, filters, top, values)))
+    elif _are_strings(action, filters.kind[top], filters.kind[top + 1]):
+        _store(filters, top, _truth_value(strings_compared(action, filters, top, values)))
+    else:
+        _store(filters, top, _binary(action, _load(filters, top), _load(filters, top + 1)))
+
+
+@inlined
+def _apply_to_one(action, first, second, filters, top, values):  # type: ignore[no-untyped-def]
+    """Replace the value at `top` by what an operator or a function makes of it."""
+    if action >= op.TRUTH:
+        apply_to_string(action, first, second, filters, top, values)
+    else:
+        _store(filters, top, _unary(action, _load(filters, top)))
+
+
+@inlined
+def _are_strings(action, kind, other):  # type: ignore[no-untyped-def]
+    """Say whether a comparison may have to look at the two texts."""
+    return (
+        kind == other
+        and kinds.IRI <= kind <= kinds.LANG
+        and kind != kinds.BLANK
+        and action >= op.EQUAL
+        and (action <= op.GREATER_OR_EQUAL or action == op.SAME_TERM)
+    )
 
 
 @kernel
@@ -294,18 +326,15 @@ def _compared(action, left, right):  # type: ignore[no-untyped-def]
         return U
     if action == op.EQUAL or action == op.NOT_EQUAL:
         return T if (relation == _EQUAL) == (action == op.EQUAL) else F
-    return _ordered(action, relation, left[0], right[0])
+    return _ordered(action, relation, left[0])
 
 
 @kernel
-def _ordered(action, relation, kind, other_kind):  # type: ignore[no-untyped-def]
+def _ordered(action, relation, kind):  # type: ignore[no-untyped-def]
     """Return the verdict of `<` and its kin."""
     if relation == _UNORDERED:
         return F
-    if relation == _DIFFERENT:
-        # Two strings have an order, which is not known here; other unequal things have none.
-        return U if kind == kinds.STRING and other_kind == kinds.STRING else E
-    if kind == kinds.IRI or kind == kinds.BLANK or kind == kinds.LANG:
+    if relation == _DIFFERENT or kind == kinds.IRI or kind == kinds.BLANK or kind == kinds.LANG:
         return E
     if kind == kinds.NONE or kind == kinds.DURATION:
         return U

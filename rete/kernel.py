@@ -18,6 +18,7 @@ from retewave.rete.collect import collect_all, shed
 from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.filter_codes import TRUE, UNDECIDED
+from retewave.rete.filter_strings import VIEW_WIDTH
 from retewave.rete.filters import Filters, decide
 from retewave.rete.jit import inlined, kernel
 from retewave.rete.join import MANY_MET, MET, ROW, collect_met, combine
@@ -120,9 +121,9 @@ P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 
 P_MARKS, P_MARKED, P_WIDTH = 7, 8, 9  # the address of the marks of so many terms, which the rows to come have to set
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-_TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _MEMO = 10, 11, 12, 13, 14
-_MEMO_WIDTH, _ARENA_WORDS, _STACK_WORDS, _OUT_WORDS = 15, 16, 17, 18
-CELLS = 19
+_VIEWS, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = 10, 11, 12, 13, 14, 15, 16
+_MEMO, _MEMO_WIDTH, _ARENA_WORDS, _STACK_WORDS, _OUT_WORDS = 17, 18, 19, 20, 21
+CELLS = 22
 
 
 class State(NamedTuple):
@@ -134,10 +135,11 @@ class State(NamedTuple):
     out: np.ndarray  # output rows, one after the other
     work: np.ndarray  # the combination at hand
     progress: np.ndarray  # where the kernel is: P_* words
-    kinds: np.ndarray  # the filter interpreter's stack, as are the next three
+    kinds: np.ndarray  # the filter interpreter's stack, as are the next four
     numbers: np.ndarray
     bounds: np.ndarray
     terms: np.ndarray
+    views: np.ndarray
 
 
 def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
@@ -155,6 +157,7 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
         numbers=np.zeros(depth, dtype=np.float64),
         bounds=np.zeros(depth, dtype=np.float64),
         terms=np.zeros(depth, dtype=np.int64),
+        views=np.zeros(depth * VIEW_WIDTH, dtype=np.int64),
     )
 
 
@@ -394,12 +397,15 @@ def run(cells: Address, rows: np.ndarray) -> int:
         reals_at(cell(cells, _NUMBERS)),
         reals_at(cell(cells, _BOUNDS)),
         words_at(cell(cells, _TERMS)),
+        words_at(cell(cells, _VIEWS)),
     )
     values = Values(
         bytes_at(cell(cells, _TERM_KIND)),
         reals_at(cell(cells, _TERM_NUMBER)),
         bytes_at(cell(cells, _TERM_EXACT)),
         words_at(cell(cells, _TERM_HASHES)),
+        words_at(cell(cells, _TERM_SPANS)),
+        bytes_at(cell(cells, _TERM_ARENA)),
     )
     sizes = Sizes(
         cell(cells, _ARENA_WORDS) - STEP, cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH]

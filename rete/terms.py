@@ -275,7 +275,7 @@ class Terms:
         """Take over arrays that have grown."""
         connect(self._cells, table)
         self._table = table
-        self._values = Values(table.kind, table.number, table.exact, table.hashes)
+        self._values = Values(table.kind, table.number, table.exact, table.hashes, table.spans.reshape(-1), table.arena)
         self.by_id = Texts(table.arena, table.spans, table.kind, table.number, table.exact)  # as it is now, too
 
     def reserve(self, size: int, terms: int, *, ahead: bool = False) -> None:

@@ -58,3 +58,5 @@ class Values(NamedTuple):
     number: np.ndarray  # float64: the value as a number, 0.0 where the kind has none
     exact: np.ndarray  # uint8: 1 where comparing two exact numbers of comparable kinds compares the values
     hashes: np.ndarray  # int64: the hash of the term's text: equal texts, equal hashes, wherever the seed is the same
+    spans: np.ndarray  # int64, two a term: where in the arena its text starts, its size
+    arena: np.ndarray  # uint8: the texts; not told by id.  With the spans of one fetch it holds what was living then

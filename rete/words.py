@@ -18,8 +18,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from retewave.rete.jit import JIT
+from retewave.rete.term_bytes import address_of
 
-__all__ = ["bytes_at", "prefetch", "reals_at", "tail", "words", "words_at"]
+__all__ = ["address_in", "bytes_at", "prefetch", "reals_at", "tail", "words", "words_at"]
 
 
 def _words_plain(array: Any) -> Any:
@@ -32,6 +33,16 @@ def _words_jitted(typing_context, array):  # type: ignore[no-untyped-def]
         return context.make_array(signature.args[0])(context, builder, args[0]).data
 
     return types.CPointer(array.dtype)(array), codegen
+
+
+@intrinsic
+def _address_jitted(typing_context, words):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        is_array = isinstance(signature.args[0], types.Array)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data if is_array else args[0]
+        return builder.ptrtoint(data, ir.IntType(64))
+
+    return types.int64(words), codegen
 
 
 def _tail_plain(array: Any, offset: int) -> Any:
@@ -85,6 +96,7 @@ def _jitted_at(kind: types.Type) -> Any:
 
 words: Any = _words_jitted if JIT else _words_plain  # a C-contiguous array -> its words
 prefetch: Any = _prefetch_jitted if JIT else _prefetch_plain  # (words, offset): that word will soon be wanted
+address_in: Any = _address_jitted if JIT else address_of  # (words or array) -> the address of the first one
 tail: Any = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on
 # (address) -> the words, reals or bytes there: for a kernel that is told where its arrays are
 words_at: Any = _jitted_at(types.int64) if JIT else _plain_at(ctypes.c_int64)

@@ -21,7 +21,10 @@ from retewave.windows.relations import NAMES
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 PREDICATES = (1, 2, 3)
-VALUES = Values(np.full(64, IRI, np.uint8), np.zeros(64), np.ones(64, np.uint8), np.zeros(64, np.int64))
+NUMBERS = np.zeros(128, np.int64)
+VALUES = Values(
+    np.full(64, IRI, np.uint8), np.zeros(64), np.ones(64, np.uint8), NUMBERS, NUMBERS, np.zeros(1, np.uint8)
+)
 AS_SUBJECT, AS_OBJECT, AS_EVENT = 0, 2, 3  # columns of an α's tuple
 
 
