@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from retewave.bench.engine import drain, encode, engine_of
+from retewave.bench.string_filters import string_filters
 from retewave.bench.task import Result, Task
 from retewave.rete.counters import totals
 
@@ -148,4 +149,5 @@ COSTS: dict[str, Callable[[Task], Result]] = {
     "load": _load,
     "first": _first,
     "counters": _counters,
+    "filters": string_filters,
 }

@@ -65,6 +65,10 @@ TABLES = {
         "Pattern 1, window 5 s, with the counts by memory and join of <code>stats=True</code> and without: whole runs, "
         "and the network alone by turns of some milliseconds, where off against off tells the noise.",
     ),
+    "filters": (
+        "Filters on strings",
+        "Bytes to matches with one filter on literals that are all different, one match in a hundred triples.",
+    ),
     "costs": (
         "What it costs beside",
         "Memory a live row, the start of a process whose kernels are on the disk, and the loading of static data.",

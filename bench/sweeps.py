@@ -165,6 +165,11 @@ def costs(full: bool) -> list[Point]:
     ]
 
 
+def filters(full: bool) -> list[Point]:
+    """Return throughput under filters on strings that are all new, function by function."""
+    return [Point("filters", "strings that are all new", 0, "retewave", Workload(_ask(1, 5), 20_000, mode="filters"))]
+
+
 SWEEPS = {
     "peers": peers,
     "window": windows,
@@ -175,6 +180,7 @@ SWEEPS = {
     "latency": latencies,
     "counters": counters,
     "costs": costs,
+    "filters": filters,
     "spark": on_spark,
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from retewave.bench.harness import Measured, Row, figures
 from retewave.bench.run import SPARK, adapter
+from retewave.bench.string_filters import SLOWEST
 from retewave.bench.sweeps import LIMIT, PLAIN, SPELLED, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
@@ -109,6 +110,7 @@ _COUNTERS = ("counters", "by turns", 0)
 _ROWS = ("costs", "pattern 1, window 25 s", 0)
 _START = ("costs", "pattern 1", 0)
 _TYPES = ("costs", "pattern 1, 22,527 types", 1)
+_FILTERS = ("filters", "strings that are all new", 0)
 _FIRST = "schema read and query registered to first match, warm process"
 _LOAD = ("costs", "pattern 2, 10⁶ static triples", 0)
 
@@ -146,6 +148,7 @@ TARGETS = (
     _below("process start to first match, kernels cached", 2_000, "ms", _START, "process start to first match"),
     _below("22,527 types, from schema and query to first match", 2_000, "ms", _TYPES, _FIRST),
     _below("10⁶ static triples, read and loaded", 3, "s", _LOAD, "static data, read and loaded"),
+    Target("filters on new strings, the slowest function", "triples/s", _at(_FILTERS, SLOWEST), 1e6),
     Target("on Spark, local[2], bytes to matches", "triples/s", _SPARK, 0.8e6),
     Target("on Spark, of the embedded engine's that counts matches", "%", _ratio(_SPARK, _on_spark(WITH)), 40),
     Target("on Spark, of the embedded engine's that spells them out", "%", _ratio(_SPARK, _on_spark(SPELLED)), 40),

@@ -24,6 +24,7 @@ from retewave.bench.profile import STAGES, ladder
 from retewave.bench.question import FOREVER, Question
 from retewave.bench.report import TABLES, write_report
 from retewave.bench.run import ADAPTERS, SPARK, adapter, measure, why_missing
+from retewave.bench.string_filters import FILTERS, NONE, NUMBER, PYTHON, SLOWEST
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import TARGETS, rows_of_targets
 from retewave.bench.task import Adapter, Result, Task
@@ -156,6 +157,7 @@ COSTS = {  # what the costs' modes tell of
         "network alone, counters on against off": (99.0, "%"),
         "network alone, counters off against off again": (100.0, "%"),
     },
+    "filters": dict.fromkeys((SLOWEST, *FILTERS, NONE, NUMBER, PYTHON), (2e6, "triples/s")),
     "first": {"schema read and query registered to first match, warm process": (40.0, "ms")},
 }
 
