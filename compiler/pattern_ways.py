@@ -16,7 +16,7 @@ from typing import TypeAlias
 from retewave.compiler.character_sets import Ranges, difference, ranges
 from retewave.compiler.xpath_regex import Anchor, BackReference, Characters, Choice, Group, Repeat, Sequence, Tree
 
-__all__ = ["longest_text", "parts_of"]
+__all__ = ["longest_text", "parts_of", "ways_of"]
 
 Bound: TypeAlias = Callable[[int], float]  # of the ways, or of the steps of one way, by the length of the text
 
@@ -36,7 +36,7 @@ def parts_of(tree: Tree) -> tuple[Tree, ...]:
 
 def longest_text(tree: Tree, steps: float) -> int:
     """Return the length of the longest texts that are surely searched within so many steps."""
-    ways, span = _ways(tree), _span(tree)
+    ways, span = ways_of(tree), _span(tree)
 
     def is_quick(length: int) -> bool:
         if span(length) <= _SHORT and ways(length) <= 1:
@@ -61,24 +61,25 @@ def _span(tree: Tree) -> Bound:
     return lambda length: 1 + sum(part(length) for part in inner)
 
 
-def _ways(tree: Tree) -> Bound:
+def ways_of(tree: Tree) -> Bound:
+    """Return the ways in which a tree matches at one place."""
     match tree:
         case Sequence(parts):
-            last = [_ways(part) for part in parts[-1:]]
-            counted = last + [_ways(part) for part, behind in pairwise(parts) if not _ends_surely(part, behind)]
+            last = [ways_of(part) for part in parts[-1:]]
+            counted = last + [ways_of(part) for part, behind in pairwise(parts) if not _ends_surely(part, behind)]
             return lambda length: math.prod(part(length) for part in counted)
         case Choice(branches):
-            each = [_ways(branch) for branch in branches]
+            each = [ways_of(branch) for branch in branches]
             return lambda length: sum(branch(length) for branch in each)
         case Group(_, body):
-            return _ways(body)
+            return ways_of(body)
         case Repeat():
             return _repeated(tree)
     return lambda length: 1
 
 
 def _repeated(tree: Repeat) -> Bound:
-    inner = _ways(tree.body)
+    inner = ways_of(tree.body)
 
     def ways(length: int) -> float:
         last = length if tree.most is None else min(tree.most, length)

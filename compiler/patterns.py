@@ -37,8 +37,8 @@ from retewave.compiler.xpath_regex import (
     Sequence,
     Tree,
     read_pattern,
-    read_replacement,
 )
+from retewave.compiler.xpath_replacement import read_replacement
 
 __all__ = ["check_pattern", "check_replacement", "regex", "replace"]
 

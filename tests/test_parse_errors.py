@@ -87,6 +87,40 @@ def test_a_function_that_is_mistyped_is_told_with_the_likely_one() -> None:
     assert said.startswith("<query>:1:28: 'strlenn' cannot stand here") and said.endswith("did you mean STRLEN?")
 
 
+def test_a_pattern_that_is_none_is_told_at_the_character_where_it_goes_wrong() -> None:
+    assert message('SELECT * { ?s ?p ?o\n  FILTER(REGEX(?o, "a\\\\.b(c")) }') == (
+        "<query>:2:26: REGEX's pattern: a ( that is not closed\n"
+        '    FILTER(REGEX(?o, "a\\\\.b(c")) }\n'
+        "                           ^\n"
+        "  hint: write \\\\( for the character"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "column", "sentence"),
+    [
+        ("REGEX(?o, 'a', 'iz')", 45, "REGEX's flags: there is no flag 'z'"),
+        ("REGEX(?o, '\\\\bword')", 39, r"REGEX's pattern: \b is not of XPath"),
+        ("REGEX(?o, '''a\n(''')", 38, "REGEX's pattern: a ( that is not closed"),
+        ("REGEX(?o, 5)", 38, 'REGEX\'s pattern is "5"^^'),
+        ("REGEX(?o, 'a'@en)", 38, 'REGEX\'s pattern is "a"@en'),
+        ("REPLACE(?o, 'x*', '-')", 41, "REPLACE's pattern: it matches the empty string, too"),
+        ("REPLACE(?o, ?s, 'a$')", 46, "REPLACE's replacement: a $ in the replacement without a group's number"),
+        ("REPLACE(?o, 'x', '\\\\1')", 46, r"REPLACE's replacement: a \ in the replacement"),
+    ],
+)
+def test_constant_patterns_flags_and_replacements_are_checked(call: str, column: int, sentence: str) -> None:
+    said = message(f"SELECT * {{ ?s ?p ?o FILTER({call}) }}")
+    assert said.startswith(f"<query>:1:{column}: {sentence}")
+
+
+@pytest.mark.parametrize(
+    "call", ["REGEX(?o, '(', 'q')", "REGEX(?o, '(', ?s)", "REGEX(?o, ?s, 'q')", "REPLACE(?o, ?s, '$1')"]
+)
+def test_a_pattern_that_may_be_one_is_not_refused(call: str) -> None:
+    parse(f"SELECT * {{ ?s ?p ?o BIND({call} AS ?x) }}")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
