@@ -80,9 +80,11 @@ def ways_of(tree: Tree) -> Bound:
 
 def _repeated(tree: Repeat) -> Bound:
     inner = ways_of(tree.body)
+    empty = tree.least if _first(tree.body) is None else 0
 
     def ways(length: int) -> float:
-        last = length if tree.most is None else min(tree.most, length)
+        last = length + empty  # each time has a character, or is one of those that must be there
+        last = last if tree.most is None else min(tree.most, last)
         each = inner(length)
         if each <= 1:
             return max(1, last - tree.least + 1)
