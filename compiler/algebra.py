@@ -15,10 +15,12 @@ from typing import Literal, TypeAlias
 
 from retewave.compiler.expressions import Expression, Variable
 from retewave.errors import Place
+from retewave.windows.durations import spell
 
 __all__ = [
     "Algebra",
     "BlankNode",
+    "DistinctOn",
     "Extend",
     "Filter",
     "Join",
@@ -144,6 +146,24 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class DistinctOn:
+    """DISTINCT ON: which matches are alike, and how many of these are reported.
+
+    >>> str(DistinctOn(("room",), 300_000_000, 3))
+    'at most 3 for each ?room within 5m'
+    """
+
+    variables: tuple[str, ...]  # matches with equal terms in these are alike; none: all are
+    within: int | None = None  # microseconds from the end of one that was reported; None: while one of them is alive
+    most: int = 1  # how many of them are reported within that time
+
+    def __str__(self) -> str:
+        each = f" for each {' '.join(f'?{name}' for name in self.variables)}" if self.variables else ""
+        time = "while such a match is alive" if self.within is None else f"within {spell(self.within)}"
+        return f"at most {self.most}{each} {time}"
+
+
+@dataclass(frozen=True)
 class Query:
     """One query, whatever language it was written in."""
 
@@ -152,7 +172,8 @@ class Query:
     projection: tuple[str, ...]  # the names of the variables that a match shows; empty for CONSTRUCT
     template: tuple[TemplateTriple, ...] = ()  # what CONSTRUCT builds; empty for SELECT
     name: str | None = None  # REGISTER QUERY name
-    distinct: bool = False  # SELECT DISTINCT
+    distinct: bool = False  # DISTINCT, with ON or without
+    on: DistinctOn | None = None  # what stands behind DISTINCT; None: all that is shown is compared
     reduced: bool = False  # SELECT REDUCED: duplicates may go, and need not
     streams: tuple[Stream, ...] = ()  # FROM STREAM; none means every stream
     window: int | None = None  # the width in microseconds that holds over all streams (.tpg's TIMEWINDOW)

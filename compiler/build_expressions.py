@@ -17,8 +17,9 @@ from retewave.compiler.context import Context
 from retewave.compiler.expressions import Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.grammars import Node, rule
 from retewave.compiler.prologue import XSD
+from retewave.errors import QueryError
 
-__all__ = ["expression", "similar", "tell_unbound", "variable"]
+__all__ = ["expression", "similar", "tell_unbound", "unknown", "variable"]
 
 _SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
 _BINARY = {"or_": "||", "and_": "&&"}
@@ -40,6 +41,11 @@ def similar(missing: Variable, known: Iterable[Variable]) -> str:
     """
     near = difflib.get_close_matches(missing.name, [each.name for each in known if not each.hidden], 1, 0.6)
     return f"did you mean ?{near[0]}?" if near else ""
+
+
+def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: Context) -> QueryError:
+    """Return the error for a variable that the pattern does not have."""
+    return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))
 
 
 def tell_unbound(tree: Tree, known: tuple[Variable, ...], context: Context) -> None:

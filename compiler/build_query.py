@@ -11,16 +11,15 @@ from typing import Any
 from lark import Token, Tree
 
 from retewave.compiler.algebra import Algebra, Query, Stream, visible
-from retewave.compiler.build_expressions import similar, variable
+from retewave.compiler.build_distinct import distinct_on
+from retewave.compiler.build_expressions import unknown, variable
 from retewave.compiler.build_paths import join
 from retewave.compiler.build_patterns import bind, group, values
 from retewave.compiler.build_triples import template
 from retewave.compiler.context import Context
-from retewave.compiler.expressions import Variable
 from retewave.compiler.grammars import Source, rule, token
 from retewave.compiler.language import GRAMMARS, Language
 from retewave.compiler.prologue import Prologue
-from retewave.windows import durations
 
 __all__ = ["SPARQL", "build", "declare", "selection", "templated"]
 
@@ -68,7 +67,7 @@ def declare(prologue: Tree, context: Context) -> None:
 def _query_parts(form: Tree, trailing: Tree | None, context: Context) -> dict[str, Any]:
     if rule(form) in _FORMS:
         raise context.unsupported(_FORMS[rule(form)], form, "SELECT and CONSTRUCT are")
-    clauses = {rule(part): part for part in form.children}
+    clauses = {rule(part): part for part in _trees(form)}
     if "solution_modifier" in clauses:
         _refuse_modifiers(clauses["solution_modifier"], context)
     dataset = _dataset(form, context)
@@ -78,7 +77,13 @@ def _query_parts(form: Tree, trailing: Tree | None, context: Context) -> dict[st
         where = join(where, values(trailing.children[0], context))
     if "select_clause" in clauses:
         return dataset | selection(clauses["select_clause"], where, context)
-    return dataset | templated(clauses["construct_template"], where, context)
+    parts = dataset | templated(clauses["construct_template"], where, context)
+    return parts | distinct_on(clauses["distinct_on"], where, context) if "distinct_on" in clauses else parts
+
+
+def _trees(tree: Tree) -> list[Tree]:
+    """Return the children of a tree that are no tokens."""
+    return [part for part in tree.children if isinstance(part, Tree)]
 
 
 def _where(clauses: dict[str, Tree], context: Context) -> Algebra:
@@ -110,7 +115,7 @@ def _name(registration: Tree | None, context: Context) -> str | None:
 def _dataset(form: Tree, context: Context) -> dict[str, Any]:
     streams: list[Stream] = []
     dataset: list[str] = []
-    for clause in form.children:
+    for clause in _trees(form):
         match rule(clause):
             case "stream":
                 streams.append(_stream(clause, streams, context))
@@ -144,14 +149,7 @@ def _width(window: Tree, context: Context) -> int:
             raise context.unsupported("a window with STEP or TUMBLING", token(window, 1), _WINDOW_HINT)
         case "range_in_triples":
             raise context.unsupported("a window that counts triples", window, _WINDOW_HINT)
-    return _microseconds(token(window), context)
-
-
-def _microseconds(duration: Token, context: Context) -> int:
-    try:
-        return durations.parse(str(duration))
-    except ValueError as e:
-        raise context.error(str(e), duration) from e
+    return context.duration(token(window))
 
 
 def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
@@ -161,14 +159,16 @@ def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     kinds = {each.type.rpartition("__")[2] for each in tokens}
     if "STAR" in kinds:
         names = [each.name for each in visible(where) if not each.hidden]
-    for projection in (part for part in clause.children if isinstance(part, Tree)):
+    for projection in (part for part in _trees(clause) if rule(part) == "projection"):
         where = _project(projection, names, where, context)
+    on = next((part for part in _trees(clause) if rule(part) == "distinct_on"), None)
     return {
         "form": "SELECT",
         "where": where,
         "projection": tuple(names),
         "distinct": "DISTINCT" in kinds,
         "reduced": "REDUCED" in kinds,
+        **({} if on is None else distinct_on(on, where, context)),
     }
 
 
@@ -180,7 +180,7 @@ def _project(projection: Tree, names: list[str], where: Algebra, context: Contex
     if value:
         where = bind(where, target, value[0], context)
     elif new not in visible(where):
-        raise _unknown_variable(new, target, visible(where), context)
+        raise unknown(new, target, visible(where), context)
     names.append(new.name)
     return where
 
@@ -191,14 +191,8 @@ def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     known = visible(where)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
         if variable(var) not in known:
-            raise _unknown_variable(variable(var), var, known, context)
+            raise unknown(variable(var), var, known, context)
     return {"form": "CONSTRUCT", "where": where, "projection": (), "template": triples}
-
-
-def _unknown_variable(
-    missing: Variable, node: Tree | Token, known: tuple[Variable, ...], context: Context
-) -> Exception:
-    return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))
 
 
 # C-SPARQL's grammar contains SPARQL's, so both are read by it.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from lark import Tree
+from lark import Token, Tree
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.expressions import Variable
@@ -18,6 +18,7 @@ from retewave.compiler.grammars import Node, Source
 from retewave.compiler.language import Language
 from retewave.compiler.prologue import Prologue
 from retewave.errors import QueryError
+from retewave.windows import durations
 
 __all__ = ["Context"]
 
@@ -61,6 +62,13 @@ class Context:
             source=self.source.name,
             notices=tuple(self.notices),
         )
+
+    def duration(self, written: Token) -> int:
+        """Return a duration in microseconds."""
+        try:
+            return durations.parse(str(written))
+        except ValueError as e:
+            raise self.error(str(e), written) from e
 
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""

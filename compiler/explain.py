@@ -54,6 +54,8 @@ def _section(section: Section, counted: Counts | None) -> Iterator[str]:
     yield f"{section.count:,} queries of one shape: {names}" if section.count > 1 else f"query {names}"
     shows = " ".join(section.shows)
     yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
+    if section.on:
+        yield f"  reports {section.on}"
     if not section.alike:
         yield f"  this is what {section.queries[0]} shows and filters; others differ"
     yield from _streams(section)

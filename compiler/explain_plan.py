@@ -100,6 +100,7 @@ class Section:
     count: int  # how many there are
     form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
     shows: tuple[str, ...]  # the variables of a match
+    on: str  # which of them are reported, if DISTINCT ON says so; else empty
     streams: tuple[StreamPlan, ...]  # empty: every stream
     window: str  # the window that a match must fit
     open: tuple[OpenConstant, ...]  # where the queries differ
@@ -160,6 +161,7 @@ class _Described:
             count=len(members),
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
+            on=str(query.on or ""),
             streams=self._streams(members),
             window=_span([member.listener.width for member in members]),
             open=self._open(end),
@@ -180,7 +182,9 @@ class _Described:
         numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
         steps = tuple((type(step), rename(step.expression, numbers)) for step in member.steps.steps)
         shown = tuple(numbers.get(Variable(name)) for name in member.listener.projection)
-        return query.form, query.distinct, shown, steps
+        compared = tuple(numbers.get(Variable(name)) for name in member.listener.compared)
+        bound = query.on and (query.on.within, query.on.most)
+        return query.form, query.distinct, bound, shown, compared, steps
 
     def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:
         widths: dict[bytes, set[int]] = {}

@@ -64,10 +64,11 @@ def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -
 
 
 def output_of(member: Member) -> Output:
-    """Return what a member's output rows hold: what it shows, then what its steps still look at."""
+    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
     branch = member.steps
     bound = {variable.name: variable for variable in member.numbers}
-    names = dict.fromkeys(name for name in member.listener.projection if name in bound)
+    listener = member.listener
+    names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
     always = any(isinstance(step, ExtendStep) or not step.scope <= branch.bound for step in branch.steps)
     return Output(tuple(names), branch.steps, always)

@@ -32,6 +32,7 @@ class Listener:
     projection: tuple[str, ...]  # variables that its rows must show
     width: int  # the widest of its windows, in microseconds
     streams: Streams = None  # the streams that it hears
+    compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def _meeting(shapes: Sequence[Shape], distinct: frozenset[int]) -> dict[int, str
         for member in shape.members:
             if member.listener.number in distinct:
                 names = {variable.name for variable, number in member.numbers.items() if number in in_patterns}
-                branches.setdefault(member.listener.number, []).append(names & set(member.listener.projection))
+                branches.setdefault(member.listener.number, []).append(names & set(member.listener.compared))
     return {query: min(set.intersection(*names), default=None) for query, names in branches.items() if len(names) > 1}
 
 
@@ -180,7 +180,7 @@ def _allowed(
 def _comparable(member: Member, meeting: Mapping[int, str | None]) -> frozenset[int]:
     """Return the variables that equal rows of a DISTINCT query have equal terms in, in all of its branches."""
     query = member.listener.number
-    names = {meeting[query]} if query in meeting else set(member.listener.projection)
+    names = {meeting[query]} if query in meeting else set(member.listener.compared)
     return frozenset(number for variable, number in member.numbers.items() if variable.name in names)
 
 

@@ -17,20 +17,20 @@ import numpy as np
 from retewave.rete.arena import mix
 from retewave.rete.jit import kernel
 
-__all__ = ["Support"]
+__all__ = ["NEVER", "Support", "place_of"]
 
-_NEVER = -(1 << 63)  # the latest start of an empty place
+NEVER = -(1 << 63)  # the latest start of an empty place
 
 
 @kernel
-def _place(keys, latest, columns, row):  # type: ignore[no-untyped-def]
+def place_of(keys, latest, columns, row):  # type: ignore[no-untyped-def]
     """Return where a row is in the table, or where it would go."""
     h = np.int64(0)
     for c in range(columns.shape[1]):
         h = mix(h, columns[row, c])
     mask = latest.size - 1
     place = h & mask
-    while latest[place] != _NEVER:
+    while latest[place] != NEVER:
         same = True
         for c in range(columns.shape[1]):
             same = same and keys[place, c] == columns[row, c]
@@ -45,8 +45,8 @@ def _report(keys, latest, columns, window_starts, ends, width, mask):  # type: i
     """Set the mask of rows to report; return how many places of the table were taken."""
     taken = 0
     for row in range(columns.shape[0]):
-        place = _place(keys, latest, columns, row)
-        if latest[place] == _NEVER:
+        place = place_of(keys, latest, columns, row)
+        if latest[place] == NEVER:
             taken += 1
             mask[row] = True
             latest[place] = window_starts[row]
@@ -62,8 +62,8 @@ def _report(keys, latest, columns, window_starts, ends, width, mask):  # type: i
 def _copy_living(keys, latest, new_keys, new_latest, now, width):  # type: ignore[no-untyped-def]
     living = 0
     for old in range(latest.size):
-        if latest[old] != _NEVER and now - latest[old] <= width:
-            place = _place(new_keys, new_latest, keys, old)
+        if latest[old] != NEVER and now - latest[old] <= width:
+            place = place_of(new_keys, new_latest, keys, old)
             new_latest[place] = latest[old]
             new_keys[place] = keys[old]
             living += 1
@@ -78,11 +78,15 @@ class Support:
     keys: np.ndarray  # int64[places, columns]
     latest: np.ndarray  # int64[places]: the latest window start of a row's matches
     taken: int = 0  # places that are not empty
+    follows = True  # from the rows that are alive
 
     @classmethod
     def empty(cls, columns: int, width: int) -> Support:
         """Return the support of a query before any match."""
-        return cls(width, np.zeros((64, columns), dtype=np.int64), np.full(64, _NEVER, dtype=np.int64))
+        return cls(width, np.zeros((64, columns), dtype=np.int64), np.full(64, NEVER, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return self.taken
 
     def new(self, columns: np.ndarray, window_starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Take matches in time order; return the mask of those that are to be reported."""
@@ -102,12 +106,12 @@ class Support:
 
     def _make_room(self, now: int, room: int) -> None:
         """Drop the rows that are dead, and make room for so many more."""
-        living = int(np.count_nonzero((self.latest != _NEVER) & (now - self.latest <= self.width)))
+        living = int(np.count_nonzero((self.latest != NEVER) & (now - self.latest <= self.width)))
         size = 64
         while size < 4 * (living + room):
             size *= 2
         keys = np.zeros((size, self.keys.shape[1]), dtype=np.int64)
-        latest = np.full(size, _NEVER, dtype=np.int64)
+        latest = np.full(size, NEVER, dtype=np.int64)
         self.taken = _copy_living(self.keys, self.latest, keys, latest, now, self.width)
         self.keys, self.latest = keys, latest
 
@@ -118,9 +122,9 @@ class Support:
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over what a snapshot held."""
         self.keys, self.latest = state["keys"], state["latest"]
-        self.taken = int(np.count_nonzero(self.latest != _NEVER))
+        self.taken = int(np.count_nonzero(self.latest != NEVER))
 
     def mark(self, marks: np.ndarray) -> None:
         """Mark those of the first terms that its rows hold."""
-        terms = self.keys[self.latest != _NEVER]
+        terms = self.keys[self.latest != NEVER]
         marks[terms[terms < len(marks)]] = 1

@@ -1,4 +1,4 @@
-"""The first stage: what the kernel left to Python is decided, and what a query shows is put into columns.
+"""The first stage: what the kernel left to Python is decided, and what a query shows or compares is put into columns.
 
 Data's way: output rows -> **steps in Python** -> solutions.
 Most rows pass straight through: the kernel has decided every filter that it can.  A filter on one variable is
@@ -44,13 +44,13 @@ class Deciding:
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
 
     def take(self, found: Solutions) -> Solutions:
-        """Return the solutions whose filters are all true, with the columns that the query shows."""
+        """Return the solutions whose filters are all true, with the columns that the query shows or compares."""
         query, rows = found.query, found.rows
         ready = self._as_they_are(query, rows)
         if ready is not None:
             return replace(found, columns=ready)
         branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
-        columns = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
+        columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
         for branch in np.unique(branches).tolist():
             of_branch = np.flatnonzero(branches == branch)
@@ -65,8 +65,8 @@ class Deciding:
             return None
         if len(rows) > 1 and (rows[:, at.O_BRANCH] != branch).any():
             return None
-        output, width = self.outputs[query.number, branch], len(query.variables)
-        if output.always or output.names[:width] != query.variables:
+        output, width = self.outputs[query.number, branch], len(query.columns)
+        if output.always or output.names[:width] != query.columns:
             return None
         return rows[:, at.O_COLUMNS : at.O_COLUMNS + width]
 
@@ -79,8 +79,8 @@ class Deciding:
         )
         if len(open_rows):
             self._take_steps(output.steps, columns, open_rows, passed)
-        shown = np.zeros((len(rows), len(query.variables)), dtype=np.int64)
-        for place, name in enumerate(query.variables):
+        shown = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
+        for place, name in enumerate(query.columns):
             if name in columns:
                 shown[:, place] = columns[name]
         return shown, passed

@@ -17,12 +17,12 @@ from retewave.deciding import Deciding
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete import layout as at
-from retewave.stages import Report, Reporting, Solutions, Stage
+from retewave.stages import Reporting, Solutions, Stage
 from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
 
-Reports = dict[int, tuple[Report, ...]]  # the report stages of the queries that have some, by the query's number
+Reports = dict[int, tuple[Reporting, ...]]  # the report stages of the queries that have some, by the query's number
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Outcome:
 
     def stages(self, number: int) -> tuple[Stage, ...]:
         """Return what the rows of a query go through, in order."""
-        return self.deciding, *map(Reporting, self.reports.get(number, ()))
+        return self.deciding, *self.reports.get(number, ())
 
     def matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
         """Return the matches that output rows make, a batch a query; `places` tell their common order."""
@@ -59,39 +59,46 @@ class Outcome:
         for stage in self.stages(query.number):
             found = stage.take(found)
         starts, ends = found.rows[:, at.O_START], found.rows[:, at.O_END]
-        return Matches(query, self.deciding.terms, clock, found.columns, starts, ends, found.places)
+        shown = found.columns[:, : len(query.variables)]
+        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places)
 
     def take_over(self, former: Outcome) -> None:
         """Remember what the former network's queries have reported: no memory may hold it."""
         for number in self.reports.keys() & former.reports.keys():
             self.reports[number] = former.reports[number]
 
+    def each(self) -> Iterator[tuple[str, Reporting]]:
+        """Iterate over the report stages, each with a name that it has in every network of these queries."""
+        for number, stages in self.reports.items():
+            for place, stage in enumerate(stages):
+                yield f"{number}.{place}", stage
+
+    def counts(self, number: int) -> dict[str, int]:
+        """Return how many solutions of a query were not reported, and how many things are remembered for that."""
+        stages = self.reports.get(number, ())
+        if not stages:
+            return {}
+        return {
+            "suppressed": sum(stage.suppressed for stage in stages),
+            "remembered": sum(len(stage.report) for stage in stages),
+        }
+
     def advance(self, now: int) -> None:
         """Forget what report stages need no more once the time is `now`."""
-        for report in self._each():
-            report.advance(now)
+        for _, stage in self.each():
+            stage.report.advance(now)
 
     def mark(self, marks: np.ndarray) -> None:
         """Mark those of the first terms that report stages remember."""
-        for report in self._each():
-            report.mark(marks)
-
-    def _each(self) -> Iterator[Report]:
-        for reports in self.reports.values():
-            yield from reports
+        for _, stage in self.each():
+            stage.report.mark(marks)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return what report stages remember, for a snapshot."""
-        return {
-            f"{number}.{place}.{name}": array
-            for number, reports in self.reports.items()
-            for place, report in enumerate(reports)
-            for name, array in report.state().items()
-        }
+        return {f"{name}.{part}": array for name, stage in self.each() for part, array in stage.state().items()}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over what a snapshot held."""
-        for number, reports in self.reports.items():
-            for place, report in enumerate(reports):
-                mine = f"{number}.{place}."
-                report.put({key.removeprefix(mine): state[key] for key in state if key.startswith(mine)})
+        for name, stage in self.each():
+            mine = f"{name}."
+            stage.put({key.removeprefix(mine): array for key, array in state.items() if key.startswith(mine)})

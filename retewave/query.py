@@ -41,6 +41,8 @@ class Query:
         self.matched = 0  # how many matches there were
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
+        self.compared = _compared(parsed, self.variables)  # the variables in which DISTINCT compares them
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared)))  # what a match is told by until then
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
@@ -122,3 +124,10 @@ def _shown(parsed: algebra.Query) -> tuple[str, ...]:
         return parsed.projection
     terms = (term for triple in parsed.template for term in (triple.subject, triple.predicate, triple.object))
     return tuple(dict.fromkeys(term.name for term in terms if isinstance(term, Variable)))
+
+
+def _compared(parsed: algebra.Query, shown: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the variables in which matches are compared before they are reported; none if they are not."""
+    if parsed.on is not None:
+        return parsed.on.variables
+    return shown if parsed.distinct else ()

@@ -140,13 +140,13 @@ class Registry:
         parsed = query.parsed
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
-            return Listener(query.number, normal, query.variables, width)
+            return Listener(query.number, normal, query.variables, width, None, query.compared)
         widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
         streams: Streams = frozenset((self.stream_number(iri), width - own) for iri, own in widths.items())
-        return Listener(query.number, normal, query.variables, width, streams)
+        return Listener(query.number, normal, query.variables, width, streams, query.compared)
 
 
 MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page

@@ -23,11 +23,13 @@ from retewave.outcome import Outcome, Reports
 from retewave.query import Query
 from retewave.replay import facts_for
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.cool_down import CoolDown
 from retewave.rete.facts import FACT_WIDTH, distinct_facts
 from retewave.rete.rows import OBJECT, PREDICATE
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.support import Support
 from retewave.rete.terms import Terms
+from retewave.stages import Reporting
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["Running", "build", "fed_atoms", "load", "static_facts"]
@@ -81,10 +83,18 @@ def build(
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
     """Return the report stages of the queries that have some."""
     return {
-        each.number: (Support.empty(len(queries[each.number].variables), each.width),)
+        each.number: (_reporting(queries[each.number], each.width),)
         for each in listeners
         if queries[each.number].parsed.distinct
     }
+
+
+def _reporting(query: Query, width: int) -> Reporting:
+    """Return the stage of a DISTINCT query with a window of some width."""
+    on, keys = query.parsed.on, [query.columns.index(name) for name in query.compared]
+    if on is None or on.within is None:
+        return Reporting(Support.empty(len(keys), width), keys)
+    return Reporting(CoolDown.empty(len(keys), on.within, on.most), keys)
 
 
 def load(running: Running, terms: Terms, static: np.ndarray, former: Running | None) -> Iterator[np.ndarray]:

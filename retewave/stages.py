@@ -11,7 +11,7 @@ snapshots (`state`, `put`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,7 +30,7 @@ class Solutions:
     query: Query  # whose they are
     rows: np.ndarray  # int64[n, …]: the kernel's output rows
     places: np.ndarray  # int64[n]: where they stood among the rows of all queries
-    columns: np.ndarray  # int64[n, variables]: the ids of what the query shows; none before it is decided
+    columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; none before it is decided
 
     def only(self, kept: np.ndarray) -> Solutions:
         """Return those that a mask keeps."""
@@ -49,6 +49,11 @@ class Stage(Protocol):
 class Report(Protocol):
     """What a report stage remembers of one query's solutions."""
 
+    follows: bool  # from the rows that are alive: who sees these again remembers the same
+
+    def __len__(self) -> int:
+        """Return how many things are remembered."""
+
     def new(self, columns: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Take solutions in time order, with the starts that the window sees; return the mask of those to report."""
 
@@ -65,15 +70,28 @@ class Report(Protocol):
         """Take over what a snapshot held."""
 
 
-@dataclass(frozen=True)
 class Reporting:
     """A stage that lets pass what its memory says is to be reported."""
 
-    report: Report  # what is remembered
+    def __init__(self, report: Report, keys: Sequence[int]) -> None:
+        self.report = report  # what is remembered
+        self.suppressed = 0  # solutions that were not reported
+        self._keys = list(keys)  # the columns that the memory is told
 
     def take(self, found: Solutions) -> Solutions:
         """Return what is to be reported."""
         if len(found.rows) == 0:
             return found
         starts, ends = found.rows[:, at.O_WINDOW_START], found.rows[:, at.O_END]
-        return found.only(self.report.new(found.columns, starts, ends))
+        reported = found.only(self.report.new(found.columns[:, self._keys], starts, ends))
+        self.suppressed += len(found.rows) - len(reported.rows)
+        return reported
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that is remembered and counted, for a snapshot."""
+        return {**self.report.state(), "suppressed": np.array([self.suppressed])}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a snapshot held."""
+        self.report.put(state)
+        self.suppressed = int(state["suppressed"][0])

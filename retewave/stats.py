@@ -93,12 +93,22 @@ def stats(engine: Engine) -> dict[str, Any]:
         "late": engine.order.late,
         "future": engine.order.future,
         "matches": {query.name: query.matched for query in engine.queries},
+        **_of_reports(engine),
         "seconds": {"total": total, "read": seconds.read, "match": seconds.match},
         "triples_per_second": engine.triples / total if total else 0.0,
         "peak_rss_bytes": peak_rss_bytes(),
         "terms": len(engine.terms),
         **_of_network(engine),
         **_counted(engine),
+    }
+
+
+def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
+    """Return what DISTINCT did not report, and how many things it remembers, by query."""
+    running = engine.live.running
+    found = {} if running is None else {query.name: running.outcome.counts(query.number) for query in engine.queries}
+    return {
+        part: {name: counts[part] for name, counts in found.items() if counts} for part in ("suppressed", "remembered")
     }
 
 

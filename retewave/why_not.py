@@ -118,8 +118,11 @@ class _Asked:
         deaf = sorted(self.engine.registry.streams.keys() - heard)
         if heard and deaf:
             yield f"the query does not hear {listed([f'<{iri}>' for iri in deaf[:MOST_LISTED]], len(deaf))}"
-        if self.query.parsed.distinct and any(each.matches for each in alternatives):
-            yield "DISTINCT reports a match once while an earlier one with the same bindings is alive"
+        silent = self.running.outcome.counts(self.query.number).get("suppressed", 0)
+        if self.query.parsed.distinct and (silent or any(each.matches for each in alternatives)):
+            on = self.query.parsed.on
+            once = "a match once while an earlier one with the same bindings is alive"
+            yield f"DISTINCT reports {once}" if on is None else f"DISTINCT ON reports {on}"
 
     def moment(self, end: int, start: int) -> tuple[Instant | None, Instant | None]:
         """Return an interval as the user tells times; nothing for static."""

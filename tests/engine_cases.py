@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from naive import Branch, Entail, Item, Pattern, Query, naive_matches
+from naive_reports import Distinct, On, key
 
 import retewave as rw
 from retewave.registry import CartesianWarning
@@ -100,9 +101,21 @@ def case_of(draw: st.DrawFn) -> Case:
             st.just({STREAMS[0]: draw(widths)}),
         )
     )
-    query = Query(branches, window, project, draw(st.booleans()) and bool(project))
+    query = Query(branches, window, project, bool(project) and draw(distincts(variables)))
     static = frozenset(draw(st.lists(triples, max_size=4)))
     return Case(query, text_of(query), draw(stream_of()), static)
+
+
+@st.composite
+def distincts(draw: st.DrawFn, variables: list[str]) -> Distinct:
+    """Draw nothing, DISTINCT, or DISTINCT ON with or without FOR and LIMIT; ON names what is shown, or is not."""
+    kind = draw(st.sampled_from(["", "", "DISTINCT", "ON", "FOR"]))
+    if kind in ("", "DISTINCT"):
+        return kind == "DISTINCT"
+    on = tuple(draw(st.lists(st.sampled_from(variables), unique=True, max_size=2)))
+    if kind == "ON":
+        return On(on)
+    return On(on, draw(st.sampled_from([0, MS, 2 * MS, 6 * MS])), draw(st.sampled_from([1, 1, 2, 3])))
 
 
 def text_of(query: Query) -> str:
@@ -113,7 +126,14 @@ def text_of(query: Query) -> str:
             streams += f"FROM STREAM <{iri}> " + (f"[RANGE {width // MS}ms] " if width is not None else "")
     where = " UNION ".join("{ " + body_of(branch) + " }" for branch in query.branches)
     shown = " ".join(query.project) if query.project else "*"
-    return f"SELECT {'DISTINCT ' if query.distinct else ''}{shown} {streams}WHERE {{ {where} }}"
+    return f"SELECT {distinct_text(query.distinct)}{shown} {streams}WHERE {{ {where} }}"
+
+
+def distinct_text(distinct: Distinct) -> str:
+    if isinstance(distinct, bool):
+        return "DISTINCT " if distinct else ""
+    bound = "" if distinct.within is None else f"LIMIT {distinct.most} FOR {distinct.within // MS}ms "
+    return f"DISTINCT ON ({' '.join(distinct.variables)}) {bound}"
 
 
 def body_of(branch: Branch) -> str:
@@ -139,9 +159,9 @@ def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
         return engine, engine.register(case.text, keep=None)
 
 
-def shown(match: rw.Match, arrival: int, distinct: bool) -> tuple:
-    """Return a match as the naive matcher shows it; DISTINCT may report any of several equal ones, so without start."""
-    bindings = tuple(sorted((f"?{name}", match.text(name)) for name in match))
+def shown(match: rw.Match, arrival: int, distinct: Distinct) -> tuple:
+    """Return a match as the naive matcher shows it; DISTINCT may report any of several alike, so without the rest."""
+    bindings = key(tuple(sorted((f"?{name}", match.text(name)) for name in match)), distinct)
     static = match.start is None
     start = None if static or distinct else round(match.start * 1e6)
     return start, None if static else round(match.end * 1e6), bindings, arrival
@@ -153,7 +173,7 @@ def expected(case: Case, entail: Entail = lambda triple: {triple}, facts: frozen
         (
             None if m.end < m.start or case.query.distinct else m.start,
             None if m.end < m.start else m.end,
-            m.bindings,
+            key(m.bindings, case.query.distinct),
             m.arrival,
         )
         for m in naive_matches(case.query, case.stream, case.static | facts, entail)

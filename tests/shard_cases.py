@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from engine_cases import Case, written
 from naive import Item
+from naive_reports import Distinct, key
 
 from retewave.registry import CartesianWarning
 from retewave.spark.found import unpack
@@ -69,14 +70,14 @@ def routed(router: Router, items: Sequence[Item]) -> list:
     return router.text(pa.array(lines, pa.string()), times=times, streams=streams)
 
 
-def read(job: Job, found: Sequence[bytes], distinct: bool) -> Counter:
-    """Return packed matches as (start, end, bindings); DISTINCT may report any of several equal ones, so no start."""
+def read(job: Job, found: Sequence[bytes], distinct: Distinct) -> Counter:
+    """Return packed matches as (start, end, bindings); DISTINCT reports any of several alike: no more of these."""
     seen: Counter = Counter()
     for blob in found:
         for row in unpack(job, blob).to_pylist():
             start, end = (None if row[name] is None else micros(row[name]) for name in ("start", "end"))
             bound = {name: text for name, text in row.items() if name in job.columns and text is not None}
-            bindings = tuple(sorted((f"?{name}", text.encode()) for name, text in bound.items()))
+            bindings = key(tuple(sorted((f"?{name}", text.encode()) for name, text in bound.items())), distinct)
             seen[None if distinct else start, end, bindings] += 1
     return seen
 

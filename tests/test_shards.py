@@ -411,3 +411,33 @@ def test_what_a_worker_has_loaded_is_out_of_the_collectors_sight() -> None:
         assert gc.get_freeze_count() == before  # nothing more was loaded
     finally:
         gc.unfreeze()
+
+
+ONCE = """PREFIX e: <http://e/>
+REGISTER QUERY once AS SELECT DISTINCT ON (?x) FOR 10s ?o ?x FROM STREAM <http://e/s> [RANGE 1s] WHERE { ?o e:p ?x }"""
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_cool_down_goes_on_in_a_process_that_has_seen_nothing_of_what_was_reported(lost: bool) -> None:
+    job, router, shard, store = one_shard(ONCE)
+    told = []
+    for second in range(0, 40, 3):  # the window keeps none of the rows before
+        shard = Shard(job, 0) if lost else shard
+        packets = router.text(pa.array([P]), times=np.array([second * SECOND]), streams=pa.array(["http://e/s"]))
+        step = shard.step(
+            store, [(each.oldest, each.payload) for each in packets], second * SECOND - 1, second * SECOND
+        )
+        told += [second] * len(rows(job, step.found))
+    assert told == [0, 12, 24, 36]
+
+
+def test_one_report_for_all_is_made_in_one_shard_also_when_its_process_is_lost() -> None:
+    job, router, _, store = one_shard(ONCE.replace("(?x)", "()"))
+    told = 0
+    for second in (0, 3, 6):  # the window keeps none of the rows before
+        packets = router.text(pa.array([P]), times=np.array([second * SECOND]), streams=pa.array(["http://e/s"]))
+        step = Shard(job, 0).step(
+            store, [(each.oldest, each.payload) for each in packets], second * SECOND - 1, second * SECOND
+        )
+        told += len(rows(job, step.found))
+    assert told == 1

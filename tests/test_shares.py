@@ -78,6 +78,14 @@ def test_distinct_is_spread_only_by_what_it_shows() -> None:
     assert shares_of(PREFIX + "SELECT DISTINCT ?v WHERE { ?a e:q ?b . ?b e:r ?v }", 8) == {"v": 8}
 
 
+def test_distinct_on_is_spread_by_what_it_compares_shown_or_not() -> None:
+    where = "?a WHERE { ?a e:q ?b . ?b e:r ?v }"
+    assert shares_of(PREFIX + f"SELECT DISTINCT ON (?v) {where}", 8) == {"v": 8}
+    assert shares_of(PREFIX + f"SELECT DISTINCT ON (?b ?v) FOR 5m {where}", 8) == {"b": 8}
+    with pytest.warns(OneShardWarning, match="DISTINCT compares rows"):
+        assert shares_of(PREFIX + f"SELECT DISTINCT ON () FOR 5m {where}", 8) == {}
+
+
 def test_a_query_that_cannot_be_spread_runs_in_one_shard_and_says_why() -> None:
     with pytest.warns(OneShardWarning, match="ground runs in one shard: no pattern has a variable"):
         job = Job.of({"ground": PREFIX + "SELECT * WHERE { e:a e:b e:c }"}, shards=3)

@@ -171,7 +171,9 @@ class Controller:
         after = counts_by_node(running)
         changes = {name: _difference(before[name], counts) for name, counts in after.items()}
         changes = {name: changed for name, changed in changes.items() if changed}
-        entered = [name for name, changed in changes.items() if not changed.keys() <= {"live", "collected"}]
+        entered = [
+            name for name, changed in changes.items() if not changed.keys() <= {"live", "collected", "remembered"}
+        ]
         alphas = [f"alpha:{alpha}" for alpha in np.unique(facts[:, FACT_ALPHA]).tolist()]
         way = leading_to(self._graph(), (subject, predicate, object_), alphas)
         refused = [name for name in entered if _REFUSALS & changes[name].keys()]

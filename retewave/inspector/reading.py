@@ -43,7 +43,13 @@ def counts_by_node(running: Running) -> dict[str, dict[str, int]]:
     counted = count(running)
     found = {f"memory:{each.memory}": _numbers(asdict(each)) for each in counted.memories}
     found.update({f"join:{each.join}": _numbers(asdict(each)) for each in counted.joins})
-    found.update({f"query:{name}": {"matches": matched} for name, matched in counted.matches.items()})
+    outcome = running.outcome
+    found.update(
+        {
+            f"query:{query.name}": {"matches": query.matched, **outcome.counts(query.number)}
+            for query in outcome.queries.values()
+        }
+    )
     return found
 
 

@@ -30,6 +30,7 @@ from retewave.rete.pack import unpack
 from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.found import Finder
 from retewave.spark.job import Job
+from retewave.spark.reported import Reported, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -84,6 +85,7 @@ class Progress:
     chunks: list[Chunk] = field(default_factory=list)  # that may still matter, oldest first
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
     late: int = 0  # rows that came too late
+    reported: Reported = field(default_factory=dict)  # what report stages remember
 
     @classmethod
     def of(cls, data: bytes | None, digest: str) -> Progress:
@@ -236,6 +238,8 @@ class Shard:
                 _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
+        if progress.steps and step != progress.steps[-1]:
+            put(self.engine, progress.reported)  # what has been poured again has been reported before
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
@@ -264,6 +268,7 @@ class Shard:
         progress.poured, progress.number = self._poured, self._next
         progress.steps = [*progress.steps, name][-_STEPS:]
         progress.late += late
+        progress.reported = kept(self.engine)
         store.put_meta(progress.data())
         return name
 

@@ -8,8 +8,8 @@ the events agree, is a match when its relations and filters hold and every fact 
   One fact may serve two patterns of a query.
 * Static data is a graph, a set: however often a triple is given or entailed, it is one fact, of all times.
 * A match is found when its last fact arrives; one of static facts alone is found before the stream (-1).
-* With `distinct`, a match is left out while an earlier one with its bindings is alive: its facts are young
-  enough *now*.  Of several with the same bindings that come at once, the one with the latest start is found.
+  Of several that come at once, the one with the latest start is found first.
+* Which of the matches found are reported, `naive_reports` says.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from naive_reports import On, reported
+
 from retewave.windows.intervals import STATIC_END, STATIC_START
 from retewave.windows.relations import holds
 
 Term = bytes | str  # a constant's text, or the name of a variable, "?x"
 Triple = tuple[bytes, bytes, bytes]
 Binding = dict[str, bytes]
+Bindings = tuple[tuple[str, bytes], ...]
 Window = int | None | Mapping[str, int | None]  # one width, or a width for each named stream; None: unbounded
 Entail = Callable[[Triple], Iterable[Triple]]  # a triple to itself and all that it entails
 Found = tuple["Match", list["Fact"]]
@@ -76,7 +79,7 @@ class Query:
     branches: tuple[Branch, ...]
     window: Window = None  # a mapping names the query's streams, and no other stream is seen
     project: tuple[str, ...] | None = None  # the variables reported; None: all
-    distinct: bool = False
+    distinct: bool | On = False  # which of the matches are reported: `naive_reports`
 
 
 class Match(NamedTuple):
@@ -84,7 +87,7 @@ class Match(NamedTuple):
 
     start: int
     end: int
-    bindings: tuple[tuple[str, bytes], ...]  # sorted; a variable that the branch lacks is left out
+    bindings: Bindings  # sorted; a variable that the branch lacks is left out
     arrival: int  # the place in the stream of the item that completed it
 
 
@@ -107,9 +110,21 @@ def naive_matches(
     if any(later.end < earlier.end for earlier, later in pairwise(stream)):
         raise ValueError("the items of a stream are in the order of their ends")
     facts = list(facts_of(query.window, stream, static, entail))
-    found = [found for branch in query.branches for found in matches_of(branch, facts, query.project)]
+    found = [found for branch in query.branches for found in matches_of(branch, facts, looked_at(query))]
     found.sort(key=lambda pair: (pair[0].arrival, -pair[0].start))
-    return [match for match, _ in (first_of_each(found, stream) if query.distinct else found)]
+    kept = reported(found, stream, query.distinct, young_enough)
+    return [match._replace(bindings=shown(match.bindings, query.project)) for match, _ in kept]
+
+
+def looked_at(query: Query) -> tuple[str, ...] | None:
+    """Return the variables that are shown or compared."""
+    if query.project is None or isinstance(query.distinct, bool):
+        return query.project
+    return query.project + query.distinct.variables
+
+
+def shown(bindings: Bindings, project: tuple[str, ...] | None) -> Bindings:
+    return tuple(pair for pair in bindings if project is None or pair[0] in project)
 
 
 def facts_of(window: Window, stream: Sequence[Item], static: Set[Triple], entail: Entail) -> Iterator[Fact]:
@@ -139,9 +154,9 @@ def matches_of(branch: Branch, facts: list[Fact], project: tuple[str, ...] | Non
             and all(relation_holds(relation, chosen) for relation in branch.relations)
             and all(keeps(binding) for keeps in branch.filters)
         ):
-            shown = sorted((v, text) for v, text in binding.items() if project is None or v in project)
+            bound = tuple(sorted(binding.items()))
             arrival = max((fact.arrival for fact in chosen), default=BEFORE_THE_STREAM)
-            yield Match(start, end, tuple(shown), arrival), chosen
+            yield Match(start, end, shown(bound, project), arrival), chosen
 
 
 def choices_of(branch: Branch, facts: list[Fact]) -> list[tuple[Binding, list[Fact]]]:
@@ -189,11 +204,3 @@ def in_one_event_each(patterns: Sequence[Pattern], chosen: list[Fact]) -> bool:
 def relation_holds(relation: Relation, chosen: list[Fact]) -> bool:
     left, right = (interval([chosen[place] for place in side]) for side in (relation.left, relation.right))
     return holds(relation.code, *left, *right)
-
-
-def first_of_each(found: list[Found], stream: Sequence[Item]) -> Iterator[Found]:
-    for place, (match, facts) in enumerate(found):
-        now = stream[match.arrival].end if match.arrival >= 0 else STATIC_END
-        earlier = [of for other, of in found[:place] if other.bindings == match.bindings]
-        if not any(young_enough(of, now) for of in earlier):
-            yield match, facts
