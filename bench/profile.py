@@ -65,7 +65,7 @@ def _decode(task: Task) -> None:
     rw: Any = import_module("retewave")
     for batch in engine_of(task).run_batches(rw.read(str(task.offers), rate=task.question.rate)):
         for found in batch:
-            found.column("offer")
+            found.texts("offer")
 
 
 STAGES: dict[str, Callable[[Task], None]] = {

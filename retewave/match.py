@@ -14,11 +14,15 @@ import numpy as np
 
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
+from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant
 
 if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
     from retewave.query import Query
     from retewave.rete.terms import Terms
     from retewave.rete.texts import Texts
@@ -43,6 +47,7 @@ class Matches:
 
     __slots__ = (
         "__weakref__",
+        "_decoded",
         "_own",
         "_spared",
         "_triples",
@@ -76,6 +81,7 @@ class Matches:
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
+        self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
         self._spared = False  # a sweep has come by
 
     def __len__(self) -> int:
@@ -140,10 +146,40 @@ class Matches:
         bound = used[used > 0].tolist()
         return [*[None] * (len(used) - len(bound)), *texts.texts(bound)], places
 
-    def column(self, name: str) -> list[bytes | None]:
-        """Return a variable's terms as canonical texts, match by match."""
+    def texts(self, name: str) -> list[bytes | None]:
+        """Return a variable's terms as canonical N-Triples texts, match by match; None where it is unbound."""
         texts, places = self.distinct(name)
         return [texts[i] for i in places.tolist()]
+
+    def term(self, term: int) -> Any:
+        """Return one of the batch's ids as an rdflib term, which is made once; None for unbound."""
+        if term == 0:
+            return None
+        found = self._decoded.get(term)
+        if found is None:
+            found = self._decoded[term] = from_text(self.text(term) or b"")
+        return found
+
+    def columns(self, *names: str) -> dict[str, list[Any]]:
+        """Return variables, or all of them, as lists of rdflib terms, match by match; None where one is unbound."""
+        found = {}
+        for name in names or self.query.variables:
+            used, places = np.unique(self.ids[:, self.query.place(name)], return_inverse=True)
+            terms = [self.term(term) for term in used.tolist()]
+            found[name.removeprefix("?")] = [terms[i] for i in places.tolist()]
+        return found
+
+    def to_arrow(self, *, typed: bool = True) -> pyarrow.Table:
+        """Return the matches as a table: start, end, and each variable, as `Query.to_arrow` does."""
+        from retewave.io.typed_columns import table
+
+        return table([self], self.query.variables, typed=typed)
+
+    def to_pandas(self, *, typed: bool = True) -> pandas.DataFrame:
+        """Return the matches as a data frame, with the columns of `to_arrow`."""
+        from retewave.io.frames import frame
+
+        return frame(self.to_arrow(typed=typed))
 
 
 class Match(Mapping[str, Any]):
@@ -184,12 +220,11 @@ class Match(Mapping[str, Any]):
         return self._batch.text(int(self._batch.ids[self._row, self.query.place(name)]))
 
     def __getitem__(self, name: str) -> Any:
-        text = self.text(name)
-        if text is None:
+        batch = self._batch
+        found = batch.term(int(batch.ids[self._row, batch.query.place(name)]))
+        if found is None:
             raise KeyError(name)
-        from retewave.io.rdf import from_text
-
-        return from_text(text)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         row = self._batch.ids[self._row]
@@ -201,8 +236,6 @@ class Match(Mapping[str, Any]):
     @property
     def triples(self) -> list[tuple[Any, Any, Any]]:
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
-        from retewave.io.rdf import from_text
-
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
 
     def __repr__(self) -> str:

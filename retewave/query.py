@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
-from retewave.errors import UsageError
 from retewave.match import Match, Matches
 
 if TYPE_CHECKING:
@@ -98,24 +97,21 @@ class Query:
         found = [match for batch in self._kept for match in batch]
         return found if self._keep is None else found[len(found) - min(len(found), self._keep) :]
 
-    def to_arrow(self) -> pyarrow.Table:
-        """Return the last matches as a table: start, end, and each variable in N-Triples form."""
-        import pyarrow
+    def to_arrow(self, *, typed: bool = True) -> pyarrow.Table:
+        """Return the last matches as a table: start, end, and each variable.
 
-        matches = self.matches
-        columns: dict[str, Any] = {"start": [m.start for m in matches], "end": [m.end for m in matches]}
-        for name in self.variables:
-            texts = [match.text(name) for match in matches]
-            columns[name] = pyarrow.array([text and text.decode() for text in texts], pyarrow.string())
-        return pyarrow.table(columns)
+        A variable whose terms are all numbers, booleans or times is a column of such; everything else, and all that is
+        not `typed`, is in N-Triples form.
+        """
+        from retewave.io.typed_columns import table
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return the last matches as a data frame: start, end, and each variable in N-Triples form."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError as e:
-            raise UsageError("pandas is not installed", hint="pip install 'pandas<3', or use to_arrow()") from e
-        return self.to_arrow().to_pandas()
+        return table(tuple(self._kept), self.variables, typed=typed, last=self._keep)
+
+    def to_pandas(self, *, typed: bool = True) -> pandas.DataFrame:
+        """Return the last matches as a data frame, with the columns of `to_arrow`."""
+        from retewave.io.frames import frame
+
+        return frame(self.to_arrow(typed=typed))
 
 
 def _shown(parsed: algebra.Query) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ import io
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_lines import csv_term, json_term, naive_lines, tsv_term
 
 import retewave as rw
+from retewave.errors import UsageError
 from retewave.io import sink_lines
 from retewave.io.sinks import open_sink
 from retewave.match import Matches
@@ -133,6 +135,58 @@ def test_kernels_write_what_plain_python_writes(format: str, data: st.DataObject
     batches = data.draw(batches_of(queries, TIMES if data.draw(st.booleans()) else NEAR_TIMES))
     names = tuple(dict.fromkeys(name for query in queries for name in query.variables))
     assert written(format, batches, queries) == naive_lines(format, batches, names)
+
+
+@settings(max_examples=150, deadline=None)
+@given(batches_of(SELECTED, TIMES))
+def test_arrow_holds_the_texts_that_the_dictionary_has(batches: list[Matches]) -> None:
+    names = ("x", "y", "z", "y2")
+    table = pa.ipc.open_stream(arrow(batches)).read_all()
+    rows = []
+    for batch in batches:
+        timeless = (batch.ends < batch.starts).tolist()
+        times = [
+            [None if none else time / 10**6 for time, none in zip(each.tolist(), timeless, strict=True)]
+            for each in (batch.starts, batch.ends)
+        ]
+        columns = [batch.texts(name) if name in batch.query.variables else [None] * len(batch) for name in names]
+        rows += zip(batch.places.tolist(), [batch.query.name] * len(batch), *times, *columns, strict=True)
+    rows.sort(key=lambda row: row[0])
+    expected = [list(column) for column in zip(*rows, strict=True)][1:]
+    expected[3:] = [[text and text.decode() for text in column] for column in expected[3:]]
+    assert [column.to_pylist() for column in table.columns] == expected
+
+
+def arrow(batches: list[Matches]) -> bytes:
+    file = io.BytesIO()
+    sink = open_sink("arrow", SELECTED, file, seconds=True)
+    sink.write(batches)
+    sink.close()
+    return file.getvalue()
+
+
+def test_each_record_batch_of_arrow_brings_its_own_dictionary_of_different_terms() -> None:
+    terms, time, file = Terms(seed=1), np.zeros(3, np.int64), io.BytesIO()
+    sink = open_sink("arrow", SELECTED[:1], file, seconds=False)
+    a, b, c = (terms.intern(b'"%c"' % letter) for letter in b"abc")
+    for ids in ([[a, b], [a, 0], [b, b]], [[c, a], [c, a], [c, a]]):
+        sink.write([Matches(SELECTED[0], terms, Clock("text"), np.array(ids), time, time)])
+    sink.close()
+    found = list(pa.ipc.open_stream(file.getvalue()))
+    assert [batch.column("x").dictionary.to_pylist() for batch in found] == [['"a"', '"b"'], ['"c"']]
+    assert found[0].column("y").to_pylist() == ['"b"', None, '"b"']
+    assert found[1].column("start").type == pa.timestamp("us", tz="UTC")
+
+
+def test_columns_of_too_much_text_are_cut_into_several_record_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retewave.io.arrow_columns.MOST_BYTES", 25)
+    terms, time = Terms(seed=1), np.zeros(4, np.int64)
+    ids = np.array([[terms.intern(b'"0123456789%d"' % n), 0] for n in range(4)])
+    batch = Matches(SELECTED[0], terms, Clock("int"), ids, time, time)
+    assert [len(found) for found in pa.ipc.open_stream(arrow([batch]))] == [1, 1, 1, 1]
+    with pytest.raises(UsageError, match="more than 2 GiB"):
+        monkeypatch.setattr("retewave.io.arrow_columns.MOST_BYTES", 5)
+        arrow([batch])
 
 
 @given(TERMS)

@@ -92,7 +92,8 @@ def test_csv_holds_plain_values_quoted_where_they_must_be() -> None:
 
 def test_arrow_is_a_stream_of_typed_columns() -> None:
     table = pa.ipc.open_stream(written("arrow", [SELECT], of_terms())).read_all()
-    assert table.schema.types == [pa.string(), pa.float64(), pa.float64(), pa.string(), pa.string()]
+    terms = pa.dictionary(pa.int32(), pa.string())
+    assert table.schema.types == [terms, pa.float64(), pa.float64(), terms, terms]
     assert [without_scope(from_text(text.encode())) for text in table["o"].to_pylist()] == TERMS
 
 

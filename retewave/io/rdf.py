@@ -9,10 +9,11 @@ Left out: remembering what was decoded, which is the caller's choice.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retewave.errors import UsageError
 
@@ -78,20 +79,39 @@ def from_text(text: bytes) -> URIRef | BNode | Literal:
     >>> from_text(b'"chat"@fr')
     rdflib.term.Literal('chat', lang='fr')
     """
-    from rdflib.term import BNode, Literal, URIRef
-
+    make = _makers()
     term = text.decode()
     if term.startswith("<"):
-        return URIRef(term[1:-1])
+        return make.iri(term[1:-1])
     if term.startswith("_:"):
-        return BNode(term[2:])
+        return make.label(term[2:])
     quote = term.rindex('"')
-    lexical = re.sub(r'\\[nr"\\]', lambda found: _UNESCAPES[found[0]], term[1:quote])
+    lexical = term[1:quote]
+    if "\\" in lexical:
+        lexical = re.sub(r'\\[nr"\\]', lambda found: _UNESCAPES[found[0]], lexical)
     if term[quote + 1 : quote + 2] == "@":
-        return Literal(lexical, lang=term[quote + 2 :])
+        return make.literal(lexical, lang=term[quote + 2 :])
     if quote == len(term) - 1:
-        return Literal(lexical)
-    return Literal(lexical, datatype=URIRef(term[quote + 4 : -1]), normalize=False)
+        return make.literal(lexical)
+    return make.literal(lexical, datatype=make.datatype(term[quote + 4 : -1]), normalize=False)
+
+
+class _Makers(NamedTuple):
+    """What makes rdflib's terms of canonical texts, whose IRIs and labels need no check."""
+
+    iri: Callable[[str], URIRef]
+    label: Callable[[str], BNode]
+    literal: type[Literal]
+    datatype: Callable[[str], URIRef]  # remembers the last ones: there are few
+
+
+@cache
+def _makers() -> _Makers:
+    """Import rdflib when the first term is made."""
+    from rdflib.term import BNode, Literal, URIRef
+
+    iri = partial(str.__new__, URIRef)
+    return _Makers(iri, partial(str.__new__, BNode), Literal, lru_cache(maxsize=256)(iri))
 
 
 def _of_iri(iri: str) -> bytes:

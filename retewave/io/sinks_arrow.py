@@ -1,21 +1,27 @@
 """Matches as an Arrow IPC stream: query, start, end, and each variable in N-Triples form.
 
 Data's way: batches of matches -> **record batches** -> file or pipe.
-Invariant: the schema is known before the first match, so a stream without matches is one, too.
+Invariant: the schema is known before the first match, so a stream without matches is one, too.  Columns of terms are
+dictionaries, and each record batch brings its own: a reader holds no more than one batch's terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+
+from retewave.errors import UsageError
+from retewave.io.arrow_columns import TERMS, moments, terms
 
 if TYPE_CHECKING:
     from retewave.match import Matches
 
 __all__ = ["ArrowSink"]
+
+_ROWS = 1 << 16  # in a record batch
 
 
 class ArrowSink:
@@ -23,7 +29,7 @@ class ArrowSink:
 
     def __init__(self, file: BinaryIO, names: tuple[str, ...], *, seconds: bool) -> None:
         time = pa.float64() if seconds else pa.timestamp("us", tz="UTC")
-        fields = [("query", pa.string()), ("start", time), ("end", time), *((name, pa.string()) for name in names)]
+        fields = [("query", TERMS), ("start", time), ("end", time), *((name, TERMS) for name in names)]
         self._schema = pa.schema(fields)
         self._names = names
         self._time = time
@@ -34,9 +40,13 @@ class ArrowSink:
         """Write the matches of several queries as one record batch, in the order in which they were found."""
         if not batches:
             return
-        table = pa.concat_tables([pa.table(self._columns(batch), schema=self._schema) for batch in batches])
-        order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
-        self._writer.write_table(table if len(batches) == 1 else table.take(order))
+        if len(batches) == 1:
+            for first in range(0, len(batches[0]), _ROWS):
+                self._write_rows(batches[0], first, min(first + _ROWS, len(batches[0])))
+        else:
+            whole = [pa.RecordBatch.from_arrays(self._columns(b, slice(None)), schema=self._schema) for b in batches]
+            order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
+            self._writer.write_table(pa.Table.from_batches(whole).unify_dictionaries().take(order))
         self._file.flush()
 
     def close(self) -> None:
@@ -44,25 +54,28 @@ class ArrowSink:
         self._writer.close()
         self._file.flush()
 
-    def _columns(self, batch: Matches) -> dict[str, Any]:
-        timeless = batch.ends < batch.starts
-        columns = {
-            "query": pa.array([batch.query.name] * len(batch), pa.string()),
-            "start": self._moments(batch.starts, timeless),
-            "end": self._moments(batch.ends, timeless),
-        }
+    def _write_rows(self, batch: Matches, first: int, behind: int) -> None:
+        """Write some matches as a record batch, or as several if a column's texts are too long for one."""
+        columns, middle = self._columns(batch, slice(first, behind)), (first + behind) // 2
+        if all(column.type == field.type for column, field in zip(columns, self._schema, strict=True)):
+            self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        elif middle == first:
+            raise UsageError("a term of more than 2 GiB does not go into Arrow's columns", hint="write another format")
+        else:
+            self._write_rows(batch, first, middle)
+            self._write_rows(batch, middle, behind)
+
+    def _columns(self, batch: Matches, rows: slice) -> list[pa.Array]:
+        """Return the columns of some matches; those with more than 2 GiB of text have another type."""
+        texts, numbers = batch.numbered
+        ids, starts, ends = numbers[rows], batch.starts[rows], batch.ends[rows]
+        timeless, count = ends < starts, len(starts)
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), pa.array([batch.query.name])),
+            moments(starts, timeless, self._time),
+            moments(ends, timeless, self._time),
+        ]
         for name in self._names:
-            columns[name] = _terms(batch, name)
+            shown = name in batch.query.variables
+            columns.append(terms(texts, ids[:, batch.query.place(name)]) if shown else pa.nulls(count, TERMS))
         return columns
-
-    def _moments(self, times: np.ndarray, timeless: np.ndarray) -> Any:
-        values = times / 1_000_000 if pa.types.is_floating(self._time) else times
-        return pa.array(values, mask=timeless).cast(self._time)
-
-
-def _terms(batch: Matches, name: str) -> pa.Array:
-    """Return a column of terms; each is decoded once, however many matches have it."""
-    if name not in batch.query.variables:
-        return pa.nulls(len(batch), pa.string())
-    texts, places = batch.distinct(name)
-    return pa.array([None if text is None else text.decode() for text in texts], pa.string()).take(pa.array(places))
