@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.rete import rows as layout
-from retewave.windows import order as order_module
+from retewave.windows import waiting as waiting_module
 from retewave.windows.intervals import EARLIEST, LATEST
 from retewave.windows.order import Order, Rows
 
@@ -336,7 +336,7 @@ def test_without_a_bound_the_whole_range_of_times_is_accepted() -> None:
 @given(st.lists(st.integers(0, 2**17)), st.sampled_from([1, 2**14, 2**20]))
 def test_times_of_any_range_are_sorted_stably(times: list[int], scale: int) -> None:
     ends = np.array([0, *times]) * scale
-    assert order_module._time_order(ends).tolist() == np.argsort(ends, kind="stable").tolist()
+    assert waiting_module._time_order(ends).tolist() == np.argsort(ends, kind="stable").tolist()
 
 
 def test_interval_is_placed_by_its_end() -> None:
@@ -387,7 +387,7 @@ def test_rows_pushed_singly_wait_in_few_runs() -> None:
     for end in range(2_000):
         order.push(rows_of([end]))
     assert order.waiting == 2_000
-    assert len(order._runs) <= 12
+    assert len(order._waiting._runs) <= 12
 
 
 def test_rows_given_out_are_not_held_in_memory() -> None:
@@ -395,9 +395,9 @@ def test_rows_given_out_are_not_held_in_memory() -> None:
     order.push(rows_of([*range(1_000), 1_005]))
     order.push(rows_of([1_012]))
     assert order.waiting < 20
-    assert all(run.rows.base is None or len(run.rows.base) <= 40 for run in order._runs)
+    assert all(run.rows.base is None or len(run.rows.base) <= 40 for run in order._waiting._runs)
 
 
 def test_column_is_that_of_the_row_layout() -> None:
-    assert order_module.END == layout.END
-    assert order_module._NOTHING.rows.shape[1] == layout.ROW_WIDTH
+    assert waiting_module.END == layout.END
+    assert waiting_module.NOTHING.rows.shape[1] == layout.ROW_WIDTH

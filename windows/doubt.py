@@ -16,6 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from retewave.windows.waiting import late
+
 __all__ = ["ACCEPTED", "BEGINNING", "DOUBTED", "FAR", "FUTURE", "LATE", "Doubt"]
 
 Ends = NDArray[np.int64]
@@ -60,8 +62,8 @@ class Doubt:
         np.maximum(np.maximum.accumulate(ends[:-1]), base, out=before[1:])
         if (ends - before > self.bound).any():
             return self._one_by_one(ends, newest, lateness, floor, last)
-        late = ends < np.maximum(before - lateness, floor)
-        return np.where(late, LATE, ACCEPTED).astype(np.int8) if late.any() else None
+        behind = late(ends, np.maximum(before - lateness, floor), closed=False)
+        return np.where(behind, LATE, ACCEPTED).astype(np.int8) if behind.any() else None
 
     def _one_by_one(self, ends: Ends, newest: int | None, lateness: int, floor: int, last: bool) -> Verdicts:
         """Return the same where something is doubted, which is seldom."""

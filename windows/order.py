@@ -24,29 +24,19 @@ Not here: what a late row means (the handlers decide), and the clock on the wall
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retewave.windows.doubt import ACCEPTED, BEGINNING, DOUBTED, FAR, FUTURE, LATE, Doubt
+from retewave.windows.waiting import END, NOTHING, Rows, Run, Waiting, in_time_order
 
 __all__ = ["Handler", "Order", "Rows"]
 
-Rows = NDArray[np.int64]  # [n, 7]: see retewave.rete.rows
 Places = NDArray[np.intp]  # places of rows in a block
 Handler = Callable[[Rows], None]
 
-END = 4  # the column by which rows are ordered, as in retewave.rete.rows (a test compares the two)
 LONGEST = 2**60  # no lateness or bound may be longer: sums of times stay in int64
-
-
-@dataclass(frozen=True)
-class Run:
-    """Rows and their times; where rows wait, in time order."""
-
-    rows: Rows  # [n, 7]
-    ends: Rows  # [n]: their END, contiguous for the search
 
 
 class Order:
@@ -78,9 +68,9 @@ class Order:
         self.late = 0  # rows counted as late so far
         self.future = 0  # rows quarantined so far
         self.newest: int | None = None  # the greatest END accepted; None before any arrival
-        self._doubted = _NOTHING  # rows of one END that wait for the next arrival
+        self._doubted = NOTHING  # rows of one END that wait for the next arrival
         self._floor = BEGINNING  # what a flush has raised the watermark to
-        self._runs: list[Run] = []  # waiting rows: older arrivals first, each run longer than the next
+        self._waiting = Waiting()  # accepted rows that are not given out yet
 
     @property
     def watermark(self) -> int | None:
@@ -92,16 +82,16 @@ class Order:
     @property
     def waiting(self) -> int:
         """How many rows are accepted and not given out yet."""
-        return sum(len(run.ends) for run in self._runs)
+        return len(self._waiting)
 
     @property
     def doubted(self) -> int:
         """How many rows wait for the next arrival, which decides what they are."""
-        return len(self._doubted.ends)
+        return len(self._doubted)
 
     def held(self) -> Rows:
         """Return all rows that came in and went nowhere yet."""
-        return np.concatenate([*(run.rows for run in self._runs), self._doubted.rows])
+        return np.concatenate([self._waiting.rows(), self._doubted.rows])
 
     def push(self, rows: Rows) -> Rows:
         """Take a block of arrivals; return the rows that are ready, in time order.
@@ -111,15 +101,17 @@ class Order:
         """
         if len(rows) == 0:
             return rows
-        if self.lateness == 0 and not self._runs and self._passes(rows[:, END]):
+        if self.lateness == 0 and not len(self._waiting) and self._passes(rows[:, END]):
             self.newest = int(rows[-1, END])
             return rows
-        return self._taken(_joined(self._doubted, Run(rows, np.ascontiguousarray(rows[:, END]))))
+        if len(self._doubted):
+            rows = np.concatenate([self._doubted.rows, rows])
+        return self._taken(Run.of(rows))
 
     def _taken(self, block: Run, *, last: bool = False) -> Rows:
         """Judge arrivals, those that were doubted before among them; return the rows that are ready."""
         accepted = self._accepted(block, last)
-        if len(accepted.ends) == 0:
+        if len(accepted) == 0:
             return accepted.rows
         newest = int(accepted.ends.max())
         self.newest = newest if self.newest is None else max(self.newest, newest)
@@ -127,10 +119,10 @@ class Order:
 
     def flush(self) -> Rows:
         """Return all that waits, in time order; whatever is earlier is late from now on."""
-        ready = self._taken(self._doubted, last=True) if len(self._doubted.ends) else _NOTHING.rows
+        ready = self._taken(self._doubted, last=True) if len(self._doubted) else NOTHING.rows
         if self.newest is not None:
             self._floor = max(self._floor, self.newest)
-        rest = self._released(_NOTHING)
+        rest = self._released(NOTHING)
         return np.concatenate([ready, rest]) if len(ready) else rest
 
     def state(self) -> dict[str, Rows]:
@@ -141,23 +133,24 @@ class Order:
         >>> order.waiting, order.newest
         (0, None)
         """
-        run = _merged(self._runs)
         begun, floor = self.newest is not None, self.watermark
         clock = [begun, self.newest or 0, BEGINNING if floor is None else floor, self.late, self.future]
         clock.append(self.doubt.of_first)
-        return {"waiting": run.rows, "doubted": self._doubted.rows, "clock": np.array(clock, np.int64)}
+        waiting = in_time_order([Run.of(self._waiting.rows())])
+        return {"waiting": waiting.rows, "doubted": self._doubted.rows, "clock": np.array(clock, np.int64)}
 
     def put(self, state: Mapping[str, Rows]) -> None:
         """Go on where `state()` was taken; a greater lateness does not bring back what was too late."""
         begun, newest, self._floor, self.late, self.future, doubts_first = (int(number) for number in state["clock"])
         self.newest, self.doubt.of_first = newest if begun else None, bool(doubts_first)
-        self._runs = [run for run in [_run(state["waiting"])] if len(run.ends)]
-        self._doubted = _run(state["doubted"])
+        self._waiting = Waiting()
+        self._waiting.add(Run.of(np.array(state["waiting"], np.int64)))
+        self._doubted = Run.of(np.array(state["doubted"], np.int64))
 
     def _passes(self, ends: Rows) -> bool:
         """Say whether a block is in order and in bounds as it is."""
         first, bound = int(ends[0]), self.doubt.bound
-        if len(self._doubted.ends) or (self.newest is None and self.doubt.doubts_first(first)):
+        if len(self._doubted) or (self.newest is None and self.doubt.doubts_first(first)):
             return False
         newest = first if self.newest is None else self.newest
         if len(ends) == 1:
@@ -173,12 +166,12 @@ class Order:
         """
         verdicts = self.doubt.verdicts(block.ends, self.newest, lateness=self.lateness, floor=self._floor, last=last)
         if verdicts is None:
-            self._doubted = _NOTHING
+            self._doubted = NOTHING
             return block
         late, future, doubted = (np.flatnonzero(verdicts == each) for each in (LATE, FUTURE, DOUBTED))
         self._hand_over(block.rows, late, future)
-        self._doubted = _picked(block, doubted)
-        return _picked(block, np.flatnonzero(verdicts == ACCEPTED))
+        self._doubted = block[doubted]
+        return block[np.flatnonzero(verdicts == ACCEPTED)]
 
     def _hand_over(self, rows: Rows, late: Places, future: Places) -> None:
         """Give the late and the quarantined rows to their handlers, then count them."""
@@ -193,42 +186,11 @@ class Order:
         """Return what is ready of the waiting and the arrived rows; keep the rest waiting."""
         watermark = self.watermark
         if watermark is None:
-            return _NOTHING.rows
-        taken = []
-        for place, run in enumerate(self._runs):
-            count = _count_until(run, watermark)
-            taken.append(Run(run.rows[:count], run.ends[:count]))
-            self._runs[place] = _without_first(run, count)
-        self._runs = [run for run in self._runs if len(run.ends)]
-        ready = _merged([*taken, arrived])
-        count = _count_until(ready, watermark)
-        if count < len(ready.ends):
-            self._keep(Run(ready.rows[count:].copy(), ready.ends[count:].copy()))
+            return NOTHING.rows
+        ready = in_time_order([*self._waiting.until(watermark), arrived])
+        count = int(np.searchsorted(ready.ends, watermark, side="right"))
+        self._waiting.add(Run(ready.rows[count:].copy(), ready.ends[count:].copy()))
         return ready.rows[:count]
-
-    def _keep(self, run: Run) -> None:
-        """Add a run to those that wait.
-
-        Runs are merged as the digits of a counter carry: each row is moved a logarithmic number of times.
-        """
-        self._runs.append(run)
-        while len(self._runs) > 1 and len(self._runs[-2].ends) <= 2 * len(self._runs[-1].ends):
-            last = self._runs.pop()
-            self._runs[-1] = _merged([self._runs[-1], last])
-
-
-_NOTHING = Run(np.zeros((0, 7), np.int64), np.zeros(0, np.int64))
-
-
-def _run(rows: Rows) -> Run:
-    rows = np.array(rows, np.int64)
-    return Run(rows, np.ascontiguousarray(rows[:, END]))
-
-
-def _joined(earlier: Run, later: Run) -> Run:
-    if not len(earlier.ends):
-        return later
-    return Run(np.concatenate([earlier.rows, later.rows]), np.concatenate([earlier.ends, later.ends]))
 
 
 def _checked(name: str, duration: int) -> int:
@@ -236,49 +198,3 @@ def _checked(name: str, duration: int) -> int:
     if not 0 <= duration <= LONGEST:
         raise ValueError(f"{name} must be from 0 to {LONGEST} microseconds, not {duration}")
     return int(duration)
-
-
-def _merged(runs: list[Run]) -> Run:
-    """Return one run of several, or of rows in no order; of equal END, those of the earlier run go first."""
-    runs = [run for run in runs if len(run.ends)]
-    if not runs:
-        return _NOTHING
-    run = runs[0]
-    if len(runs) > 1:
-        run = Run(np.concatenate([each.rows for each in runs]), np.concatenate([each.ends for each in runs]))
-    if (run.ends[1:] >= run.ends[:-1]).all():
-        return run
-    return _picked(run, _time_order(run.ends))
-
-
-def _time_order(ends: Rows) -> Places:
-    """Return the stable order of times.
-
-    NumPy sorts 16 bits by radix, and 64 by comparison; within 71 minutes, twice 16 is three times as fast.
-    """
-    since = ends - ends.min()
-    if since.max() >= 2**32:
-        return np.argsort(ends, kind="stable")
-    low = np.argsort(since.astype(np.uint16), kind="stable")
-    high = (since >> 16).astype(np.uint16)
-    return low[np.argsort(high[low], kind="stable")]
-
-
-def _picked(run: Run, places: Places) -> Run:
-    return Run(run.rows.take(places, axis=0), run.ends.take(places))
-
-
-def _count_until(run: Run, time: int) -> int:
-    """Return how many rows of a run in time order have END <= time."""
-    return int(np.searchsorted(run.ends, time, side="right"))
-
-
-def _without_first(run: Run, count: int) -> Run:
-    """Return a run without its first rows, copied once it would hold on to more than twice its size."""
-    if count == 0:
-        return run
-    rest = Run(run.rows[count:], run.ends[count:])
-    whole = rest.rows.base
-    if whole is not None and len(whole) > 2 * len(rest.ends):
-        return Run(rest.rows.copy(), rest.ends.copy())
-    return rest

@@ -18,7 +18,6 @@ import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from operator import itemgetter
 from struct import Struct
 from typing import Protocol
@@ -33,6 +32,7 @@ from retewave.spark.job import Job
 from retewave.spark.reported import Reported, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
+from retewave.windows.waiting import Run, Waiting, late
 
 __all__ = ["Arrival", "Shard", "Step", "Store", "shard_of"]
 
@@ -125,63 +125,6 @@ class _Intake:
     bound: int  # microseconds: rows up to this time come too late
     newest: list[int] = field(default_factory=list)  # microseconds: the latest time in each packet
     late: int = 0  # rows that came too late
-
-
-class Waiting:
-    """Rows that wait for what may come before them: pieces, each in time order, in the order of their arrival."""
-
-    def __init__(self) -> None:
-        self._pieces: list[np.ndarray] = []
-        self._count = 0  # rows
-        self._oldest = AFTER_ALL  # nothing that waits is earlier
-
-    def __len__(self) -> int:
-        return self._count
-
-    def has_until(self, time: int) -> bool:
-        """Tell whether there may be rows up to a time; this costs nothing, however much waits."""
-        return self._oldest <= time
-
-    def rows(self) -> np.ndarray:
-        """Return all rows."""
-        return np.concatenate([np.empty((0, ROW_WIDTH), np.int64), *self._pieces])
-
-    def oldest(self) -> int | None:
-        """Return the earliest time, if anything waits."""
-        return min((int(piece[0, END]) for piece in self._pieces), default=None)
-
-    def add(self, rows: np.ndarray, bound: int) -> int:
-        """Take the rows that are later than a bound; return how many they are."""
-        if (rows[1:, END] < rows[:-1, END]).any():
-            rows = rows[np.argsort(rows[:, END], kind="stable")]
-        kept = rows[np.searchsorted(rows[:, END], bound, side="right") :]
-        if len(kept):
-            self._pieces.append(kept)
-            self._count += len(kept)
-            self._oldest = min(self._oldest, int(kept[0, END]))
-        return len(kept)
-
-    def until(self, time: int) -> Iterator[np.ndarray]:
-        """Hand out the rows up to a time, in time order; rows of one time in the order of their arrival.
-
-        What is not handed out yet waits: the dictionary may be swept meanwhile.
-        """
-        if not self.has_until(time):
-            return
-        due, later = [], []
-        for piece in self._pieces:
-            cut = int(np.searchsorted(piece[:, END], time, side="right"))
-            due += [piece[:cut]] if cut else []
-            later += [piece[cut:]] if cut < len(piece) else []
-        in_order = sorted(due, key=lambda piece: int(piece[0, END]))
-        if any(one[-1, END] >= other[0, END] for one, other in pairwise(in_order)):
-            rows = np.concatenate(due)
-            in_order = [rows[np.argsort(rows[:, END], kind="stable")]]
-        self._pieces = in_order + later
-        for _ in in_order:
-            self._count -= len(self._pieces[0])
-            yield self._pieces.pop(0)
-        self._oldest = min((int(piece[0, END]) for piece in self._pieces), default=AFTER_ALL)
 
 
 class Shard:
@@ -297,7 +240,9 @@ class Shard:
         """Let the rows of a packet wait that do not come too late."""
         rows = self._decoded(payload)
         intake.newest.append(int(rows[:, END].max(initial=BEFORE_ALL)))
-        intake.late += len(rows) - self._waiting.add(rows, intake.bound)
+        behind = late(rows[:, END], intake.bound, closed=True)
+        self._waiting.add(Run.of(rows[~behind] if behind.any() else rows))
+        intake.late += int(behind.sum())
 
     def _decoded(self, payload: bytes) -> np.ndarray:
         ids, numbers = unpack(self.engine.terms, payload)
@@ -314,9 +259,9 @@ class Shard:
 
     def _pour(self, until: int) -> Iterator[bytes]:
         """Pour the rows that wait, up to a time, in time order; yield what they match."""
-        for rows in self._waiting.until(until):
+        for run in self._waiting.until(until):
             self._poured = until
-            yield from self._found(rows)
+            yield from self._found(run.rows)
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
         for batches in self.engine.live.pour(rows, _CLOCK):
