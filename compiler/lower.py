@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from retewave.compiler.expressions import Variable
 from retewave.compiler.normal import Branch, ExtendStep, FilterStep, Step
@@ -22,7 +23,7 @@ from retewave.epsilon.dispatch import Route as Derived
 from retewave.rete import layout as at
 from retewave.rete.network import Alpha, Edge, Instance, Key, Network, Node, Route, Slot, Terminal
 
-__all__ = ["Lowered", "Output", "SlotPlan", "lower"]
+__all__ = ["AlphaMemory", "Lowered", "Output", "SlotPlan", "lower"]
 
 _EQUAL = {(0, 2): at.EQUAL_SO, (0, 1): at.EQUAL_SP, (1, 2): at.EQUAL_PO}
 
@@ -46,6 +47,16 @@ class SlotPlan:
     filters: tuple[SlotFilter, ...]  # what its rows have passed
 
 
+@dataclass(frozen=True)
+class AlphaMemory:
+    """A slot that an α test feeds."""
+
+    slot: int  # its number
+    test: AlphaTest  # what its rows have passed
+    filters: tuple[SlotFilter, ...]  # likewise
+    window: int  # how long it keeps them
+
+
 @dataclass
 class Lowered:
     """A network, and how its parts relate to the plan."""
@@ -56,6 +67,25 @@ class Lowered:
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
+
+    @cached_property
+    def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
+        """Return the α-memories by the predicate that they ask for (None: any).
+
+        Of those that hold the same there is one, that with the widest window.
+        """
+        found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
+        for number, slot in enumerate(self.slots):
+            test = self.plan.producers[slot.producer]
+            if isinstance(test, AlphaTest):
+                window = self.network.nodes[self.network.slots[number].node].window
+                former = found.get((test, slot.filters))
+                if former is None or window > former.window:
+                    found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)
+        grouped: dict[bytes | None, list[AlphaMemory]] = {}
+        for memory in found.values():
+            grouped.setdefault(memory.test.atom.predicate, []).append(memory)
+        return grouped
 
 
 def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> Lowered:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["ACCEPT", "ACCEPT_OBJECT", "REFUSE", "Acceptance", "accept_all", "sieve_of"]
+__all__ = ["ACCEPT", "ACCEPT_OBJECT", "REFUSE", "Acceptance", "accept_all", "either", "sieve_of"]
 
 REFUSE = 0  # no pattern asks for the predicate
 ACCEPT = 1  # every triple with the predicate
@@ -36,6 +36,22 @@ def accept_all() -> Acceptance:
     1
     """
     return Acceptance(1, np.zeros(1, np.uint8), np.zeros(1, np.uint8))
+
+
+def either(one: Acceptance, other: Acceptance) -> Acceptance:
+    """Return the acceptance of what one of two accepts.
+
+    >>> of = lambda *words: Acceptance(0, np.array(words, np.uint8), np.zeros(1, np.uint8))
+    >>> either(of(REFUSE, ACCEPT_OBJECT, ACCEPT), of(REFUSE, ACCEPT)).predicates.tolist()
+    [0, 1, 1]
+    """
+    predicates, objects = (np.zeros(max(len(a), len(b)), np.uint8) for a, b in zip(one[1:], other[1:], strict=True))
+    for each in (one, other):
+        objects[: len(each.objects)] |= each.objects
+        of = predicates[: len(each.predicates)]
+        wider = (each.predicates == ACCEPT) | (of == REFUSE)
+        of[wider] = each.predicates[wider]
+    return Acceptance(one.everything | other.everything, predicates, objects)
 
 
 def sieve_of(acceptance: Acceptance, hashes: np.ndarray) -> np.ndarray:

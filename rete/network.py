@@ -155,6 +155,7 @@ class _Assembler:
     def __init__(self, network: Network, seed: int) -> None:
         self.network = network
         self.seed = np.int64(seed)
+        self.times = network.times
         self.predicates = sorted({*network.known, *(p for _, p, _ in network.keys if p)})
         self.header = [0] * at.N_HEADER
         self.records: list[int] = []  # of all sections that are made
@@ -188,7 +189,7 @@ class _Assembler:
 
     def net(self) -> np.ndarray:
         network, header = self.network, self.header
-        times = network.times
+        times = self.times
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         self._dispatch()
@@ -296,7 +297,7 @@ class _Assembler:
     def _slot(self, number: int, slot: Slot) -> list[int]:
         lists = at.G_KEY + self.network.nodes[slot.node].keys
         return [
-            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, 1 + self.network.times + slot.columns,
+            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, 1 + self.times + slot.columns,
             _state(number), lists + slot.index,
         ]  # fmt: skip
 
@@ -306,7 +307,7 @@ class _Assembler:
         lists = at.G_KEY + node.keys
         group_words = lists + len(node.slots)
         # Whoever fits without ends must fit with them: the first interval must not find a network too wide.
-        row_words = 1 + max(2, self.network.times) + max(self.network.slots[slot].columns for slot in node.slots)
+        row_words = 1 + max(2, self.times) + max(self.network.slots[slot].columns for slot in node.slots)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
         first, count = self._edges(node.edges, edges)
@@ -316,7 +317,7 @@ class _Assembler:
             first, count, columns = last.query, last.branch, [node.out[column] for column in last.out]
         out: list[int] = []
         for slot, column in columns:
-            out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.network.times + column]
+            out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.times + column]
         relations = [word for r in node.relations for word in (r.left, r.right, r.code)]
         self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
         return [

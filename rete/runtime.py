@@ -76,7 +76,7 @@ class Runtime:
     _address: int = field(init=False)  # of the cells
     _told: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)  # what the cells were told
     _progress: memoryview = field(init=False)  # state.progress, of which single words are read and written faster
-    _nothing: np.ndarray = field(init=False)  # no output rows
+    nothing: np.ndarray = field(init=False)  # no output rows
     _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
     _cursor: np.ndarray = field(init=False)  # how far that is
     _outs: Pool = field(init=False)  # arrays for output rows
@@ -89,13 +89,18 @@ class Runtime:
         self.state = new_state(net, arena, self.depth)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
-        self._nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
+        self.nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
 
     @property
     def arena(self) -> np.ndarray:
         """The network's memories."""
         return self.state.arena
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether its rows have ends of their own: some may be no instants."""
+        return bool(self.state.net[at.N_TIMES] > 1)
 
     def pour(self, rows: np.ndarray, values: Values) -> Iterator[np.ndarray]:
         """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows.
@@ -167,12 +172,12 @@ class Runtime:
             self._connect(values)
         count = word[P_COUNT]
         if count == 0:
-            return said, word[P_ROW], self._nothing
+            return said, word[P_ROW], self.nothing
         return said, word[P_ROW], self._taken(count)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
-        out, width = self.state.out, self._nothing.shape[1]
+        out, width = self.state.out, self.nothing.shape[1]
         rows = out[: count * width].reshape(count, width)
         if count < FEW:
             return rows.copy()

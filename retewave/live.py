@@ -1,8 +1,9 @@
-"""The network that runs: made when the queries change, poured into, swept.
+"""The networks that run: made when the queries change, poured into, swept.
 
-Data's way: rows in time order -> **network** -> batches of matches.
-Whatever changes the queries marks the network stale; before the next row a new one is made and takes over what the old
-one's α-memories hold.
+Data's way: rows in time order -> **networks** -> batches of matches.
+Whatever changes the queries marks the networks stale.  Before the next row a few changes make the young network anew
+(`retewave/networks.py`), many the main one, of all queries; either takes over what the former ones' α-memories hold.
+Who asks for the network (`current`) gets one of all queries.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retewave.compiler.shape import Listener
 from retewave.datasets import Datasets
 from retewave.errors import LimitError
 from retewave.log import Tally, log
 from retewave.match import Matches
+from retewave.networks import Networks, are_few
 from retewave.news import joined, news, plain
 from retewave.registry import Registry
 from retewave.rete import layout as at
@@ -43,6 +46,7 @@ Held = Callable[[], list[np.ndarray]]
 SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
 _FEW = 16  # terms that no row accounts for are worth a sweep when they are one in so many
 _MANY_TIMES = 16  # a sweep that seems to be in vain is put off until the terms are so many times what the last one left
+_SETTLING = 1 << 8  # rows a query after which the young network's queries join the main one: until then it is cheaper
 _PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
 
 
@@ -55,14 +59,15 @@ class Live:
         registry.network = self.current
         self.datasets = datasets  # schema and static data
         self.options = options  # what the user chose
-        self.running: Running | None = None  # the network; none before it is first needed
+        self.networks: Networks | None = None  # none before they are first needed
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
         self._shed_tally = Tally("%s of the oldest rows are dropped, as the bound on live rows is met")
         self._rows_before = 0  # live rows when the last sweep began
         self._rows_ahead = 0  # rows that were waiting then
-        self._generation = -1  # the registry's when the network was made
+        self._generation = -1  # the registry's when the networks were made
+        self._settles = 0  # the number of rows poured at which the young network's queries join the main one
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been found
         self.stated = joined([])  # what they have been found to match before the stream: plain output rows
@@ -77,55 +82,106 @@ class Live:
 
     def acceptance(self) -> Acceptance:
         """Return which triples a reader may drop; readers' threads ask, and must never make a network."""
-        return (self.running or self.current()).acceptance
+        return (self.networks or Networks(self.current())).acceptance
+
+    @property
+    def running(self) -> Running | None:
+        """The main network, if there is one yet."""
+        return None if self.networks is None else self.networks.main
 
     def current(self) -> Running:
-        """Return the network of the queries as they are now; a new one is not loaded yet."""
-        if self.running is None or self._generation != self.registry.generation:
+        """Return the one network of the queries as they are now; a new one is not loaded yet."""
+        if self.networks is None or self._generation != self.registry.generation or not self.networks.one:
             self._renew()
-        assert self.running is not None
-        return self.running
+        assert self.networks is not None
+        return self.networks.main
+
+    def _follow(self) -> Networks:
+        """Return networks of the queries as they are now."""
+        networks, stale = self.networks, self._generation != self.registry.generation
+        if networks is None or (stale and not self._may_be_young(networks)):
+            self._renew()
+        elif stale:
+            self._renew_young(networks)
+        elif not networks.one and self.triples >= self._settles:
+            self._renew()
+        assert self.networks is not None
+        return self.networks
+
+    def _may_be_young(self, networks: Networks) -> bool:
+        """Tell whether the changes may be kept apart.
+
+        Before the stream all queries are planned at once; a bound is one network's, and so are counters.
+        """
+        planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
+        apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
+        return apart and are_few(len(planned ^ registered), len(planned))
+
+    def _renew_young(self, networks: Networks) -> None:
+        """Make the young network anew: of the queries that the main one lacks, if there are any."""
+        main, former = networks.main, networks.young
+        lacking = self.registry.queries.keys() - main.outcome.queries.keys()
+        gone = frozenset(main.outcome.queries.keys() - self.registry.queries.keys())
+        young = former
+        if lacking != (former.outcome.queries.keys() if former else set()):
+            young = self._loaded_young(networks, lacking) if lacking else None
+            if former is not None:
+                self._give_up(former)
+        self.networks, self._generation = Networks(main, young, gone), self.registry.generation
+        self._known = set(self.registry.queries)
+        self._settles = self.triples + self.networks.live_rows + _SETTLING * len(self.registry.queries)
+
+    def _loaded_young(self, networks: Networks, lacking: set[int]) -> Running:
+        """Return a network of some queries that begins with what the others' memories hold."""
+        for each in networks.all:
+            each.runtime.collect()
+        listeners = self.registry.listeners(sorted(lacking))
+        young = self._built(listeners, self.options, self.intervals or networks.main.runtime.has_ends)
+        if self._sweep is not None:
+            self._sweep.follow(networks.young, young)
+        self._found += self._new(list(load(young, self.terms, self.datasets.static, networks.all)), young)
+        if networks.young is not None:
+            young.outcome.take_over(networks.young.outcome)
+        return young
 
     def _renew(self) -> None:
-        """Make the network anew, and keep the matches that new queries have in it for the next `pour`."""
+        """Make one network of all queries, and keep the matches that new queries have in it for the next `pour`."""
         self.leave_sweep()
         began = time.perf_counter()
-        former, registry = self.running, self.registry
-        if former is not None and former.lowered.network.times > 1:
+        former, registry = () if self.networks is None else self.networks.all, self.registry
+        if any(each.runtime.has_ends for each in former):
             self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
-        if former is not None:
-            former.runtime.collect()  # else a new query would find what was only not yet collected
-        static = self.datasets.static
+        for each in former:
+            each.runtime.collect()  # else a new query would find what was only not yet collected
         without_bound = replace(self.options, max_live_rows=0)
-        running = self._built(without_bound)
-        found = list(load(running, self.terms, static, former))
+        running = self._built(registry.listeners(), without_bound, self.intervals)
+        found = list(load(running, self.terms, self.datasets.static, former))
         running.runtime.bound(self.options.max_live_rows)
-        if former is None:
+        if not former:
             rehearse(running)
-        else:
-            held = totals(former.runtime.arena)
-            self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
-            running.outcome.take_over(former.outcome)
-            former.leave()
-            self.terms.worthwhile = True  # what only the former one has used can go
+        for each in former:
+            running.outcome.take_over(each.outcome)
+            self._give_up(each)
         self._found += self._new(found, running)
         self._known = set(registry.queries)
-        self.running, self._generation = running, registry.generation
+        self.networks, self._generation = Networks(running), registry.generation
         nodes, taken = len(running.lowered.network.nodes), 1000 * (time.perf_counter() - began)
         log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
 
-    def _built(self, options: Options) -> Running:
-        """Return a network for the queries, empty."""
-        registry, datasets = self.registry, self.datasets
-        return build(
-            registry.listeners(),
-            registry.queries,
-            datasets.schema.network,
-            self.terms,
-            datasets.static,
-            options,
-            self.intervals,
-        )
+    def _give_up(self, former: Running) -> None:
+        """Go on without a network."""
+        held = totals(former.runtime.arena)
+        self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
+        if self._sweep is not None:
+            self._sweep.follow(former, None)
+        former.leave()
+        self.terms.worthwhile = True  # what only the former one has used can go
+
+    def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> Running:
+        """Return a network for some queries, empty."""
+        queries = {each.number: self.registry.queries[each.number] for each in listeners}
+        datasets = self.datasets
+        return build(listeners, queries, datasets.schema.network, self.terms, datasets.static, options, intervals)
 
     def _meet_interval(self) -> None:
         """Make the network anew, with room for the ends of items: the first that is no instant has come."""
@@ -141,7 +197,7 @@ class Live:
             fresh = news(rows, self.stated, outputs)
             self.stated = plain(rows, outputs)
             return [fresh]
-        new = [number for number in self.registry.queries if number not in self._known]
+        new = list(self.registry.queries.keys() - self._known)
         return [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
 
     def take_over(
@@ -151,8 +207,8 @@ class Live:
         self.leave_sweep()
         registry = self.registry
         self.intervals = counts["intervals"]
-        running = self._built(self.options)
-        self.running, self._generation, self._found = running, registry.generation, [found]
+        running = self._built(registry.listeners(), self.options, self.intervals)
+        self.networks, self._generation, self._found = Networks(running), registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
         self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
         self.collected, self.shed = counts["collected"], counts["shed"]
@@ -166,16 +222,16 @@ class Live:
         """
         self.wait(rows)
         behind = self.triples + came
-        self.current()  # a new network may have found something
+        self._follow()  # a new network may have found something
         if self._found:
             yield from self._first_matches(clock)
         while len(self.waiting):
-            running = self.current()
+            networks = self._follow()
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
-            out, poured, said = running.runtime.pour_some(next_rows, self.terms.values)
-            self._count(poured, running)
-            if len(out):
-                found = running.outcome.matches(out, clock)
+            outs, poured, said = networks.pour_some(next_rows, self.terms.values)
+            self._count(poured, networks.main)
+            if any(map(len, outs)):
+                found = networks.matches(outs, clock)
                 if found:  # what is refused in Python, or by DISTINCT, is nobody's
                     yield self._noted(found)
                 yield from self._first_matches(clock)
@@ -184,7 +240,7 @@ class Live:
             elif said == at.AT_LIMIT:
                 raise self._at_bound()
             elif said == at.NEEDS_ARENA:
-                raise running.runtime.full()
+                raise networks.main.runtime.full()
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
@@ -214,14 +270,10 @@ class Live:
 
     def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what new queries have already matched: static data alone, or what the memories held."""
-        outcome = self.current().outcome
         while self._found:
-            out = self._found.pop(0)
-            rows = out[np.isin(out[:, at.O_QUERY], list(outcome.queries))]
-            batches = outcome.matches(rows, clock) if len(rows) else []
+            batches = self._follow().first_matches(self._found.pop(0), clock)
             if batches:
                 yield self._noted(batches)
-                outcome = self.current().outcome
 
     @property
     def found(self) -> np.ndarray:
@@ -280,7 +332,7 @@ class Live:
         return self.terms.worthwhile or _FEW * unaccounted >= self.terms.passing or self.terms.due(_MANY_TIMES)
 
     def _live_rows(self) -> int:
-        return totals(self.current().runtime.arena).live
+        return 0 if self.networks is None else self.networks.live_rows
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
@@ -298,4 +350,4 @@ class Live:
             marks = self.terms.begin_sweep()
         self._rows_before, self._rows_ahead = self._live_rows(), sum(map(len, waiting))
         held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
-        return Sweep(self.terms, marks, self.current(), held, self._batches)
+        return Sweep(self.terms, marks, self._follow().all, held, self._batches)

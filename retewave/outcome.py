@@ -37,19 +37,24 @@ class Outcome:
         """Return what the rows of a query go through, in order."""
         return self.deciding, *self.reports.get(number, ())
 
-    def matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
-        """Return the matches that output rows make, a batch a query; `places` tell their common order."""
+    def matches(self, rows: np.ndarray, clock: Clock, places: np.ndarray | None = None) -> list[Matches]:
+        """Return the matches that output rows make, a batch a query; `places` tell their common order.
+
+        That is the order of the rows, unless the places are given.
+        """
         found: list[Matches] = []
+        if places is None:
+            places = np.arange(len(rows))
         numbers = rows[:, at.O_QUERY]
         if len(rows) == 1 or (numbers == numbers[0]).all():
-            batch = self._of_query(self.queries[int(numbers[0])], rows, np.arange(len(rows)), clock)
+            batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock)
             return [batch] if len(batch) else []
         order = np.argsort(numbers, kind="stable")
         ordered, by_query = rows[order], numbers[order]
         begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
         for begin, end in pairwise(begins):  # copies: whoever holds one query's matches is not to hold all
-            query, places = self.queries[int(by_query[begin])], order[begin:end].copy()
-            batch = self._of_query(query, ordered[begin:end].copy(), places, clock)
+            query = self.queries[int(by_query[begin])]
+            batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock)
             if len(batch):
                 found.append(batch)
         return found

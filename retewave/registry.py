@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,9 +119,9 @@ class Registry:
     def __contains__(self, query: Query) -> bool:
         return self.queries.get(query.number) is query
 
-    def listeners(self) -> list[Listener]:
-        """Return the queries as the planner needs them, oldest first."""
-        return list(self._listeners.values())
+    def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
+        """Return queries as the planner needs them: all, oldest first, or those of some numbers."""
+        return list(self._listeners.values()) if numbers is None else [self._listeners[number] for number in numbers]
 
     def stream_number(self, iri: str | None) -> int:
         """Return the number of a stream; 0 for one without a name, which every query hears."""

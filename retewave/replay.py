@@ -1,4 +1,4 @@
-"""What a new network takes over of an old one: the live rows of its α-memories, as facts.
+"""What a new network takes over of former ones: the live rows of their α-memories, as facts.
 
 Every old memory whose test has something in common with a new α test serves it.  A memory holds, of the arrivals of one
 triple within its window, all or none (its filters look at the triple only), so several memories together hold a triple
@@ -7,9 +7,13 @@ as often as the one that holds it most often.  Where no memory has it, a new pat
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TypeAlias
+
 import numpy as np
 
-from retewave.compiler.lower import Lowered
+from retewave.compiler.lower import AlphaMemory, Lowered
 from retewave.compiler.plan import AlphaTest
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END, FACT_START, FACT_WIDTH, FACT_WINDOW_START
 from retewave.rete.runtime import Runtime
@@ -18,47 +22,51 @@ from retewave.rete.terms import Terms
 __all__ = ["facts_for"]
 
 
-def facts_for(new: Lowered, old: Lowered, runtime: Runtime, terms: Terms) -> np.ndarray:
+def facts_for(new: Lowered, former: Sequence[tuple[Lowered, Runtime]], terms: Terms) -> np.ndarray:
     """Return the facts that a new network's α tests take over, in the order of their ends."""
     found = [np.empty((0, FACT_WIDTH), dtype=np.int64)]
     for number, test in enumerate(new.plan.producers):
         if isinstance(test, AlphaTest):
             alpha = new.alphas[number]
-            found.append(_union([_facts(alpha, test, old, slot, runtime, terms) for slot in _serving(test, old)]))
+            found.append(_union([_facts(alpha, test, *each, terms) for each in _serving(test, former)]))
     facts = np.concatenate(found)
     return facts[np.argsort(facts[:, FACT_END], kind="stable")]
 
 
-def _serving(test: AlphaTest, old: Lowered) -> list[int]:
-    """Return the slots that hold something of what a test asks for, without those that add nothing to another."""
-    fitting = [slot for slot in range(len(old.slots)) if _serves(_test_of(old, slot), test)]
-    whole = [slot for slot in fitting if not old.slots[slot].filters and _covers(_test_of(old, slot), test)]
+Source: TypeAlias = tuple[Lowered, Runtime, AlphaMemory]
+
+
+def _serving(test: AlphaTest, former: Sequence[tuple[Lowered, Runtime]]) -> list[Source]:
+    """Return the memories that hold something of what a test asks for, without those that add nothing to another."""
+    fitting = [
+        (lowered, runtime, memory)
+        for lowered, runtime in former
+        for memory in _asking(lowered, test.atom.predicate)
+        if _serves(memory.test, test)
+    ]
+    whole = [each for each in fitting if not each[2].filters and _covers(each[2].test, test)]
     if not whole:
         return fitting
-    widest = max(whole, key=lambda slot: _window(old, slot))
-    return [widest] + [slot for slot in fitting if _window(old, slot) > _window(old, widest)]
+    widest = max(whole, key=lambda each: each[2].window)
+    return [widest] + [each for each in fitting if each[2].window > widest[2].window]
 
 
-def _test_of(lowered: Lowered, slot: int) -> AlphaTest | None:
-    producer = lowered.plan.producers[lowered.slots[slot].producer]
-    return producer if isinstance(producer, AlphaTest) else None
+def _asking(lowered: Lowered, predicate: bytes | None) -> Iterator[AlphaMemory]:
+    """Yield the memories that may hold triples of a predicate, or of any."""
+    if predicate is None:
+        return chain.from_iterable(lowered.memories.values())
+    return chain(lowered.memories.get(predicate, ()), lowered.memories.get(None, ()))
 
 
-def _window(lowered: Lowered, slot: int) -> int:
-    return lowered.network.nodes[lowered.network.slots[slot].node].window
-
-
-def _serves(one: AlphaTest | None, other: AlphaTest) -> bool:
+def _serves(one: AlphaTest, other: AlphaTest) -> bool:
     """Say whether some triple may pass both tests."""
-    if one is None or one.streams != other.streams:
+    if one.streams != other.streams:
         return False
     return all(a is None or b is None or bool(a & b) for a, b in zip(_sets(one), _sets(other), strict=True))
 
 
-def _covers(general: AlphaTest | None, special: AlphaTest) -> bool:
+def _covers(general: AlphaTest, special: AlphaTest) -> bool:
     """Say whether all that passes `special` passes `general`."""
-    if general is None:
-        return False
     pairs = zip(_sets(general), _sets(special), strict=True)
     return set(general.equal) <= set(special.equal) and all(
         wide is None or (narrow is not None and narrow <= wide) for wide, narrow in pairs
@@ -83,10 +91,11 @@ def _sets(test: AlphaTest) -> tuple[frozenset[bytes] | None, ...]:
     return atom.subject, None if atom.predicate is None else frozenset((atom.predicate,)), atom.object
 
 
-def _facts(alpha: int, test: AlphaTest, old: Lowered, slot: int, runtime: Runtime, terms: Terms) -> np.ndarray:
-    """Return a slot's rows as facts of an α of the new network, without those that its test refuses."""
-    source, of, rows = _test_of(old, slot), old.slots[slot], runtime.rows_of(slot)
-    assert source is not None
+def _facts(
+    alpha: int, test: AlphaTest, former: Lowered, runtime: Runtime, memory: AlphaMemory, terms: Terms
+) -> np.ndarray:
+    """Return a memory's rows as facts of an α of the new network, without those that its test refuses."""
+    source, of, rows = memory.test, former.slots[memory.slot], runtime.rows_of(memory.slot)
     facts = np.zeros((len(rows), FACT_WIDTH), dtype=np.int64)
     facts[:, FACT_ALPHA] = alpha
     facts[:, FACT_END], facts[:, FACT_WINDOW_START], facts[:, FACT_START] = rows[:, 0], rows[:, 1], rows[:, 2]

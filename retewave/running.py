@@ -6,7 +6,7 @@ never operated on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,11 @@ class Running:
     def plan(self) -> Plan:
         """The plan."""
         return self.lowered.plan
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """No output rows."""
+        return self.runtime.nothing
 
     def leave(self) -> None:
         """Give it up: the constants of its queries are no longer its."""
@@ -97,8 +102,8 @@ def _reporting(query: Query, width: int) -> Reporting:
     return Reporting(CoolDown.empty(len(keys), on.within, on.most), keys)
 
 
-def load(running: Running, terms: Terms, static: np.ndarray, former: Running | None) -> Iterator[np.ndarray]:
-    """Pour in what is there before the stream: inline tables, static data, what the former network's memories hold."""
+def load(running: Running, terms: Terms, static: np.ndarray, former: Sequence[Running] = ()) -> Iterator[np.ndarray]:
+    """Pour in what is there before the stream: inline tables, static data, what former networks' memories hold."""
     runtime = running.runtime
     for number, producer in enumerate(running.plan.producers):
         if isinstance(producer, Table):
@@ -106,8 +111,8 @@ def load(running: Running, terms: Terms, static: np.ndarray, former: Running | N
                 ids = tuple(running.programs.id(text) for text in row)
                 yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
     yield from runtime.pour_facts(static_facts(running, terms, static), terms.values)
-    if former is not None:
-        yield from runtime.pour_facts(facts_for(running.lowered, former.lowered, former.runtime, terms), terms.values)
+    sources = [(each.lowered, each.runtime) for each in former]
+    yield from runtime.pour_facts(facts_for(running.lowered, sources, terms), terms.values)
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:

@@ -126,12 +126,13 @@ def _of_network(engine: Engine) -> dict[str, int]:
     """Return the counts of the network's arrays."""
     live = engine.live
     found = {"live_rows": 0, "static_rows": 0, "collected": live.collected, "shed": live.shed, "arena_bytes": 0}
-    if live.running is None:
-        return found
-    held = totals(live.running.runtime.arena)
-    found["live_rows"], found["static_rows"], found["arena_bytes"] = held.live, held.static, held.used_bytes
-    found["collected"] += held.collected
-    found["shed"] += held.shed
+    for each in () if live.networks is None else live.networks.all:
+        held = totals(each.runtime.arena)
+        found["live_rows"] += held.live
+        found["static_rows"] += held.static
+        found["collected"] += held.collected
+        found["shed"] += held.shed
+        found["arena_bytes"] += held.used_bytes
     return found
 
 

@@ -31,19 +31,20 @@ class Sweep:
         self,
         terms: Terms,
         marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
-        running: Running,
+        networks: Iterable[Running],
         held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there are not above zero
         matches: Iterable[Matches],
     ) -> None:
         self.freed = 0  # terms reclaimed so far
-        self._terms, self._running = terms, running
+        self._terms, self._networks = terms, list(networks)
         self._matches = list(matches)  # yet to be gone through, before what they hold is reclaimed
         self._marking = True
         self._next = terms.first_passing()  # the term to come to next
         self._marks = marks
         for ids in held:
             marks[np.maximum(ids, 0)] = 1
-        running.runtime.begin_marking(marks)
+        for each in self._networks:
+            each.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
         """Do so much work, counted in rows, matches and terms; say whether all is done."""
@@ -63,30 +64,41 @@ class Sweep:
         if self._marking:
             self._matches += matches
 
+    def follow(self, leaves: Running | None, joins: Running | None) -> None:
+        """Go on with another network in place of one; what it takes over of the other is yet to be poured into it."""
+        self._networks = [each for each in self._networks if each is not leaves]
+        if joins is not None:
+            self._networks.append(joins)
+            if self._marking:
+                joins.runtime.begin_marking(self._marks)
+
     def leave(self) -> None:
         """Give it up: what is not reclaimed yet stays until the next sweep."""
-        self._running.runtime.end_marking()
+        for each in self._networks:
+            each.runtime.end_marking()
         self._terms.leave_sweep()
 
     def _mark(self, work: int) -> int:
         """Mark what rows and matches hold, and what report stages remember; return the work that is left."""
-        work = self._running.runtime.mark_some(work)
+        for each in self._networks:
+            work = each.runtime.mark_some(work)
         while work > 0 and self._matches:
             batch = self._matches.pop()
             batch.outlast(self._marks)
             work -= len(batch)
         if work > 0:
-            running = self._running
-            running.outcome.advance(totals(running.runtime.arena).now)
-            running.outcome.mark(self._marks)
-            running.runtime.end_marking()
+            for each in self._networks:
+                each.outcome.advance(totals(each.runtime.arena).now)
+                each.outcome.mark(self._marks)
+                each.runtime.end_marking()
             self._marking = False
         return work
 
     def _forget(self, freed: np.ndarray) -> None:
         """Forget what filters said of terms whose ids will be others'."""
-        memo = self._running.runtime.memo
-        memo[:, freed[freed < memo.shape[1]]] = 0
+        for each in self._networks:
+            memo = each.runtime.memo
+            memo[:, freed[freed < memo.shape[1]]] = 0
         self.freed += len(freed)
 
 
@@ -95,4 +107,4 @@ def rehearse(running: Running) -> None:
     terms = Terms(seed=0)
     terms.intern(b"_:term")
     terms.reserve(1 << 21, 1 << 15)
-    Sweep(terms, terms.begin_sweep(), running, (), ()).go_on(1 << 20)
+    Sweep(terms, terms.begin_sweep(), (running,), (), ()).go_on(1 << 20)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 from naive import Item
 
 import retewave as rw
+from retewave import live
 from retewave.registry import CartesianWarning
 from retewave.rete.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
@@ -73,9 +76,26 @@ def test_a_restored_engine_goes_on_as_if_it_had_never_stopped(
     assert pushed_one_by_one(restored, rest) == pushed_one_by_one(engine, rest)
 
 
+@contextmanager
+def changes_kept(apart: bool) -> Iterator[None]:
+    """Let every change of queries make a young network, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live, "are_few", lambda *_: apart)
+        yield
+
+
 @LAW
-@given(case_of(), case_of(), st.integers(0, 12), st.integers(0, 12))
-def test_other_queries_that_come_and_go_change_nothing(case: Case, other: Case, comes: int, goes: int) -> None:
+@given(case_of(), case_of(), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.booleans())
+def test_other_queries_that_come_and_go_change_nothing(
+    case: Case, other: Case, comes: int, goes: int, joins: int, apart: bool
+) -> None:
+    with changes_kept(apart):
+        wanted, found = alone_and_with_a_guest(case, other, comes, goes, joins)
+    assert found == wanted
+
+
+def alone_and_with_a_guest(case: Case, other: Case, comes: int, goes: int, joins: int) -> tuple[Counter, Counter]:
+    """Return what a query finds alone, and what it finds beside a guest; at `joins` all become one network."""
     alone, _ = engine_for(case)
     engine, query = engine_for(case)
     wanted = pushed_one_by_one(alone, case)
@@ -88,16 +108,25 @@ def test_other_queries_that_come_and_go_change_nothing(case: Case, other: Case, 
                 guest = engine.register(other.text)
             if arrival == goes and guest is not None:
                 engine.remove(guest)
+        if arrival == joins:
+            engine.live.current()
         time = (item.start / 1e6, item.end / 1e6)
         for match in engine.push(written(item.triple), time=time, stream=item.stream):
             if match.query is query:
                 found[shown(match, arrival, case.query.distinct)] += 1
-    assert found == wanted
+    return wanted, found
 
 
 @LAW
-@given(case_of(), st.integers(0, 12))
-def test_a_query_that_is_registered_again_goes_on_with_what_the_memories_hold(case: Case, comes: int) -> None:
+@given(case_of(), st.integers(0, 12), st.integers(0, 12), st.booleans())
+def test_a_query_that_is_registered_again_goes_on_with_what_the_memories_hold(
+    case: Case, comes: int, joins: int, apart: bool
+) -> None:
+    with changes_kept(apart):
+        goes_on_with_what_the_memories_hold(case, comes, joins)
+
+
+def goes_on_with_what_the_memories_hold(case: Case, comes: int, joins: int) -> None:
     engine, query = engine_for(case)
     again = None
     found: dict[rw.Query, Counter] = {query: Counter()}
@@ -108,6 +137,8 @@ def test_a_query_that_is_registered_again_goes_on_with_what_the_memories_hold(ca
                 again = engine.register(case.text)
             engine.flush()  # what the memories hold is reported here
             found = {query: Counter(), again: Counter()}
+        if arrival == joins:
+            engine.live.current()
         time = (item.start / 1e6, item.end / 1e6)
         for match in engine.push(written(item.triple), time=time, stream=item.stream):
             found[match.query][shown(match, arrival, case.query.distinct)] += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -168,9 +169,9 @@ class _Owned(Registry):
         super().__init__()
         self._job, self._shard = job, shard
 
-    def listeners(self) -> list[Listener]:
+    def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
         """Return the queries with the filters that keep the shard's own matches."""
-        found = super().listeners()
+        found = super().listeners(numbers)
         return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
 
 

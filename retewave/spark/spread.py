@@ -114,7 +114,7 @@ class _Sample:
             engine.live.options, False,
         )  # fmt: skip
         try:
-            deque(load(running, engine.terms, datasets.static, None), maxlen=0)
+            deque(load(running, engine.terms, datasets.static), maxlen=0)
             self._pour(running, rows)
         finally:
             running.leave()
