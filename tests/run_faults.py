@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Run", "orders"]
+__all__ = ["PATIENCE", "Run", "orders", "until"]
 
-PATIENCE = 300.0  # seconds after which something that should happen never will
+PATIENCE = 600.0  # seconds after which something that should happen never will; kernels may have to be compiled first
 
 
 class Run:
@@ -34,11 +36,12 @@ class Run:
         """Kill it some moments after a file has changed so often; say whether it was still at work."""
         process = self.start()
         try:
-            seen, end = _stamp(path), time.monotonic() + PATIENCE
-            while changes and process.poll() is None and time.monotonic() < end:
+            seen = _stamp(path)
+            for _ in until("the run neither writes its state nor ends", pause=0.001):
                 now = _stamp(path)
                 changes, seen = changes - (now != seen), now
-                time.sleep(0.001)
+                if changes <= 0 or process.poll() is not None:
+                    break
             time.sleep(chance.random() * 0.02)  # the moment is random: no test waits for it
             return process.poll() is None
         finally:
@@ -48,6 +51,15 @@ class Run:
     def told(self) -> str:
         """Return the end of what it has said."""
         return (self._folder / "log").read_text(errors="replace")[-4000:]
+
+
+def until(never: str, pause: float = 0.01) -> Iterator[None]:
+    """Iterate until the caller has seen what it waits for; fail if it never comes."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        yield
+        time.sleep(pause)
+    raise TimeoutError(f"waited {PATIENCE:.0f} s: {never}")
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -60,8 +72,6 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def orders(folder: Path, count: int, *, seed: int) -> None:
     """Write streams of orders and payments, in two files of lines, one of them packed, and one of graphs with times."""
-    import gzip
-
     chance, due = random.Random(seed), []
     for order in range(count):
         buyer, card = chance.randrange(40), chance.randrange(30)

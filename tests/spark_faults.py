@@ -12,7 +12,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import psutil
+from run_faults import PATIENCE, until
 
 import retewave as rw
 
@@ -41,7 +41,6 @@ __all__ = [
     "workload",
 ]
 
-PATIENCE = 600.0  # seconds after which something that should happen never will; kernels may have to be compiled first
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that is killed soon has no use for its best code
 RATE = 1000  # triples a second: Spark's watermarks have milliseconds, and so have the times
 STREAM = "http://e/s"
@@ -212,15 +211,6 @@ def killed(process: psutil.Process) -> bool:
     except psutil.NoSuchProcess:
         return False
     return True
-
-
-def until(never: str, pause: float = 0.01) -> Iterator[None]:
-    """Iterate until the caller has seen what it waits for; fail if it never comes."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        yield
-        time.sleep(pause)
-    raise TimeoutError(f"waited {PATIENCE:.0f} s: {never}")
 
 
 @contextmanager
