@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Deciding:
         query, rows = found.query, found.rows
         ready = self._as_they_are(query, rows)
         if ready is not None:
-            return replace(found, columns=ready)
+            return Solutions(query, rows, found.places, ready)
         branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
         columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
@@ -56,7 +56,7 @@ class Deciding:
             of_branch = np.flatnonzero(branches == branch)
             output = self.outputs[query.number, branch]
             columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
-        return replace(found, columns=columns).only(kept)
+        return Solutions(query, rows, found.places, columns).only(kept)
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""

@@ -60,7 +60,7 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
-        found = Solutions(query, rows, places, np.empty((len(rows), 0), dtype=np.int64))
+        found = Solutions(query, rows, places, rows[:, :0])
         for stage in self.stages(query.number):
             found = stage.take(found)
         starts, ends = found.rows[:, at.O_START], found.rows[:, at.O_END]

@@ -12,8 +12,7 @@ snapshots (`state`, `put`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,9 +22,8 @@ from retewave.rete import layout as at
 __all__ = ["Report", "Reporting", "Solutions", "Stage"]
 
 
-@dataclass(frozen=True)
-class Solutions:
-    """Solutions of one query, as far as the stages have come."""
+class Solutions(NamedTuple):
+    """Solutions of one query, as far as the stages have come (a tuple, which is soon made)."""
 
     query: Query  # whose they are
     rows: np.ndarray  # int64[n, …]: the kernel's output rows
