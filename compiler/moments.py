@@ -73,17 +73,25 @@ def parse_moment(lexical: str, with_time: bool) -> Moment | None:
     >>> parse_moment("2023-02-29", False) is None
     True
     """
-    match = _MOMENT.fullmatch(lexical)
-    if match is None or (match[4] is not None) != with_time:
+    match = _moment(lexical, with_time)
+    if match is None:
         return None
-    clock = _clock(match[4], match[5], match[6]) if with_time else Decimal(0)
-    offset, month, day = _offset(match[7]), int(match[2]), int(match[3])
-    if offset is None or clock is None or not _is_date(match[1], month, day):
-        return None
+    zoned = match[7] is not None
     if max(len(match[1]), len(match[6] or "")) > _MOST_DIGITS:
-        return Moment(None, match[7] is not None)
-    days = days_of(int(match[1]), month, day)
-    return Moment(exact_sum(Decimal(days * _DAY - offset), clock), match[7] is not None)
+        return Moment(None, zoned)
+    days, offset = days_of(int(match[1]), int(match[2]), int(match[3])), _offset(match[7])
+    assert offset is not None
+    whole = days * _DAY + int(match[4] or 0) * 3_600 + int(match[5] or 0) * 60 - offset
+    return Moment(exact_sum(Decimal(whole), Decimal(match[6] or 0)), zoned)
+
+
+def _moment(lexical: str, with_time: bool) -> re.Match[str] | None:
+    """Return the parts of a well-formed dateTime or date."""
+    match = _MOMENT.fullmatch(lexical)
+    if match is None or (match[4] is not None) != with_time or _offset(match[7]) is None:
+        return None
+    is_clock = not with_time or _is_clock(match[4], match[5], match[6])
+    return match if is_clock and _is_date(match[1], int(match[2]), int(match[3])) else None
 
 
 def parse_time(lexical: str) -> Moment | None:
@@ -93,13 +101,14 @@ def parse_time(lexical: str) -> Moment | None:
     True
     """
     match = _TIME.fullmatch(lexical)
-    clock = None if match is None else _clock(match[1], match[2], match[3])
     offset = None if match is None else _offset(match[4])
-    if match is None or clock is None or offset is None:
+    if match is None or offset is None or not _is_clock(match[1], match[2], match[3]):
         return None
+    zoned = match[4] is not None
     if len(match[3]) > _MOST_DIGITS:
-        return Moment(None, match[4] is not None)
-    return Moment(_SUM.subtract(clock if clock < _DAY else Decimal(0), Decimal(offset)), match[4] is not None)
+        return Moment(None, zoned)
+    whole = int(match[1]) % 24 * 3_600 + int(match[2]) * 60 - offset
+    return Moment(exact_sum(Decimal(whole), Decimal(match[3])), zoned)
 
 
 def parse_duration(lexical: str, months: bool, seconds: bool) -> Duration | None:
@@ -130,10 +139,9 @@ def fields_of(lexical: str, with_time: bool) -> tuple[str, int, int, int, int, D
     >>> fields_of("1999-12-31T24:00:00", True)[:4]
     ('2000', 1, 1, 0)
     """
-    if parse_moment(lexical, with_time) is None:
+    match = _moment(lexical, with_time)
+    if match is None:
         return None
-    match = _MOMENT.fullmatch(lexical)
-    assert match is not None
     year, month, day, hour = match[1], int(match[2]), int(match[3]), int(match[4] or 0)
     if hour == 24:  # the end of a day is the beginning of the next one
         hour, day = 0, day + 1
@@ -176,12 +184,11 @@ def _is_date(year: str, month: int, day: int) -> bool:
     return 1 <= month <= 12 and 1 <= day <= month_length(year, month)
 
 
-def _clock(hours: str, minutes: str, seconds: str) -> Decimal | None:
-    """Return the seconds since midnight, or nothing if there is no such time."""
-    hour, minute, second = int(hours), int(minutes), Decimal(seconds)
-    if minute > 59 or second >= 60 or hour > 24 or (hour == 24 and (minute or second)):
-        return None
-    return exact_sum(Decimal(hour * 3_600 + minute * 60), second) if len(seconds) <= _MOST_DIGITS else second
+def _is_clock(hours: str, minutes: str, seconds: str) -> bool:
+    hour, minute = int(hours), int(minutes)
+    if hour == 24:
+        return minute == 0 and not seconds.strip("0.")
+    return hour < 24 and minute < 60 and seconds < "60"
 
 
 def days_of(year: int, month: int, day: int) -> int:

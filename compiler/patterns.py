@@ -93,28 +93,43 @@ class _Compiled:
     def replaced(self, text: str, parts: tuple[str | int, ...]) -> str:
         """Return a text with all matches replaced."""
         fast = self.uses_python(text)
-        groups = self.pattern.groups
-        known = tuple(part if isinstance(part, str) or part <= groups else "" for part in parts)
-        self._check_length(text, known, fast)
+        copies = 1 + sum(isinstance(each, int) for each in parts)
+        added = sum(len(each) for each in parts if isinstance(each, str))
+        if len(text) * (copies + added) > LONGEST:
+            self._check_length(text, copies, added, fast)
+        template = _template(parts, self.pattern.groups, fast)
         if fast:
-            template = "".join(_quoted(each) if isinstance(each, str) else rf"\g<{each}>" for each in known)
             return self.python.sub(template, text)
-        if any(isinstance(each, int) and each > 9 for each in known):
-            raise ExpressionError("a pattern with too many ways to match so long a text")
-        template = "".join(_quoted(each) if isinstance(each, str) else rf"\{each}" for each in known)
         return str(_re2("replace_substring_regex", text, pattern=_re2_of(self.pattern.tree), replacement=template))
 
-    def _check_length(self, text: str, parts: tuple[str | int, ...], fast: bool) -> None:
-        added = sum(len(each) for each in parts if isinstance(each, str))
-        copies = 1 + sum(isinstance(each, int) for each in parts)
-        if len(text) * (copies + added) <= LONGEST:
-            return
+    def _check_length(self, text: str, copies: int, added: int, fast: bool) -> None:
+        """Raise an error if a text with its matches replaced could be too long."""
         if fast:
             count = sum(1 for _ in self.python.finditer(text))
         else:
             count = _re2("count_substring_regex", text, pattern=_re2_of(self.pattern.tree))
         if count and len(text) * copies + count * added > LONGEST:
             raise ExpressionError("a string that is too long")
+
+
+@lru_cache(maxsize=256)
+def _template(parts: tuple[str | int, ...], groups: int, python: bool) -> str:
+    """Return a replacement as `re` or as RE2 reads it; a group that there is not is empty."""
+    if not python and any(isinstance(each, int) and each > 9 for each in parts):
+        raise ExpressionError("a replacement with more groups than RE2 knows")
+    known = [each for each in parts if isinstance(each, str) or each <= groups]
+    return "".join(
+        each.replace("\\", "\\\\") if isinstance(each, str) else rf"\g<{each}>" if python else rf"\{each}"
+        for each in known
+    )
+
+
+@lru_cache(maxsize=256)
+def _replacement(written: str, groups: int, literally: bool) -> tuple[str | int, ...]:
+    try:
+        return read_replacement(written, groups, literally)
+    except PatternError as error:
+        raise ExpressionError(error.what) from error
 
 
 @lru_cache(maxsize=256)  # patterns of queries are few; those that come in data are not kept for ever
@@ -137,10 +152,7 @@ def replace(source: Node, pattern: Node, replacement: Node, flags: Node = _NO_FL
     compiled = _compiled(plain_string(pattern), switches)
     if compiled.matches_nothing:
         raise ExpressionError("a pattern that matches the empty string")
-    try:
-        parts = read_replacement(plain_string(replacement), compiled.pattern.groups, "q" in switches)
-    except PatternError as error:
-        raise ExpressionError(error.what) from error
+    parts = _replacement(plain_string(replacement), compiled.pattern.groups, "q" in switches)
     return raw_literal(compiled.replaced(str(text), parts), language=text.language)
 
 
@@ -232,7 +244,3 @@ def _re2(function: str, text: str, **options: str) -> Any:
         return getattr(pyarrow.compute, function)(pyarrow.scalar(text), **options).as_py()
     except pyarrow.ArrowInvalid as error:
         raise ExpressionError("a pattern with too many ways to match so long a text") from error
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\")

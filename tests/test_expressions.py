@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from rdflib import BNode, Literal, URIRef
 from rdflib.plugins.sparql.operators import register_custom_function, unregister_custom_function
+from rdflib.term import Node
 
 from retewave.compiler.algebra import Extend
 from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions import Variable, variables
 from retewave.compiler.parse import parse
+from retewave.io.rdf import from_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -221,7 +224,12 @@ def test_variables_are_those_that_an_expression_mentions() -> None:
     assert variables(evaluator("?x + 1 IN (?y, STR(?x))").expression) == {Variable("x"), Variable("y")}
 
 
-def test_an_ill_typed_literal_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("decode", [term_of, from_text])
+def test_an_ill_typed_literal_is_no_news(decode: Callable[[bytes], Node], caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("WARNING"):
-        assert text_of(term_of(f'"x"^^<{XSD}integer>'.encode())) == f'"x"^^<{XSD}integer>'.encode()
+        assert text_of(decode(f'"x"^^<{XSD}integer>'.encode())) == f'"x"^^<{XSD}integer>'.encode()
     assert caplog.records == []
+
+
+def test_a_literal_keeps_its_white_space_where_rdflib_would_take_it_away() -> None:
+    assert evaluator("STR(?x)").value({"x": term_of(f'" a  b "^^<{XSD}token>'.encode())}) == Literal(" a  b ")

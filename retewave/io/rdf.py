@@ -8,6 +8,7 @@ Left out: remembering what was decoded, which is the caller's choice.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -34,6 +35,14 @@ _PLAIN_TERM = re.compile(  # one that is canonical as it stands, in no need of a
 _PLAIN = (bool, int, float, Decimal, datetime, date, timedelta)
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 _UNESCAPES = {"\\n": "\n", "\\r": "\r", '\\"': '"', "\\\\": "\\"}
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Failed to convert Literal lexical form")
+
+
+# An ill-typed literal is data like any other; rdflib would print a traceback for every one that is decoded.
+logging.getLogger("rdflib.term").addFilter(_is_news)
 
 
 def to_text(term: object) -> bytes:
