@@ -11,8 +11,10 @@ Left out: which terms are strings, and what languages have to do with it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from retewave.rete.jit import inlined, kernel
-from retewave.rete.term_bytes import Address, byte, same
+from retewave.rete.term_bytes import Address, byte, same, word
 
 __all__ = [
     "AS_WRITTEN",
@@ -34,6 +36,8 @@ String = tuple[Address, int, int]  # where it begins, its size in bytes, the cas
 
 _ASCII, _FOREIGN, _PECULIAR = 0, 1, 2  # all in ASCII; with others; with others whose other case may be, or look, ASCII
 _BACKSLASH = 92
+_NONE, _LOWS, _HIGHS = np.uint64(0), np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)  # in each byte
+_BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
 _SHORT = 32  # bytes: what is not longer may be looked for in any text
 
 
@@ -45,6 +49,12 @@ def _in_case(value: int, case: int) -> int:
     if case == UPPER and 97 <= value <= 122:
         return value - 32
     return value
+
+
+@inlined
+def _in_other_case(value: int) -> int:
+    """Return a letter's byte in the other case."""
+    return value + 32 if 65 <= value <= 90 else value - 32 if 97 <= value <= 122 else value
 
 
 @inlined
@@ -60,18 +70,30 @@ def _is_peculiar(lead: int, second: int) -> bool:
     return (lead == 0xE1 and second == 0xBA) or (lead == 0xE2 and second == 0x84) or (lead == 0xEF and second == 0xAC)
 
 
+@inlined
+def _is_plain(at: Address) -> bool:
+    """Tell whether the next 8 bytes are ASCII, and no backslash."""
+    eight = word(at)
+    if eight & _HIGHS != _NONE:
+        return False
+    return ((eight ^ _BACKSLASHES) + _LOWS) & _HIGHS == _HIGHS  # a byte that is a backslash stays below the high bit
+
+
 @kernel
 def _alphabet(string: String) -> int:
-    at, size, case = string
-    found = _ASCII
-    for place in range(at, at + size):
+    place, end, found = string[0], string[0] + string[1], _ASCII
+    while place < end:
+        if end - place >= 8 and _is_plain(place):
+            place += 8
+            continue
         value = byte(place)
         if value >= 0xC0:
             found = _FOREIGN
             if _is_peculiar(value, byte(place + 1)):
                 return _PECULIAR
-        elif value == _BACKSLASH and case == UPPER:
+        elif value == _BACKSLASH and string[2] == UPPER:
             return _PECULIAR  # the letter of an escape has no case
+        place += 1
     return found
 
 
@@ -139,8 +161,9 @@ def finds(string: String, part: String) -> int:
     if long == 0:
         return 1
     first, last, patience = _in_case(byte(wanted), wanted_case), at + size - long, _SHORT * (size + 64)
+    second = _in_other_case(first) if case != AS_WRITTEN else first
     for place in range(at, last + 1):
-        if _in_case(byte(place), case) == first:
+        if byte(place) == first or byte(place) == second:
             if _alike(place, case, wanted, wanted_case, long) and _begins(at, place):
                 return 1
             patience -= long
@@ -174,7 +197,7 @@ def order(one: String, other: String) -> int:
         left, right = _character(one[0], one[0] + k, one[2]), _character(other[0], other[0] + k, other[2])
     else:
         left, right = one[1], other[1]
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 @kernel
@@ -182,6 +205,9 @@ def length(string: String) -> int:
     """Return how many code points a string has."""
     place, end, count = string[0], string[0] + string[1], 0
     while place < end:
+        if end - place >= 8 and _is_plain(place):
+            place, count = place + 8, count + 8
+            continue
         value = byte(place)
         place += 2 if value == _BACKSLASH else 1
         count += 1 if value & 0xC0 != 0x80 else 0
