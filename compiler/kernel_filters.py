@@ -54,7 +54,6 @@ _CALLS = {
 }
 _STRING_CALLS = {
     "STR": op.STR,
-    f"<{XSD}string>": op.STR,
     "LANG": op.LANG,
     "LCASE": op.LCASE,
     "UCASE": op.UCASE,

@@ -15,11 +15,13 @@ from unittest.mock import patch
 import pyoxigraph
 import pytest
 from function_table import BLANK, ILL_TYPED, INTEGERS, UNBOUND, XSD, cells
+from test_expressions_law import VERDICTS, Kernel
 
 from retewave.compiler import faults
 from retewave.compiler.algebra import Extend
 from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.parse import parse
+from retewave.rete.filter_codes import UNDECIDED
 
 OF_TIME = ("time>", "ime>", "date>", "uration>")
 NO_FUNCTION = ("BOUND", "!", "&&", "||", "IF", "COALESCE")
@@ -209,3 +211,14 @@ def test_no_function_fails_in_a_way_that_its_author_did_not_mean() -> None:
             for pair in pairs:
                 ours(text, *pair)
     assert told.mock_calls == []
+
+
+@pytest.mark.parametrize("text", TABLE)
+def test_what_the_kernel_decides_of_a_function_is_what_the_evaluator_says(text: str) -> None:
+    kernel = Kernel(text, remember=False)
+    for a, b in TABLE[text]:
+        terms = {name: term for name, term in (("a", a), ("b", b)) if term != UNBOUND}
+        verdict = kernel.verdict(terms)
+        if verdict != UNDECIDED:
+            truth = evaluator(text).truth({name: term_of(term.encode()) for name, term in terms.items()})
+            assert (VERDICTS[verdict], a, b) == (truth, a, b)
