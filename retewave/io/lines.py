@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 
@@ -36,6 +37,7 @@ _EXCERPT = 200  # bytes of a malformed line that its report shows
 _STANDING = [  # the cells that another pass goes on with, in the order of `Scanned`
     job.LINE, job.STATEMENTS, job.MALFORMED, job.SKIP_LF, job.GRAPH_NOW, job.EVENTS, job.RUN_START
 ]  # fmt: skip
+_standing = itemgetter(*_STANDING)
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,9 @@ class LineReading:
 
     def scanned(self) -> Scanned:
         """Tell where the scan stands, between two arrays of rows that it hands on."""
-        cells = self._cells
-        read = self.bytes if self._dropping else int(cells[job.BEHIND] + cells[job.AT] - cells[job.BASE])
-        return Scanned._make([min(read, self.bytes), *cells[_STANDING].tolist(), int(self._dropping)])
+        cells = self._cells[: job.BEHIND + 1].tolist()  # at once: this is asked for each chunk, however small
+        read = self.bytes if self._dropping else cells[job.BEHIND] + cells[job.AT] - cells[job.BASE]
+        return Scanned._make((min(read, self.bytes), *_standing(cells), int(self._dropping)))
 
     def held(self) -> np.ndarray:
         """Return the ids that the reading keeps for itself, those of rows that are not handed on yet included."""
