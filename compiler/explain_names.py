@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retewave.compiler.plan import AlphaTest
+from retewave.epsilon.prefixes import WELL_KNOWN
 from retewave.windows import durations
 from retewave.windows.intervals import UNBOUNDED
 
@@ -18,18 +19,7 @@ __all__ = ["MOST_LISTED", "Prefixes", "listed", "pattern_parts", "spell_window"]
 
 MOST_LISTED = 8  # of a list that may be long, so many are shown
 
-_COMMON = {
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "geo": "http://sws.geonames.org/",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "prov": "http://www.w3.org/ns/prov#",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "sioc": "http://rdfs.org/sioc/ns#",
-    "sosa": "http://www.w3.org/ns/sosa/",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-}
+_COMMON = {**WELL_KNOWN, "geo": "http://sws.geonames.org/"}
 _IRI = re.compile(r'"(?:[^"\\]|\\.)*"|<([^<>"\s]*)>')
 _INTEGER = re.compile(r'"(-?\d+)"\^\^xsd:integer')
 _LOCAL = re.compile(r"[\w][\w.-]*(?<!\.)|")

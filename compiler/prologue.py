@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 from lark import Token, Tree
 
 from retewave.compiler.grammars import Source, rule, token
+from retewave.epsilon.prefixes import WELL_KNOWN
 from retewave.errors import QueryError
 
 __all__ = ["RDF", "XSD", "Prologue", "is_absolute", "is_iri", "literal", "resolve", "unquote"]
@@ -23,15 +24,6 @@ __all__ = ["RDF", "XSD", "Prologue", "is_absolute", "is_iri", "literal", "resolv
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
-_WELL_KNOWN = {
-    "rdf": RDF,
-    "xsd": XSD,
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "prov": "http://www.w3.org/ns/prov#",
-}
 _NUMBERS = {"INTEGER": "integer", "DECIMAL": "decimal", "DOUBLE": "double"}
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
@@ -112,8 +104,8 @@ class Prologue:
         known = ", ".join(f"{each}:" for each in sorted(self.prefixes))
         if near:
             hint = f"did you mean {near[0]}:?"
-        elif label in _WELL_KNOWN:
-            hint = f"add PREFIX {label}: <{_WELL_KNOWN[label]}>"
+        elif label in WELL_KNOWN:
+            hint = f"add PREFIX {label}: <{WELL_KNOWN[label]}>"
         else:
             hint = f"the query declares {known}" if known else f"add PREFIX {label}: <...>"
         return QueryError(f"the prefix {label}: is not declared", place=self.source.place(at), hint=hint)

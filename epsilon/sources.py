@@ -57,6 +57,8 @@ def read_source(source: Source, number: int, format: str | None = None) -> tuple
         name = f"<bytes {number}>"
         content = without_mark(source)
         triples = _parse(content, _format(format) or _guess(content), name, base=None)
+    elif not isinstance(source, Iterable):
+        raise SchemaError(f"cannot read a schema from {source!r}", hint="give paths, bytes, a Graph or triples")
     else:
         name = f"<graph {number}>"
         triples = _texts(source)
@@ -163,6 +165,8 @@ class _LineByLine(io.RawIOBase):
 
 def _texts(triples: Iterable[tuple]) -> Iterator[Triple]:
     for triple in triples:
+        if len(tuple(triple)) < 3:
+            raise SchemaError(f"a triple of a schema has three terms, and not {triple!r}")
         subject, predicate, object_ = tuple(triple)[:3]
         yield text_of(subject), text_of(predicate), text_of(object_)
 

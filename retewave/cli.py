@@ -19,7 +19,7 @@ import typer
 
 from retewave import __version__
 from retewave import cli_options as options
-from retewave.errors import LimitError, MalformedInput, RetewaveError, StoppedError, UsageError
+from retewave.errors import LimitError, MalformedInput, MalformedStatic, RetewaveError, StoppedError, UsageError
 
 __all__ = ["INTERRUPTED", "OK", "STOPPED", "WRONG", "app", "main"]
 
@@ -266,12 +266,14 @@ def _knowledge(
 
 def _mapping(datasets: Sequence[str] | None) -> dict[str, str]:
     """Return the files behind IRIs; an IRI may hold an equals sign, so the last one counts."""
+    from retewave.epsilon.prefixes import expanded
+
     found = {}
     for text in datasets or ():
         iri, equals, path = text.rpartition("=")
         if not equals:
             raise UsageError(f"--dataset {text}: no = in it", hint="write --dataset IRI=FILE")
-        found[iri] = path
+        found[expanded(iri)] = path
     return found
 
 
@@ -282,7 +284,8 @@ def _exit_codes() -> Iterator[None]:
         yield
     except RetewaveError as error:
         typer.echo(f"retewave: {error}", err=True)
-        raise typer.Exit(STOPPED if isinstance(error, MalformedInput | LimitError | StoppedError) else WRONG) from error
+        stopped = isinstance(error, MalformedInput | LimitError | StoppedError)
+        raise typer.Exit(STOPPED if stopped and not isinstance(error, MalformedStatic) else WRONG) from error
     except KeyboardInterrupt as interrupt:
         raise typer.Exit(INTERRUPTED) from interrupt
     except BrokenPipeError:

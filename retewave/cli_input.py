@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from retewave.epsilon.prefixes import absolute
 from retewave.errors import UsageError
 
 __all__ = ["Interrupted", "Stoppable", "Stopper", "open_stream", "stream_name"]
@@ -119,9 +120,7 @@ def stream_name(text: str) -> tuple[str | None, str]:
     name, equals, path = text.rpartition("=")
     if not equals or Path(text).exists():
         return None, text
-    if ":" not in name:
-        raise UsageError(f"--stream {text}: a stream's name is an absolute IRI, not {name!r}")
-    return name, path
+    return absolute(name, f"--stream {text}: a stream's name"), path
 
 
 def open_stream(path: str, stopper: Stopper) -> Stoppable:

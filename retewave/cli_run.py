@@ -92,6 +92,7 @@ def run(
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
+        engine.live.current()  # reads schema and static data: what is wrong with them is known before files are opened
         check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
         if kept is not None:
             readers = _gone_on(kept, engine, readers, notes)

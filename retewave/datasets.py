@@ -16,7 +16,7 @@ import numpy as np
 
 from retewave.compiler.algebra import Query
 from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
-from retewave.errors import SchemaError, UsageError
+from retewave.errors import MalformedInput, MalformedStatic, SchemaError, UsageError
 from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.rete.terms import Terms
 from retewave.windows.intervals import STATIC_END, STATIC_START
@@ -157,8 +157,15 @@ class Datasets:
         from retewave.io.reader import read_static
 
         if isinstance(source, str | Path | bytes):
-            return read_static(source, self.terms, format=_format(source))
+            try:
+                return read_static(source, self.terms, format=_format(source))
+            except MalformedInput as e:
+                raise MalformedStatic(e.what, place=e.place, hint=e.hint) from e
+        if not isinstance(source, Iterable):
+            raise UsageError(f"cannot read static data from {source!r}", hint="give paths, bytes, a Graph or triples")
         triples = [tuple(term if isinstance(term, bytes) else to_text(term) for term in triple) for triple in source]
+        if wrong := next((triple for triple in triples if len(triple) != 3), None):
+            raise UsageError(f"a triple of static data has three terms, not {len(wrong)}: {wrong!r}")
         rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
         for place, column in ((0, SUBJECT), (1, PREDICATE), (2, OBJECT)):
             if triples:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from retewave.arguments import Triple, check_options, readers_of, span, texts_of, triples_of
 from retewave.compiler.language import Language
 from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
-from retewave.io.rdf import to_text
 from retewave.late import LateItem, Why, described
 from retewave.live import Live
 from retewave.log import Tally
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
-Triple = Sequence[Any]
 Interval = Instant | tuple[Instant, Instant]
 
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
@@ -88,8 +87,7 @@ class Engine:
     ) -> None:
         if at_limit not in ("error", "shed"):
             raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
-        if max_live_rows is not None and max_live_rows < 1:
-            raise UsageError(f"max_live_rows is at least 1, not {max_live_rows}", hint="None: no bound")
+        check_options(datasets, imports, on_late, max_live_rows, seed)
         self.terms = Terms(seed)
         self.registry = Registry()
         closed = Closure(closure, closure_budget, on_closure)
@@ -185,16 +183,21 @@ class Engine:
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
-        ids = self._ids([tuple(triple) for triple in triples])
+        ids = self._ids(list(triples_of(triples)))
         self.terms.pin(np.unique(ids).tolist())
         return ids
 
-    def run(self, *readers: Reader) -> Iterator[Match]:
-        """Read streams to their end, merged by time; call back and yield every match."""
+    def run(self, *readers: Reader | str | Path) -> Iterator[Match]:
+        """Read streams to their end, merged by time; call back and yield every match.
+
+        A path stands for `read(path)`: the time of its triples is when they arrive.
+        """
         for batches in self.run_batches(*readers):
             yield from _in_order(batches)
 
-    def run_batches(self, *readers: Reader, between: Callable[[], object] | None = None) -> Iterator[list[Matches]]:
+    def run_batches(
+        self, *streams: Reader | str | Path, between: Callable[[], object] | None = None
+    ) -> Iterator[list[Matches]]:
         """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns.
 
         `between` is called whenever all that has been read so far is told, some times a second or more on a busy
@@ -202,6 +205,7 @@ class Engine:
         """
         from retewave.pump import pump
 
+        readers = readers_of(streams)
         self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
         self.order.doubt.of_first = bool(readers) and all(reader.time_property is not None for reader in readers)
@@ -259,10 +263,9 @@ class Engine:
             if not self.terms.known(triples).all():
                 raise UsageError("an array of triples holds a number that is no term's id", hint="use engine.encode")
             return triples
-        listed: list[Any] = [triples] if _is_triple(triples) else list(triples)
         texts: list[bytes] = []
-        for triple in listed:
-            texts += _texts(triple)
+        for triple in triples_of(triples):
+            texts += texts_of(triple)
         return self.terms.intern_many(texts).reshape(-1, 3)
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
@@ -270,7 +273,7 @@ class Engine:
             self._tell(_ARRIVAL)
             now = _now()
             return now, now
-        start, end = time if isinstance(time, tuple) else (time, time)
+        start, end = span(time)
         try:
             clock = Clock.of(end)
             last = clock.encode(end)
@@ -387,22 +390,6 @@ def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:
         (place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())
     ]
     return (batches[number][row] for _, number, row in sorted(places))
-
-
-def _is_triple(triples: Any) -> bool:
-    return isinstance(triples, tuple) and len(triples) == 3 and not isinstance(triples[0], tuple | list)
-
-
-def _texts(triple: Triple) -> tuple[bytes, bytes, bytes]:
-    parts = tuple(triple)
-    if len(parts) != 3:
-        raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}")
-    s, p, o = to_text(parts[0]), to_text(parts[1]), to_text(parts[2])
-    if s[:1] == b'"':
-        raise UsageError(f"a literal cannot be a subject: {s.decode()}")
-    if p[:1] != b"<":
-        raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
-    return s, p, o
 
 
 def _now() -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 __all__ = [
     "LimitError",
     "MalformedInput",
+    "MalformedStatic",
     "Place",
     "QueryError",
     "RetewaveError",
@@ -69,6 +70,10 @@ class SchemaError(RetewaveError):
 
 class MalformedInput(RetewaveError):
     """A line or file of data that is not what its format says."""
+
+
+class MalformedStatic(MalformedInput):
+    """Static data that is not what its format says: nothing has run yet."""
 
 
 class LimitError(RetewaveError):

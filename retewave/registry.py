@@ -17,6 +17,7 @@ from retewave.compiler.parse import parse
 from retewave.compiler.parts import parts_of
 from retewave.compiler.shape import Listener, Streams
 from retewave.epsilon.encodings import decoded
+from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
@@ -36,6 +37,8 @@ def read_query(query: str | Path, language: str | Language | None = None) -> Par
     >>> read_query("SELECT * WHERE { ?s ?p ?o }").projection
     ('s', 'p', 'o')
     """
+    if not isinstance(query, Path | str):
+        raise UsageError(f"a query is a text or a path, not {query!r}"[:200])
     if isinstance(query, Path) or _names_a_file(query):
         path = Path(query)
         if not _is_file(path):
@@ -108,13 +111,19 @@ class Registry:
 
     def remove(self, query: Query) -> None:
         """Forget a query."""
-        if query not in self:
-            raise UsageError(f"{query.name} is not registered with this engine")
+        self.check(query)
         del self.queries[query.number], self._listeners[query.number]
         self._names.discard(query.name)
         query.network = None
         self.generation += 1
         log.info("query %s is removed", query.name)
+
+    def check(self, query: object) -> None:
+        """Refuse what is no query of this engine."""
+        if not isinstance(query, Query):
+            raise UsageError(f"{query!r} is no query", hint="give what register returned; engine.queries has them all")
+        if query not in self:
+            raise UsageError(f"{query.name} is not registered with this engine")
 
     def __contains__(self, query: Query) -> bool:
         return self.queries.get(query.number) is query
@@ -127,6 +136,10 @@ class Registry:
         """Return the number of a stream; 0 for one without a name, which every query hears."""
         if iri is None:
             return 0
+        known = self.streams.get(iri)
+        return self._number_of(absolute(iri, "a stream's name")) if known is None else known
+
+    def _number_of(self, iri: str) -> int:
         return self.streams.setdefault(str(iri), len(self.streams) + 1)
 
     def _free_name(self, name: str) -> str:
@@ -145,7 +158,7 @@ class Registry:
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
-        streams: Streams = frozenset((self.stream_number(iri), width - own) for iri, own in widths.items())
+        streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
         return Listener(query.number, normal, query.variables, width, streams, query.compared)
 
 

@@ -8,14 +8,16 @@ The matches that queries keep for `to_arrow` are not part of it; how many there 
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -31,6 +33,11 @@ from retewave.rete.counters import totals, used
 from retewave.rete.network import Network
 from retewave.rete.terms import Terms
 from retewave.windows.times import Clock
+
+try:
+    import fcntl
+except ImportError:  # Windows: what was killed leaves its file
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from retewave.engine import Engine
@@ -54,15 +61,26 @@ def write(engine: Engine, path: Path, note: Any = None) -> None:
     except TypeError as e:
         raise UsageError(f"the note of a snapshot is not JSON: {e}") from e
     head = MAGIC + len(header).to_bytes(8, "little") + hashlib.sha256(header).digest()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    if path.exists() and not path.is_file():
+        raise SnapshotError(f"cannot write the snapshot {path}: it is no file")
+    try:
+        _put_in_place(path, [head + header, *body])
+    except OSError as e:
+        raise SnapshotError(f"cannot write the snapshot {path}: {e.strerror or e}") from e
+
+
+def _put_in_place(path: Path, parts: Sequence[bytes]) -> None:
+    """Write a file beside its place, and move it there when it is whole."""
+    _drop_remains(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(head + header)
-            for part in body:
+            _lock(file)
+            for part in parts:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(path)
+            Path(temporary).replace(path)
         _sync_folder(path.parent)
         log.info("snapshot written: %s, %d bytes", path, path.stat().st_size)
     except BaseException:
@@ -79,6 +97,21 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _drop_remains(path: Path) -> None:
+    """Drop what snapshots that were killed have left: their locks are gone with them."""
+    for part in path.parent.glob(f"{glob.escape(path.name)}.????????.part"):
+        with suppress(OSError), part.open("rb+") as file:  # it may be gone, or being written
+            if fcntl is not None:
+                _lock(file)
+                part.unlink()
+
+
+def _lock(file: BinaryIO) -> None:
+    """Hold a file until it is closed; one that somebody holds is an OSError."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:

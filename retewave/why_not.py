@@ -57,8 +57,7 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
           it has not come while the query listens: no row has been collected
     <BLANKLINE>
     """
-    if engine.registry.queries.get(query.number) is not query:
-        raise UsageError(f"{query.name} is not registered with this engine")
+    engine.registry.check(query)
     return _Asked(engine, query, binding or {}).answer()
 
 

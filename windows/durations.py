@@ -129,8 +129,10 @@ def _of_timedelta64(value: np.timedelta64) -> int:
 
 
 def _of_seconds(seconds: int | float | np.integer | np.floating) -> int:
-    if not math.isfinite(seconds):
+    if isinstance(seconds, float | np.floating) and not math.isfinite(seconds):
         raise ValueError(f"{seconds!r} is not a duration in seconds")
+    if not -LONGEST // SECOND <= seconds <= LONGEST // SECOND:
+        return LONGEST + 1 if seconds > 0 else -1  # out of range, and told so
     if isinstance(seconds, int | np.integer):
         return int(seconds) * SECOND
     return round(float(seconds) * SECOND)

@@ -144,6 +144,8 @@ def micros(value: Instant) -> int:
     if isinstance(value, float | np.floating):
         if not math.isfinite(value):
             raise ValueError(f"{value!r} is not a time in seconds")
+        if not EARLIEST / SECOND <= value <= LATEST / SECOND:
+            raise ValueError(_out_of_range(repr(value)))
         time = round(float(value) * SECOND)
     elif isinstance(value, int | np.integer) and not isinstance(value, bool):
         time = int(value) * SECOND
@@ -227,7 +229,7 @@ def _refuse(wrong: bool, message: str) -> None:
 
 
 def _out_of_range(what: str) -> str:
-    return f"{what} is more than {YEARS} years from 1970"
+    return f"{what if len(what) < 100 else what[:50] + '…'} is more than {YEARS} years from 1970"
 
 
 def _unknown(value: object) -> str:

@@ -16,6 +16,7 @@ from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retewave.epsilon.prefixes import expanded
 from retewave.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ logging.getLogger("rdflib.term").addFilter(_is_news)
 def to_text(term: object) -> bytes:
     r"""Return the canonical N-Triples text of an rdflib term, a plain Python value or a string.
 
-    A string is N-Triples when it starts with `<`, `_:` or `"`; an IRI when it starts with a scheme and a
-    colon; anything else is refused, because it could be meant as a literal. Numbers, booleans, decimals,
-    dates and durations become the literals that rdflib makes of them.
+    A string is N-Triples when it starts with `<`, `_:` or `"`; an IRI when it starts with a scheme and a colon (one of
+    the well-known prefixes stands for its namespace); anything else is refused, because it could be meant as a
+    literal. Numbers, booleans, decimals, dates and durations become the literals that rdflib makes of them.
 
     >>> to_text("http://example.org/a"), to_text(5), to_text('"chat"@FR')
     (b'<http://example.org/a>', b'"5"^^<http://www.w3.org/2001/XMLSchema#integer>', b'"chat"@fr')
@@ -152,7 +153,7 @@ def _of_string(term: str) -> bytes:
     if term.startswith(("<", "_:", '"')):
         return _canonical(term)
     if _SCHEME.match(term):
-        return _of_iri(term)
+        return _of_iri(expanded(term))
     raise UsageError(
         f"cannot tell what term {term!r} is",
         hint=f"write an IRI as http://…, a literal as '\"{term}\"' or rdflib.Literal({term!r})",

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from retewave.epsilon.prefixes import absolute
 from retewave.errors import MalformedInput, UsageError
 from retewave.io.formats import LINES, QUADS, format_of, open_document
 from retewave.io.position import Position, Scanned, TimesState
+from retewave.io.rates import check_rate
 from retewave.io.sources import Pausing, Source, name_of
 from retewave.log import Tally, log
 from retewave.numbering import documents
@@ -250,7 +252,11 @@ def read(
             f"{called}: a time property belongs to a named graph, and {chosen} has none",
             hint=f"use {', '.join(QUADS)}, or tell the time by rate or arrival",
         )
-    return Reader(source, called, chosen, rate, start, time_property, on_error, stream)
+    if rate is not None:
+        check_rate(rate)
+    property_ = None if time_property is None else absolute(time_property, "a time property")
+    named = None if stream is None else absolute(stream, "a stream's name")
+    return Reader(source, called, chosen, rate, start, property_, on_error, named)
 
 
 def read_static(

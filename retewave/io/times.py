@@ -16,6 +16,7 @@ import numpy as np
 from retewave.errors import UsageError
 from retewave.io.event_times import CELLS, GAP, HELD, NAME, OUT, UNTIMED, finish_events, place_events
 from retewave.io.position import NAMED, TimesState
+from retewave.io.rates import check_rate
 from retewave.rete.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.rete.terms import Terms
 
@@ -88,8 +89,7 @@ class RateTimes(_AtOnce):
 
     def __init__(self, rate: float, start: int) -> None:
         super().__init__()
-        if not rate > 0:
-            raise UsageError(f"a rate is a number of triples per second above 0, not {rate!r}")
+        check_rate(rate)
         step = _SECOND / Fraction(rate).limit_denominator(1_000_000)  # in lowest terms
         self._micros, self._triples = step.numerator, step.denominator
         self._start = start

@@ -25,6 +25,7 @@ from retewave.compiler.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
 from retewave.engine import Engine
 from retewave.epsilon.axioms import Axiom
+from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
 from retewave.registry import Registry
 from retewave.rete.pack import pack, unpack
@@ -104,7 +105,7 @@ class Job:
             plan,
             rate,
             start,
-            time_property,
+            None if time_property is None else absolute(time_property, "a time property"),
             on_error,
         )
         for each in plan.queries:
