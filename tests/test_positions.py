@@ -169,14 +169,14 @@ def test_rows_that_wait_for_other_streams_are_part_of_a_snapshot(tmp_path: Path)
 def test_a_run_that_was_left_goes_on_where_its_reader_was() -> None:
     engine = rw.Engine()
     engine.register("SELECT ?x { ?x <http://e/p> ?y }")
-    seen = [batches[0].column("x") for batches in engine.run_batches(rw.read(_LINES, rate=1, name="d.nt"))]
+    seen = [batches[0].texts("x") for batches in engine.run_batches(rw.read(_LINES, rate=1, name="d.nt"))]
     assert sum(map(len, seen)) == 1000
     for _ in engine.run_batches(rw.read(_pieces(_LINES, 700), rate=1, start=2_000_000_000, name="d.nt")):
         break
     [position] = engine.positions
     assert position.triples == engine.triples - 1000
     on = rw.read(_LINES, rate=1, start=2_000_000_000, name="d.nt").at(position)
-    rest = [text for batches in engine.run_batches(on) for text in batches[0].column("x")]
+    rest = [text for batches in engine.run_batches(on) for text in batches[0].texts("x")]
     assert rest[-1] == b"<http://e/s999>" and engine.triples == 2000
 
 
