@@ -199,17 +199,18 @@ def visible(pattern: Algebra) -> tuple[Variable, ...]:
 
 
 def _appearances(pattern: Algebra) -> Iterator[Variable]:
-    match pattern:
-        case Triples(patterns):
-            for triple in patterns:
-                yield from (term for term in triple.terms if isinstance(term, Variable))
-        case Join(left, right) | Union(left, right):
-            yield from _appearances(left)
-            yield from _appearances(right)
-        case Filter(_, inner):
-            yield from _appearances(inner)
-        case Extend(inner, variable, _):
-            yield from _appearances(inner)
-            yield variable
-        case Values(columns, _):
-            yield from columns
+    waiting: list[Algebra | Variable] = [pattern]  # a stack of its own: patterns may be nested as deeply as one likes
+    while waiting:
+        match waiting.pop():
+            case Variable() as variable:
+                yield variable
+            case Triples(patterns):
+                yield from (term for triple in patterns for term in triple.terms if isinstance(term, Variable))
+            case Join(left, right) | Union(left, right):
+                waiting += (right, left)
+            case Filter(_, inner):
+                waiting.append(inner)
+            case Extend(inner, variable, _):
+                waiting += (variable, inner)
+            case Values(columns, _):
+                yield from columns

@@ -95,12 +95,12 @@ def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -
 
 def output_of(member: Member) -> Output:
     """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
-    branch = member.steps
+    branch, sure = member.steps, member.steps.bound
     bound = {variable.name: variable for variable in member.numbers}
     listener = member.listener
     names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
-    always = any(isinstance(step, ExtendStep) or not step.scope <= branch.bound for step in branch.steps)
+    always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in branch.steps)
     return Output(tuple(names), branch.steps, always)
 
 
@@ -235,9 +235,9 @@ class _Lowering:
 
     def _final_program(self, branch: Branch, place: Mapping[Variable, int]) -> tuple[int, ...]:
         """Return all the branch's filters over bound variables as one program."""
-        found = []
+        found, sure = [], branch.bound
         for step in branch.steps:
-            if isinstance(step, FilterStep) and step.scope <= branch.bound:
+            if isinstance(step, FilterStep) and step.scope <= sure:
                 found.append(self.programs.compile(step.expression, place, step.scope))
         return conjunction(found)
 

@@ -104,13 +104,32 @@ def _normal(pattern: Algebra, fresh: Fresh) -> list[Branch]:
             return _bounded(_split(pattern))
         case Union(left, right):
             return _bounded(_normal(left, fresh) + _normal(right, fresh))
-        case Filter(expression, inner):
-            return [_filtered(branch, expression) for branch in _normal(inner, fresh)]
-        case Extend(inner, variable, expression):
-            return [_extended(branch, variable, expression) for branch in _normal(inner, fresh)]
+        case Filter() | Extend():
+            return _stepped(pattern, fresh)
         case Join(left, right):
             return _joined(_normal(left, fresh), _normal(right, fresh), fresh)
     raise TypeError(f"not an operator of the algebra: {pattern!r}")
+
+
+def _stepped(pattern: Algebra, fresh: Fresh) -> list[Branch]:
+    """Return the branches of filters and assignments around a pattern, of which there may be thousands."""
+    around: list[Filter | Extend] = []
+    while isinstance(pattern, Filter | Extend):
+        around.append(pattern)
+        pattern = pattern.pattern
+    return [_with_steps(branch, around) for branch in _normal(pattern, fresh)]
+
+
+def _with_steps(branch: Branch, around: list[Filter | Extend]) -> Branch:
+    """Return a branch with the steps of what stands around it, the outermost first."""
+    seen, steps = branch.bound | branch.assigned, list(branch.steps)
+    for each in reversed(around):
+        if isinstance(each, Extend):
+            steps.append(ExtendStep(each.variable, each.expression, variables(each.expression) & seen))
+            seen |= {each.variable}
+        else:
+            steps += (FilterStep(part, variables(part) & seen) for part in _conjuncts(each.expression))
+    return replace(branch, steps=tuple(steps))
 
 
 def _bounded(found: list[Branch]) -> list[Branch]:
@@ -142,15 +161,6 @@ def _split(table: Values) -> list[Branch]:
     return found
 
 
-def _seen(branch: Branch, expression: Expression) -> frozenset[Variable]:
-    return variables(expression) & (branch.bound | branch.assigned)
-
-
-def _filtered(branch: Branch, expression: Expression) -> Branch:
-    steps = tuple(FilterStep(part, _seen(branch, part)) for part in _conjuncts(expression))
-    return replace(branch, steps=branch.steps + steps)
-
-
 def _conjuncts(expression: Expression) -> Iterator[Expression]:
     # A filter keeps only what is true, and a conjunction is true exactly when all of its parts are.
     if isinstance(expression, Operation) and expression.operator == "&&":
@@ -158,11 +168,6 @@ def _conjuncts(expression: Expression) -> Iterator[Expression]:
             yield from _conjuncts(part)
     else:
         yield expression
-
-
-def _extended(branch: Branch, variable: Variable, expression: Expression) -> Branch:
-    step = ExtendStep(variable, expression, _seen(branch, expression))
-    return replace(branch, steps=(*branch.steps, step))
 
 
 def _joined(left: list[Branch], right: list[Branch], fresh: Fresh) -> list[Branch]:

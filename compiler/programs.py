@@ -74,10 +74,12 @@ def conjunction(programs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     >>> conjunction([]), conjunction([(op.PUSH_FALSE, 0, 0)])
     ((), (4, 0, 0))
     """
-    code: tuple[int, ...] = ()
+    code: list[int] = []  # a tuple would be copied for each of them
     for place, program in enumerate(programs):
-        code += program + ((op.AND, 0, 0) if place else ())
-    return code
+        code.extend(program)
+        if place:
+            code.extend((op.AND, 0, 0))
+    return tuple(code)
 
 
 def decides(program: tuple[int, ...]) -> bool:

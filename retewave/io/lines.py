@@ -155,7 +155,8 @@ class LineReading:
                 raise
             limit, end = self._whole_lines(filled)
             yield from self._scanned(limit, acceptance)
-            self._buffer[: end - limit] = self._buffer[limit:end]
+            if limit:  # a line that is longer than what is read at once is not moved each time
+                self._buffer[: end - limit] = self._buffer[limit:end]
             self._carried = end - limit
             if filled == 0:
                 yield self._handed_on()

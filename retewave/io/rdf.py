@@ -33,6 +33,9 @@ _PLAIN_DATATYPE = rf"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]+>|(
 _PLAIN_TERM = re.compile(  # one that is canonical as it stands, in no need of a parser: most are
     rf'{_PLAIN_IRI}|"[ !#-\[\]-~]*"(?:@[a-z][a-z]|\^\^(?:{_PLAIN_DATATYPE}))?'
 )
+_SHORT = 256  # characters; longer terms are neither kept nor told in full
+_PIECE = 1 << 20  # characters of a literal that are parsed at once
+_LONGEST_ESCAPE = len(r"\U0010FFFF")
 _PLAIN = (bool, int, float, Decimal, datetime, date, timedelta)
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 _UNESCAPES = {"\\n": "\n", "\\r": "\r", '\\"': '"', "\\\\": "\\"}
@@ -148,16 +151,27 @@ def _of_literal(literal: Any) -> bytes:
     return quoted.encode() + b"^^" + _of_iri(str(literal.datatype))
 
 
-@lru_cache(maxsize=4096)  # predicates and classes come again and again
 def _of_string(term: str) -> bytes:
+    return _of_short(term) if len(term) <= _SHORT else _of_any(term)
+
+
+def _of_any(term: str) -> bytes:
     if term.startswith(("<", "_:", '"')):
         return _canonical(term)
     if _SCHEME.match(term):
         return _of_iri(expanded(term))
     raise UsageError(
-        f"cannot tell what term {term!r} is",
-        hint=f"write an IRI as http://…, a literal as '\"{term}\"' or rdflib.Literal({term!r})",
+        f"cannot tell what term {_quoted(term)!r} is",
+        hint=f"write an IRI as http://…, a literal as '\"{_quoted(term)}\"' or rdflib.Literal({_quoted(term)!r})",
     )
+
+
+_of_short = lru_cache(maxsize=4096)(_of_any)  # predicates and classes come again and again; long terms hardly
+
+
+def _quoted(term: str) -> str:
+    """Return as much of a term as an error tells."""
+    return term if len(term) <= _SHORT else f"{term[:_SHORT]}…"
 
 
 def _canonical(term: str) -> bytes:
@@ -167,24 +181,55 @@ def _canonical(term: str) -> bytes:
 
 def _parsed(term: str) -> bytes:
     """Return the same by a parser, which takes ten times as long."""
-    from pyoxigraph import Literal, NamedNode, RdfFormat, parse
+    from pyoxigraph import Literal, NamedNode
 
     if term.startswith("_:"):
         return _of_label(term[2:])
     if term.startswith("<<"):  # the parser goes through triple terms by recursion, and has a stack like everyone
-        raise UsageError(f"{term[:200]} is not a term of RDF 1.1")
-    try:
-        (quad,) = parse(f"<a:s> <a:p> {term} <retewave:end> .", format=RdfFormat.N_QUADS)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{term} is not a term of N-Triples: {error}") from error
-    found = quad.object
-    if quad.graph_name != NamedNode("retewave:end"):  # a dot and a comment, say, follow the term
-        raise UsageError(f"{term} is more than one term")
+        raise UsageError(f"{_quoted(term)} is not a term of RDF 1.1")
+    found = _read(term) if len(term) <= _PIECE or term[:1] != '"' else _read_in_pieces(term)
     if isinstance(found, NamedNode):
         return _of_iri(found.value)
     if isinstance(found, Literal):
         return _of_oxigraph(found)
-    raise UsageError(f"{term} is not a term of RDF 1.1")
+    raise UsageError(f"{_quoted(term)} is not a term of RDF 1.1")
+
+
+def _read(term: str) -> Any:
+    """Return pyoxigraph's term of a text."""
+    from pyoxigraph import NamedNode, RdfFormat, parse
+
+    try:
+        (quad,) = parse(f"<a:s> <a:p> {term} <retewave:end> .", format=RdfFormat.N_QUADS)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{_quoted(term)} is not a term of N-Triples: {_quoted(str(error))}") from error
+    if quad.graph_name != NamedNode("retewave:end"):  # a dot and a comment, say, follow the term
+        raise UsageError(f"{_quoted(term)} is more than one term")
+    return quad.object
+
+
+def _read_in_pieces(term: str) -> Any:
+    """Return the same of a literal that the parser's buffer, of 16 MiB, may be too small for."""
+    from pyoxigraph import Literal
+
+    behind, begin, values = term.rindex('"'), 1, []
+    while begin < behind:
+        end = _cut(term, begin, behind)
+        values.append(_read(f'"{term[begin:end]}"').value)
+        begin = end
+    kind = _read('""' + term[behind + 1 :])
+    whole = "".join(values)
+    return Literal(whole, language=kind.language) if kind.language else Literal(whole, datatype=kind.datatype)
+
+
+def _cut(term: str, begin: int, behind: int) -> int:
+    """Return where a piece of a literal may end that begins somewhere: not within an escape."""
+    end = min(begin + _PIECE, behind)
+    last = term.rfind("\\", max(begin, end - _LONGEST_ESCAPE), end) if end < behind else -1
+    first = last
+    while first > begin and term[first - 1] == "\\":
+        first -= 1
+    return last if last >= 0 and (last - first) % 2 == 0 else end
 
 
 def _of_oxigraph(literal: Any) -> bytes:
