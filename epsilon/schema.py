@@ -14,8 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from rdflib import Graph
-
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.collect import Unsupported, collect
 from retewave.epsilon.network import CONTAINER_MEMBERS, Network, Node
@@ -90,12 +88,17 @@ class Schema:
 
 def _as_list(sources: Source | Sequence[Source]) -> list[Source]:
     """Take one source for a list of one; a list of triples is one source."""
-    if isinstance(sources, str | Path | bytes | Graph):
-        return [sources]
+    if isinstance(sources, str | Path | bytes) or _is_graph(sources):
+        return [sources]  # type: ignore[list-item]
     found: list[Any] = list(sources)
     if found and all(isinstance(each, tuple) for each in found):
         return [found]
     return found
+
+
+def _is_graph(source: object) -> bool:
+    """Tell whether a source is a graph of rdflib, without loading it."""
+    return any(base.__module__ == "rdflib.graph" for base in type(source).__mro__)
 
 
 def _read_all(

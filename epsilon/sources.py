@@ -13,10 +13,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 import pyoxigraph
-from rdflib import Graph
 
 from retewave.epsilon.encodings import NOT_UTF8, foreign, without_mark
 from retewave.epsilon.guard import TooMuch, check
@@ -24,9 +23,12 @@ from retewave.epsilon.texts import text_of
 from retewave.epsilon.vocabulary import Triple, is_blank
 from retewave.errors import Place, SchemaError
 
+if TYPE_CHECKING:
+    from rdflib import Graph
+
 __all__ = ["FORMATS", "Source", "read_source"]
 
-Source: TypeAlias = str | Path | bytes | Graph | Iterable[tuple]
+Source: TypeAlias = "str | Path | bytes | Graph | Iterable[tuple]"
 
 FORMATS = {
     "nt": pyoxigraph.RdfFormat.N_TRIPLES,

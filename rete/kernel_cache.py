@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 
 try:
     import fcntl
@@ -59,8 +60,11 @@ class KernelCache(FunctionCache):
         return found
 
     def _loaded(self, signature: Any, context: Any) -> Any:
+        """Return the code that is kept, without what numba would load to compile: that took a quarter of a start."""
         try:
-            return super().load_overload(signature, context)
+            rtsys.initialize(context)  # counts references to arrays; who compiles begins with all the rest himself
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, context)
         except Exception as error:  # unpickling what is damaged may raise anything
             _warn(f"a compiled kernel in {self._cache_path} cannot be read, and is compiled again ({error})")
             return None

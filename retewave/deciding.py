@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rdflib import BNode
 
 from retewave.compiler.algebra import Variable
-from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions import variables
 from retewave.compiler.lower import Output
 from retewave.compiler.normal import ExtendStep, FilterStep, Step
@@ -27,6 +26,11 @@ from retewave.rete import layout as at
 from retewave.rete.runtime import Runtime
 from retewave.rete.terms import Terms
 from retewave.stages import Solutions
+
+if TYPE_CHECKING:
+    from rdflib import BNode
+
+    from retewave.compiler.evaluate import Evaluator
 
 __all__ = ["Deciding"]
 
@@ -89,7 +93,7 @@ class Deciding:
         self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
     ) -> None:
         """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
-        solutions: defaultdict[int, BNode] = defaultdict(BNode)
+        solutions: defaultdict[int, BNode] = defaultdict(_new_blank)
         for step in steps:
             rows = rows[passed[rows]]
             if isinstance(step, FilterStep):
@@ -121,7 +125,7 @@ class Deciding:
         table = self.runtime.memo
         if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
             return int(table[memo, term])
-        bindings = {variable.name: term_of(self.terms.text(term))} if term else {}
+        bindings = {variable.name: _python().term_of(self.terms.text(term))} if term else {}
         verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
         if memo is not None and term > 0:
             self._enter(memo, term, verdict)
@@ -139,17 +143,31 @@ class Deciding:
         evaluator = self._evaluator(step)
         solution = solutions[row] if evaluator.labels else None
         value = evaluator.value(self._bindings(step.scope, columns, row), solution)
-        return 0 if value is None else self.terms.intern(text_of(value))
+        return 0 if value is None else self.terms.intern(_python().text_of(value))
 
     def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for variable in scope:
             term = int(columns[variable.name][row]) if variable.name in columns else 0
             if term:
-                found[variable.name] = term_of(self.terms.text(term))
+                found[variable.name] = _python().term_of(self.terms.text(term))
         return found
 
     def _evaluator(self, step: Step) -> Evaluator:
         if id(step) not in self._evaluators:
-            self._evaluators[id(step)] = Evaluator(step.expression, scope=step.scope)
+            self._evaluators[id(step)] = _python().Evaluator(step.expression, scope=step.scope)
         return self._evaluators[id(step)]
+
+
+@cache
+def _python() -> Any:
+    """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
+    from retewave.compiler import evaluate
+
+    return evaluate
+
+
+def _new_blank() -> BNode:
+    from rdflib import BNode
+
+    return BNode()
