@@ -1,4 +1,4 @@
-"""The engine as an adapter: the only module of the bench that knows retewave's API, but for `costs` and `soak`.
+"""The engine as an adapter: the one module of the bench that knows retewave's API, beside `costs`, `written`, `soak`.
 
 Where it stands: beside the peers, under the same protocol.  Warm-up is a short stream through the same
 patterns in the same process, before the clock starts, so that no compilation and no import is measured.
@@ -223,6 +223,9 @@ def _measured(task: Task) -> Result:
     """Measure in the task's mode."""
     if task.mode in _MODES:
         return _MODES[task.mode](task)
+    if task.mode.startswith("written"):
+        written: dict[str, Callable[[Task], Result]] = import_module("retewave.bench.written").WRITTEN
+        return written[task.mode](task)
     costs: dict[str, Callable[[Task], Result]] = import_module("retewave.bench.costs").COSTS
     return costs[task.mode](task)
 

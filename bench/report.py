@@ -69,6 +69,11 @@ TABLES = {
         "Filters on strings",
         "Bytes to matches with one filter on literals that are all different, one match in a hundred triples.",
     ),
+    "written": (
+        "Written",
+        "Pattern 1, window 5 s, 50,000 offers: counted only, and written in each format to a file; ndjson of matches "
+        "found beforehand into a pipe; <code>retewave run</code> from the process's start. The C program only counts.",
+    ),
     "costs": (
         "What it costs beside",
         "Memory a live row, the start of a process whose kernels are on the disk, and the loading of static data.",

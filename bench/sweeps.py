@@ -13,15 +13,17 @@ from retewave.bench.question import Question
 from retewave.bench.run import ADAPTERS, SPARK, adapter
 from retewave.bench.workload import Workload, sleepers, watchers
 
-__all__ = ["PLAIN", "SPELLED", "SWEEPS", "points"]
+__all__ = ["COLD", "PLAIN", "SPELLED", "SWEEPS", "points"]
 
 SECOND = 1_000_000
 TARGET = 2  # a type with 40 subclasses
 OFFERS = 200_000
 LONG = 1_000_000  # offers
+COLD = 50_000  # offers: a stream that a start shows in
 PLAIN = "spark sessions"  # the fastest that Spark does without us
 WITH, WITHOUT, LIMIT = "retewave", "retewave, no reasoning", "C, by hand"
 SPELLED = "retewave, terms spelled out"
+_WRITTEN = ("counted only", "ndjson", "csv", "tsv", "nt", "arrow", "pipe", "cold")
 
 
 def _offers(full: bool) -> int:
@@ -170,6 +172,13 @@ def filters(full: bool) -> list[Point]:
     return [Point("filters", "strings that are all new", 0, "retewave", Workload(_ask(1, 5), 20_000, mode="filters"))]
 
 
+def written(full: bool) -> list[Point]:
+    """Return a stream counted only, and written in each format; into a pipe; and from a process's start."""
+    few = Workload(_ask(1, 5), COLD)
+    found = [Point("written", name, COLD, "retewave", replace(few, mode=f"written, {name}")) for name in _WRITTEN]
+    return [*found, Point("written", LIMIT, COLD, "c", few)]
+
+
 SWEEPS = {
     "peers": peers,
     "window": windows,
@@ -180,6 +189,7 @@ SWEEPS = {
     "latency": latencies,
     "counters": counters,
     "costs": costs,
+    "written": written,
     "filters": filters,
     "spark": on_spark,
 }

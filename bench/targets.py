@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from retewave.bench.harness import Measured, Row, figures
 from retewave.bench.run import SPARK, adapter
 from retewave.bench.string_filters import SLOWEST
-from retewave.bench.sweeps import LIMIT, PLAIN, SPELLED, WITH, WITHOUT
+from retewave.bench.sweeps import COLD, LIMIT, PLAIN, SPELLED, WITH, WITHOUT
 
 __all__ = ["TARGETS", "Target", "rows_of_targets"]
 
@@ -111,8 +111,15 @@ _ROWS = ("costs", "pattern 1, window 25 s", 0)
 _START = ("costs", "pattern 1", 0)
 _TYPES = ("costs", "pattern 1, 22,527 types", 1)
 _FILTERS = ("filters", "strings that are all new", 0)
+_PIPE, _COLD = ("written", "pipe", COLD), ("written", "cold", COLD)
 _FIRST = "schema read and query registered to first match, warm process"
 _LOAD = ("costs", "pattern 2, 10⁶ static triples", 0)
+
+
+def _written(format: str) -> Values:
+    """Return the speed of a run that writes in that of one that only counts."""
+    return _ratio(_speed(("written", format, COLD)), _speed(("written", "counted only", COLD)))
+
 
 TARGETS = (
     Target("bytes to matches, window 5 s", "triples/s", _speed(WINDOW_5), 3e6),
@@ -149,6 +156,12 @@ TARGETS = (
     _below("22,527 types, from schema and query to first match", 2_000, "ms", _TYPES, _FIRST),
     _below("10⁶ static triples, read and loaded", 3, "s", _LOAD, "static data, read and loaded"),
     Target("filters on new strings, the slowest function", "triples/s", _at(_FILTERS, SLOWEST), 1e6),
+    Target("written as ndjson, of the speed of counting", "%", _written("ndjson"), 60),
+    Target("written as CSV, of the speed of counting", "%", _written("csv"), 60),
+    Target("written as N-Triples, of the speed of counting", "%", _written("nt"), 60),
+    Target("written as Arrow, of the speed of counting", "%", _written("arrow"), 80),
+    Target("ten terms a match into a pipe", "matches/s", _at(_PIPE, "matches of ten terms into a pipe"), 1e6),
+    _below("550,000 triples to a file, from the process's start", 0.9, "s", _COLD, "process start to its end"),
     Target("on Spark, local[2], bytes to matches", "triples/s", _SPARK, 0.8e6),
     Target("on Spark, of the embedded engine's that counts matches", "%", _ratio(_SPARK, _on_spark(WITH)), 40),
     Target("on Spark, of the embedded engine's that spells them out", "%", _ratio(_SPARK, _on_spark(SPELLED)), 40),

@@ -30,7 +30,7 @@ class Task:
     question: Question  # what they ask, for peers that read no query
     triples: int  # in the stream
     # run: bytes to matches; spelled: to matches as text; network: encoded input; latency: paced; pushes: back to back;
-    # or one of `costs.COSTS`
+    # or one of `costs.COSTS` or `written.WRITTEN`
     mode: str = "run"
     batch: int = 1  # triples a push, in mode latency
     stats: bool = False  # the engine counts by memory and join

@@ -29,6 +29,7 @@ from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import TARGETS, rows_of_targets
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.workload import Workload, _dataset, prepare, sleepers, watchers
+from retewave.bench.written import WRITTEN
 
 ASK = Question(1, 2, window=50_000, rate=100_000)
 SMALL = Workload(ASK, offers=600)
@@ -161,6 +162,11 @@ COSTS = {  # what the costs' modes tell of
     "first": {"schema read and query registered to first match, warm process": (40.0, "ms")},
 }
 
+WRITTEN_COSTS = {
+    "written, pipe": {"matches of ten terms into a pipe": (2e6, "matches/s")},
+    "written, cold": {"process start to its end": (0.8, "s"), "processor time": (0.8, "s")},
+}
+
 
 @pytest.mark.parametrize("mode", COSTS)
 def test_every_cost_is_told_of_a_run_whose_matches_are_right(mode, tmp_path):
@@ -172,6 +178,15 @@ def test_every_cost_is_told_of_a_run_whose_matches_are_right(mode, tmp_path):
     assert all(value > 0 for value, _ in result.costs.values())
     rows = rows_of(Measured(Point("costs", "one", 0, "retewave", SMALL), 1, expected, (result,)))
     assert {row.metric for row in rows} == result.costs.keys()
+
+
+@pytest.mark.parametrize("mode", WRITTEN)
+def test_every_way_of_writing_writes_every_match(mode, tmp_path):
+    task, expected = prepare(replace(SMALL, mode=mode), tmp_path)
+    result = measure(adapter("retewave"), task)
+    assert result.matches == expected
+    assert result.seconds > 0
+    assert result.costs.keys() == WRITTEN_COSTS.get(mode, {}).keys()
 
 
 def test_a_task_can_be_measured_with_the_counters_on(tmp_path):
@@ -217,7 +232,7 @@ def test_targets_are_judged_repetition_by_repetition():
 def test_every_target_is_measured_by_some_sweep():
     measured = []
     for point in points(list(SWEEPS), full=False):
-        told = COSTS.get(point.workload.mode, {})
+        told = (COSTS | WRITTEN_COSTS).get(point.workload.mode, {})
         result = Result(1, 1.0, 0.5, 0.5, 1, latencies={"p99": 1.0}, costs=told)
         measured.append(Measured(point, 1, 1, (result,)))
     assert [row.note for row in rows_of_targets(measured) if row.note == "not measured"] == []
