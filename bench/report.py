@@ -72,7 +72,7 @@ TABLES = {
     "written": (
         "Written",
         "Pattern 1, window 5 s, 50,000 offers: counted only, and written in each format to a file; ndjson of matches "
-        "found beforehand into a pipe; <code>retewave run</code> from the process's start. The C program only counts.",
+        "found beforehand into a pipe; <code>retewave run</code> from its start. The C program writes ndjson.",
     ),
     "costs": (
         "What it costs beside",

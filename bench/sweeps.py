@@ -176,7 +176,7 @@ def written(full: bool) -> list[Point]:
     """Return a stream counted only, and written in each format; into a pipe; and from a process's start."""
     few = Workload(_ask(1, 5), COLD)
     found = [Point("written", name, COLD, "retewave", replace(few, mode=f"written, {name}")) for name in _WRITTEN]
-    return [*found, Point("written", LIMIT, COLD, "c", few)]
+    return [*found, Point("written", LIMIT, COLD, "c", replace(few, mode="written, ndjson"))]
 
 
 SWEEPS = {

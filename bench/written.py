@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from retewave.bench.engine import drain, engine_of
 from retewave.bench.task import Result, Task
 
-__all__ = ["COUNTED", "FORMATS", "WRITTEN"]
+__all__ = ["COUNTED", "FORMATS", "WRITTEN", "through"]
 
 COUNTED = "counted only"
 FORMATS = ("ndjson", "csv", "tsv", "nt", "arrow")
@@ -38,7 +38,7 @@ def _constructing(task: Task) -> Task:
     return replace(task, queries=(query,))
 
 
-def _through(task: Task, source: Path, format: str, file: BinaryIO) -> tuple[int, float]:
+def through(task: Task, source: Path, format: str, file: BinaryIO) -> tuple[int, float]:
     """Write a stream's matches to a file; return how many there were, and how long it took from the first byte."""
     engine = engine_of(task)
     engine.flush()  # makes the network, which is not the stream's time
@@ -57,7 +57,7 @@ def _written(task: Task, format: str) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         for name, source in (("warm", task.warm_up), ("matches", task.offers)):
             with (Path(folder) / name).open("wb") as file:
-                done = _through(asked, source, format, file)
+                done = through(asked, source, format, file)
     return Result(*done)
 
 

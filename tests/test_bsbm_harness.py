@@ -19,6 +19,7 @@ from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt
 from retewave.bench.harness import Machine, Measured, Point, Row, measure_all, read_rows, rows_of, write_rows
 from retewave.bench.patterns import pattern_text, watch_text
+from retewave.bench.peers.limit import WRITES
 from retewave.bench.plots import PLOTS
 from retewave.bench.profile import STAGES, ladder
 from retewave.bench.question import FOREVER, Question
@@ -29,7 +30,7 @@ from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import TARGETS, rows_of_targets
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.workload import Workload, _dataset, prepare, sleepers, watchers
-from retewave.bench.written import WRITTEN
+from retewave.bench.written import WRITTEN, through
 
 ASK = Question(1, 2, window=50_000, rate=100_000)
 SMALL = Workload(ASK, offers=600)
@@ -62,6 +63,18 @@ def test_c_counts_every_window_as_expected(tmp_path):
         for target in (1, 2, 9, 10, 74):
             task, expected = prepare(Workload(Question(1, target, window, rate=1_000), offers=2_000), tmp_path)
             assert limit.run(task).matches == expected, (window, target)
+
+
+def test_c_writes_the_lines_that_the_engine_writes(tmp_path):
+    limit = adapter("c")
+    if why_missing(limit):
+        pytest.skip(why_missing(limit))
+    task, expected = prepare(replace(SMALL, mode=WRITES), tmp_path)
+    assert limit.run(task, tmp_path / "c").matches == expected
+    with (tmp_path / "engine").open("wb") as file:
+        assert through(task, task.offers, "ndjson", file)[0] == expected
+    ours, theirs = (sorted((tmp_path / name).read_bytes().splitlines()) for name in ("engine", "c"))
+    assert ours == theirs
 
 
 def test_the_c_program_refuses_a_line_that_is_no_triple(tmp_path):

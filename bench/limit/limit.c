@@ -1,6 +1,6 @@
 /* The physical limit: the bare work of the paper's pattern 1, by hand, in one thread, without an engine.
  *
- *     limit OFFERS.nt CLASSES WINDOW_US RATE REPETITIONS
+ *     limit OFFERS.nt CLASSES WINDOW_US RATE REPETITIONS [OUT]
  *
  * Reads N-Triples in chunks, interns every term, then counts the matches of the ten triples of an offer
  * with the type of its product, for the classes listed in CLASSES (one IRI in brackets a line).  The join
@@ -9,8 +9,10 @@
  * Prints a JSON object a repetition.  Triple i has the time floor(i * 1e6 / RATE); a match's last triple
  * is at most WINDOW_US after its first.
  *
+ * With OUT the one table's matches are written there once more, as the lines of JSON that the engine writes.
+ *
  * Left out, and an engine cannot leave it out: malformed lines, escapes, other patterns, the bindings
- * (matches are counted, not built), late triples, memory that is given back.
+ * (matches are counted, not built, unless there is OUT), late triples, memory that is given back.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -350,6 +352,124 @@ static uint64_t join_one(const Triples *triples, const Pattern *pattern, uint64_
     return matches;
 }
 
+/* ---- the same join, with its matches written as JSON ---- */
+
+typedef struct { uint64_t at; uint32_t length; } Text;
+typedef struct { int file; size_t used; char buffer[1 << 20]; } Out;
+typedef struct { const Terms *terms; Text *texts; uint32_t (*objects)[OFFER_SLOTS]; Out *out; } Writing;
+
+static void flush_out(Out *out) {
+    for (size_t done = 0; done < out->used;) {
+        ssize_t took = write(out->file, out->buffer + done, out->used - done);
+        if (took < 0) fail("cannot write");
+        done += took;
+    }
+    out->used = 0;
+}
+
+static inline void put(Out *out, const char *text, size_t length) {
+    if (length > sizeof out->buffer) fail("a term is longer than the buffer");
+    if (out->used + length > sizeof out->buffer) flush_out(out);
+    memcpy(out->buffer + out->used, text, length);
+    out->used += length;
+}
+
+#define PUT(out, text) put(out, text, sizeof text - 1)
+
+static void put_time(Out *out, uint32_t micros) {
+    char text[32];
+    int length = snprintf(text, sizeof text, "%u.%06u", micros / 1000000, micros % 1000000);
+    while (text[length - 1] == '0' && text[length - 2] != '.') length--;
+    put(out, text, length);
+}
+
+/* A member of the bindings; a literal ends with its quote, or with ^^<datatype>: tags and escapes do not occur. */
+static void put_term(Writing *w, const char *key, size_t length, uint32_t id) {
+    const char *text = w->terms->arena + w->texts[id].at, *end = text + w->texts[id].length;
+    put(w->out, key, length);
+    if (*text == '<') {
+        PUT(w->out, "{\"type\":\"uri\",\"value\":\"");
+        put(w->out, text + 1, end - text - 2);
+    } else {
+        const char *quote = memchr(text + 1, '"', end - text - 1);
+        PUT(w->out, "{\"type\":\"literal\",\"value\":\"");
+        put(w->out, text + 1, quote - text - 1);
+        if (quote + 1 < end) {
+            PUT(w->out, "\",\"datatype\":\"");
+            put(w->out, quote + 4, end - quote - 5);
+        }
+    }
+    PUT(w->out, "\"}");
+}
+
+static void put_match(Writing *w, const Row *offer, uint64_t place, uint32_t start, uint32_t now) {
+    static const char *const keys[OFFER_SLOTS] = {
+        "\"offer\":", ",\"product\":", ",\"vendor\":", ",\"price\":", ",\"from\":", ",\"to\":",
+        ",\"delivery\":", ",\"webpage\":", ",\"publisher\":", ",\"date\":"};
+    PUT(w->out, "{\"query\":\"BSBMOfferDetection\",\"start\":");
+    put_time(w->out, start < offer->time ? start : offer->time);
+    PUT(w->out, ",\"end\":");
+    put_time(w->out, now);
+    PUT(w->out, ",\"bindings\":{");
+    for (int slot = 0; slot < OFFER_SLOTS; slot++)
+        put_term(w, keys[slot], strlen(keys[slot]), slot ? w->objects[place][slot] : offer->key);
+    PUT(w->out, "}}\n");
+}
+
+static uint64_t write_arrived(One *tables, Writing *w, int slot, const Triple *triple, uint32_t now) {
+    uint64_t matches = 0;
+    if (slot == TYPE_SLOT) {
+        insert(&tables->types, triple->s, triple->o, now);
+        Table *offers = &tables->by_product;
+        for (Row *row = seek(offers, *head_of(offers, triple->s), triple->s); row;
+             row = seek(offers, row->next, triple->s), matches++) {
+            Row *offer = seek(&tables->offers, *head_of(&tables->offers, row->value), row->value);
+            put_match(w, offer, offer - tables->offers.rows, now, now);
+        }
+        return matches;
+    }
+    Row *row = seek(&tables->offers, *head_of(&tables->offers, triple->s), triple->s);
+    if (!row) row = insert(&tables->offers, triple->s, 0, now);
+    uint64_t place = row - tables->offers.rows;
+    row->value |= 1u << slot;
+    w->objects[place][slot] = triple->o;
+    if (row->value != ALL_SEEN) return 0;
+    uint32_t product = w->objects[place][PRODUCT_SLOT];
+    insert(&tables->by_product, product, triple->s, row->time);
+    for (Row *type = seek(&tables->types, *head_of(&tables->types, product), product); type;
+         type = seek(&tables->types, type->next, product), matches++)
+        put_match(w, row, place, type->time, now);
+    return matches;
+}
+
+static uint64_t write_one(const Triples *triples, const Pattern *pattern, uint64_t window, uint64_t rate,
+                          uint64_t live, const Terms *terms, const char *path) {
+    One tables = {make_table(live), make_table(live), make_table(live)};
+    Writing w = {terms, array(terms->count + 1, sizeof(Text)),
+                 array(tables.offers.mask + 1, sizeof(uint32_t[OFFER_SLOTS])), array(1, sizeof(Out))};
+    w.out->file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (w.out->file < 0) fail("cannot open the output");
+    for (uint64_t i = 0; i <= terms->mask; i++)
+        if (terms->entries[i].id) w.texts[terms->entries[i].id] = (Text){terms->entries[i].at, terms->entries[i].length};
+    uint64_t matches = 0;
+    for (size_t i = 0; i < triples->count; i++) {
+        int slot = slot_of(pattern, &triples->rows[i]);
+        if (slot == NO_SLOT) continue;
+        uint32_t now = i * 1000000 / rate;
+        horizon = now > window ? now - window : 0;
+        matches += write_arrived(&tables, &w, slot, &triples->rows[i], now);
+    }
+    flush_out(w.out);
+    close(w.out->file);
+    free(w.out);
+    free(w.objects);
+    free(w.texts);
+    free_table(&tables.offers);
+    free_table(&tables.by_product);
+    free_table(&tables.types);
+    return matches;
+}
+
 /* The most memory this program has held, in bytes.  On Linux getrusage would count its parent's, from before exec. */
 static long peak_rss(void) {
 #ifdef __linux__
@@ -368,7 +488,7 @@ static long peak_rss(void) {
 }
 
 int main(int count, char **words) {
-    if (count != 6) fail("usage: limit OFFERS.nt CLASSES WINDOW_US RATE REPETITIONS");
+    if (count != 6 && count != 7) fail("usage: limit OFFERS.nt CLASSES WINDOW_US RATE REPETITIONS [OUT]");
     uint64_t window = strtoull(words[3], NULL, 10), rate = strtoull(words[4], NULL, 10);
     for (int repetition = 0; repetition < atoi(words[5]); repetition++) {
         Terms terms = {array(1 << 16, sizeof(Entry)), (1 << 16) - 1, NULL, 0, 0, 0};
@@ -386,10 +506,13 @@ int main(int count, char **words) {
         double joined = seconds();
         uint64_t one = join_one(&triples, &pattern, window, rate, live);
         double joined_one = seconds();
+        uint64_t wrote = count == 7 ? write_one(&triples, &pattern, window, rate, live, &terms, words[6]) : one;
+        double written = seconds();
         printf("{\"triples\": %zu, \"terms\": %" PRIu32 ", \"matches\": %" PRIu64 ", \"matches_one\": %" PRIu64
-               ", \"scan\": %.6f, \"join_eleven\": %.6f, \"join_one\": %.6f, \"peak_rss\": %ld}\n",
+               ", \"scan\": %.6f, \"join_eleven\": %.6f, \"join_one\": %.6f, \"written\": %.6f, \"matches_written\": %" PRIu64
+               ", \"peak_rss\": %ld}\n",
                triples.count, terms.count, eleven, one, scanned - start, joined - joining,
-               joined_one - joined, peak_rss());
+               joined_one - joined, written - joined_one, wrote, peak_rss());
         free(terms.entries);
         free(terms.arena);
         free(triples.rows);

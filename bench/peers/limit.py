@@ -13,8 +13,9 @@ from pathlib import Path
 
 from retewave.bench.task import Adapter, Result, Task
 
-__all__ = ["ADAPTER", "compiler", "compiler_missing"]
+__all__ = ["ADAPTER", "WRITES", "compiler", "compiler_missing"]
 
+WRITES = "written, ndjson"  # the mode in which it writes its matches
 _SOURCE = Path(__file__).parents[1] / "limit" / "limit.c"
 
 
@@ -37,13 +38,18 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-def _run(task: Task) -> Result:
+def _run(task: Task, out: Path | None = None) -> Result:
     program = str(Path(_folder().name) / "limit")
     words = [task.offers, task.classes, task.question.window, task.question.rate, 1]
-    done = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True)
+    writes = task.mode == WRITES
+    with tempfile.TemporaryDirectory() as folder:
+        words += [out or Path(folder) / "matches"] if writes else []
+        done = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True)
     told = json.loads(done.stdout)
-    if told["matches"] != told["matches_one"]:
-        raise RuntimeError(f"the two joins disagree: {told}")
+    if not told["matches"] == told["matches_one"] == told["matches_written"]:
+        raise RuntimeError(f"the joins disagree: {told}")
+    if writes:
+        return Result(told["matches"], told["scan"] + told["written"], told["scan"], peak_rss=told["peak_rss"])
     return Result(
         matches=told["matches"],
         seconds=told["scan"] + told["join_eleven"],
