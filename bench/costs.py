@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from retewave.bench.changes import changes
 from retewave.bench.engine import drain, encode, engine_of
 from retewave.bench.string_filters import string_filters
 from retewave.bench.task import Result, Task
@@ -150,4 +151,5 @@ COSTS: dict[str, Callable[[Task], Result]] = {
     "first": _first,
     "counters": _counters,
     "filters": string_filters,
+    "changes": changes,
 }

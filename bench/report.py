@@ -74,6 +74,10 @@ TABLES = {
         "Pattern 1, window 5 s, 50,000 offers: counted only, and written in each format to a file; ndjson of matches "
         "found beforehand into a pipe; <code>retewave run</code> from its start. The C program writes ndjson.",
     ),
+    "changes": (
+        "Queries that come and go",
+        "Register, push one triple, remove, beside others of its shape or not; and many queries one by one.",
+    ),
     "costs": (
         "What it costs beside",
         "Memory a live row, the start of a process whose kernels are on the disk, and the loading of static data.",

@@ -179,6 +179,11 @@ def written(full: bool) -> list[Point]:
     return [*found, Point("written", LIMIT, COLD, "c", replace(few, mode="written, ndjson"))]
 
 
+def changes(full: bool) -> list[Point]:
+    """Return what a query costs that comes and goes while the stream runs."""
+    return [Point("changes", "queries that come and go", 0, "retewave", Workload(_ask(1, 5), 500, mode="changes"))]
+
+
 SWEEPS = {
     "peers": peers,
     "window": windows,
@@ -191,6 +196,7 @@ SWEEPS = {
     "costs": costs,
     "written": written,
     "filters": filters,
+    "changes": changes,
     "spark": on_spark,
 }
 

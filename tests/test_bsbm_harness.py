@@ -12,7 +12,7 @@ from html import escape
 import pytest
 
 from retewave import Engine
-from retewave.bench import harness
+from retewave.bench import changes, harness
 from retewave.bench.dataset import draw
 from retewave.bench.engine import drain, encode, engine_of, percentiles
 from retewave.bench.expected import expected_matches
@@ -200,6 +200,16 @@ def test_every_way_of_writing_writes_every_match(mode, tmp_path):
     assert result.matches == expected
     assert result.seconds > 0
     assert result.costs.keys() == WRITTEN_COSTS.get(mode, {}).keys()
+
+
+def test_queries_that_come_and_go_are_measured_beside_others_of_each_shape(tmp_path, monkeypatch):
+    monkeypatch.setattr(changes, "COUNTS", (0, 5))
+    monkeypatch.setattr(changes, "CYCLES", 2)
+    monkeypatch.setattr(changes, "MANY", 6)
+    task, expected = prepare(Workload(ASK, offers=600, mode="changes"), tmp_path)
+    result = measure(adapter("retewave"), task)
+    assert result.matches == expected
+    assert len(result.costs) == 2 + 4 + 2 and all(unit == "ms" for _, unit in result.costs.values())
 
 
 def test_a_task_can_be_measured_with_the_counters_on(tmp_path):
