@@ -76,6 +76,7 @@ def run(
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
     allow_cartesian: options.Cartesian = False,
+    language: options.WrittenIn = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
     checkpoint_every: options.CheckpointEvery = "30s",
@@ -84,8 +85,10 @@ def run(
     """Run queries over streams, and write every match as soon as it is complete."""
     with _exit_codes():
         from retewave import cli_run
+        from retewave.cli_queries import Queries
+        from retewave.cli_times import Times
 
-        times = cli_run.Times(rate, time_property, arrival)
+        times = Times(rate, time_property, arrival)
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Output(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
@@ -99,16 +102,18 @@ def run(
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(queries, streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
-def check(queries: options.Queries, allow_cartesian: options.Cartesian = False) -> None:
+def check(
+    queries: options.Queries, allow_cartesian: options.Cartesian = False, language: options.WrittenIn = None
+) -> None:
     """Read queries and say what is wrong with them; nothing is run."""
     with _exit_codes():
         from retewave.cli_check import check as check_all
 
-        if not check_all(queries, allow_cartesian=allow_cartesian):
+        if not check_all(queries, language, allow_cartesian=allow_cartesian):
             raise typer.Exit(WRONG)
 
 
@@ -128,16 +133,19 @@ def explain(
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
+    language: options.WrittenIn = None,
     shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
     with _exit_codes():
         from retewave import cli_explain, cli_why_not
         from retewave.cli_output import check_outputs
+        from retewave.cli_queries import Queries
+        from retewave.cli_times import Times
 
         if stats != bool(stream):
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
-        readers = cli_why_not.readers_of(stream or (), cli_why_not.Times(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(stream or (), Times(rate, time_property), stream_format)
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,
@@ -145,7 +153,8 @@ def explain(
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
-        shown = cli_explain.explain(queries, readers, format.value, draw.value, shards, engine)
+        asked = Queries(tuple(queries), language)
+        shown = cli_explain.explain(asked, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
 
@@ -162,14 +171,18 @@ def why_not(
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     format: options.Plans = options.PlanFormat.text,
+    language: options.WrittenIn = None,
 ) -> None:
     """Say why a query has not matched what was expected: what was found, and what refused the rest."""
     with _exit_codes():
         from retewave import cli_why_not
+        from retewave.cli_queries import Queries
+        from retewave.cli_times import Times
 
-        times = cli_why_not.Times(rate, time_property)
+        times = Times(rate, time_property)
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        found = cli_why_not.answer(query, stream, times, stream_format, binding or (), format.value, engine)
+        asked = Queries((query,), language)
+        found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
 
@@ -188,18 +201,21 @@ def inspect(
     host: options.Host = "127.0.0.1",
     port: options.Port = 8765,
     allow_cartesian: options.Cartesian = False,
+    language: options.WrittenIn = None,
 ) -> None:
     """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
     with _exit_codes():
         from retewave import cli_inspect, cli_why_not
+        from retewave.cli_queries import Queries
+        from retewave.cli_times import Times
 
-        readers = cli_why_not.readers_of(stream, cli_why_not.Times(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(stream, Times(rate, time_property), stream_format)
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(queries, readers, host, port, pace, engine)
+        cli_inspect.inspect(Queries(tuple(queries), language), readers, host, port, pace, engine)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -224,19 +240,21 @@ def spark(
     sample: options.Sample = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
     allow_cartesian: options.Cartesian = False,
+    language: options.WrittenIn = None,
 ) -> None:
     """Run queries as a job of Spark Structured Streaming, sharded by join key."""
     with _exit_codes():
         from retewave import cli_spark
+        from retewave.cli_times import Times
 
-        if sum((rate is not None, time_property is not None, arrival)) > 1:
-            raise UsageError("only one of --rate, --time-property and --arrival can tell the time")
+        Times(rate, time_property, arrival)  # refuses more than one of them
         late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
         deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
         job = _knowledge(schema, static, dataset) | {
             "rate": rate,
             "time_property": time_property,
             "allow_cartesian": allow_cartesian,
+            "language": language,
             "on_error": on_error.value,
             "sample": sample,
         }

@@ -12,21 +12,21 @@ from retewave.registry import Registry, read_query
 __all__ = ["check"]
 
 
-def check(queries: Sequence[str], *, allow_cartesian: bool) -> bool:
+def check(queries: Sequence[str], language: str | None, *, allow_cartesian: bool) -> bool:
     """Print what each query is, or what is wrong with it; say whether all are right."""
     registry, notes, right = Registry(), Notes(sys.stderr), True
     with notes.warnings():
         for query in queries:
             try:
-                print(_described(query, registry, allow_cartesian))
+                print(_described(query, language, registry, allow_cartesian))
             except RetewaveError as error:
                 right = False
                 notes.say(str(error))
     return right
 
 
-def _described(text: str, registry: Registry, allow_cartesian: bool) -> str:
-    parsed = read_query(text)
+def _described(text: str, language: str | None, registry: Registry, allow_cartesian: bool) -> str:
+    parsed = read_query(text, language)
     query = registry.add(parsed, name=None, on_match=None, keep=0, allow_cartesian=allow_cartesian)
     shown = "".join(f" ?{name}" for name in query.variables)
     return f"{parsed.source}: {query.name}: {parsed.form}{shown}"

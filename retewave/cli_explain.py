@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from retewave.cli_notes import Notes
 from retewave.cli_output import naming, open_output
+from retewave.cli_queries import Queries
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader
@@ -17,7 +18,7 @@ __all__ = ["explain", "write"]
 
 
 def explain(
-    queries: Sequence[str],
+    queries: Queries,
     readers: Sequence[Reader],
     format: str,
     drawing: str,
@@ -29,8 +30,7 @@ def explain(
         raise UsageError("a drawing shows one network, not its shards", hint="give --shards with text or json")
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
-        for query in queries:
-            engine.register(query, keep=0)
+        queries.register(engine)
         if readers:
             for _ in engine.run_batches(*readers):
                 pass  # what is shown is what the network counts

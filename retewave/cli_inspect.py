@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from retewave.cli_notes import Notes
+from retewave.cli_queries import Queries
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.inspector.controller import Controller
@@ -19,7 +20,7 @@ _ANYWHERE = ("", "0.0.0.0", "::")  # a server there could not tell its own name 
 
 
 def inspect(
-    queries: Sequence[str], readers: Sequence[Reader], host: str, port: int, pace: float | None, options: dict[str, Any]
+    queries: Queries, readers: Sequence[Reader], host: str, port: int, pace: float | None, options: dict[str, Any]
 ) -> None:
     """Serve the inspector until a signal ends it; port 0 takes a free one."""
     try:
@@ -30,8 +31,7 @@ def inspect(
         raise UsageError(f"--host {host!r} has no name that a browser could call", hint="give the address to listen on")
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
-        for query in queries:
-            engine.register(query)
+        queries.register(engine, keep=10_000)
         controller = Controller(engine, readers, pace)
     try:
         with _listening(host, port) as listening:

@@ -63,6 +63,7 @@ __all__ = [
     "Watermark",
     "WhenFull",
     "WithClosure",
+    "WrittenIn",
 ]
 
 
@@ -151,6 +152,10 @@ Statics = Annotated[list[Path] | None, Option("--static", metavar="F", help="A f
 Datasets = Annotated[
     list[str] | None,
     Option("--dataset", metavar="IRI=F", help="The file behind an IRI that FROM or owl:imports names (repeatable)."),
+]
+WrittenIn = Annotated[
+    str | None,
+    Option("--language", help="The language of all queries: sparql, sparkwave.  Each is known by its file or words."),
 ]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 

@@ -19,6 +19,8 @@ from retewave.cli_every import begin_stats, every, tell
 from retewave.cli_input import Interrupted, Stoppable, Stopper, open_stream, stream_name
 from retewave.cli_notes import Notes, Tick, progress
 from retewave.cli_output import check_outputs, naming, open_output, stdout
+from retewave.cli_queries import Queries
+from retewave.cli_times import Times
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader, read
@@ -27,16 +29,7 @@ from retewave.io.sinks import Sink, open_sink, usual_format
 from retewave.stats import stats
 from retewave.windows import durations
 
-__all__ = ["Course", "Output", "Streams", "Times", "run"]
-
-
-@dataclass(frozen=True)
-class Times:
-    """How the times of a stream are told."""
-
-    rate: float | None  # triples a second
-    property: str | None  # the IRI that tells a named graph's time
-    arrival: bool  # the clock
+__all__ = ["Course", "Output", "Streams", "run"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ class Course:
 
 
 def run(
-    queries: Sequence[str], streams: Streams, output: Output, options: dict[str, Any], course: Course | None = None
+    queries: Queries, streams: Streams, output: Output, options: dict[str, Any], course: Course | None = None
 ) -> None:
     """Run queries over streams; raise KeyboardInterrupt at the end of a run that a signal ended."""
     course = course or Course()
@@ -115,14 +108,13 @@ def run(
         raise KeyboardInterrupt
 
 
-def _engine(queries: Sequence[str], options: dict[str, Any], kept: Checkpoint | None, notes: Notes) -> Engine:
+def _engine(queries: Queries, options: dict[str, Any], kept: Checkpoint | None, notes: Notes) -> Engine:
     """Return the engine as a checkpoint has kept it, or a new one."""
     restored = None if kept is None else kept.engine()
     if restored is not None:
         return restored
     engine = Engine(**options, on_closure=notes.closing)
-    for query in queries:
-        engine.register(query, keep=0)
+    queries.register(engine)
     return engine
 
 
@@ -152,12 +144,13 @@ def _loop(
 
 # ---- a run with a checkpoint ----
 def _checkpoint(
-    queries: Sequence[str], streams: Streams, output: Output, options: dict[str, Any], course: Course
+    queries: Queries, streams: Streams, output: Output, options: dict[str, Any], course: Course
 ) -> Checkpoint | None:
     if course.checkpoint is None:
         return None
     times = streams.times
     told = {
+        "--language": queries.language,
         "--stream": list(streams.written),
         "--rate": times.rate,
         "--time-property": times.property,
@@ -167,7 +160,7 @@ def _checkpoint(
         "--out": None if output.out is None else str(output.out.absolute()),
     }
     files: dict[str, Sequence[str | Path]] = {
-        "query": queries,
+        "query": queries.written,
         "--schema": options["schema"],
         "--static": options["static"],
         "--dataset": list(options["datasets"].values()),

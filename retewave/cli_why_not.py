@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from retewave.cli_input import stream_name
 from retewave.cli_notes import Notes
+from retewave.cli_queries import Queries
+from retewave.cli_times import Times
 from retewave.compiler.algebra import TriplePattern, Triples, Variable
 from retewave.compiler.normal import branches
 from retewave.engine import Engine
@@ -21,29 +23,21 @@ from retewave.errors import UsageError
 from retewave.io.reader import Reader, read
 from retewave.query import Query
 
-__all__ = ["Times", "answer", "readers_of", "term_of"]
+__all__ = ["answer", "readers_of", "term_of"]
 
 _NEVER = b"<urn:retewave:never:%d>"  # predicates that no triple has
 _FOR_EVER = 1 << 60  # microseconds that every range is widened by: their differences stay
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
-@dataclass(frozen=True)
-class Times:
-    """How the times of a stream are told; by arrival, if nothing else is said."""
-
-    rate: float | None  # triples a second
-    property: str | None  # the IRI that tells a named graph's time
-
-
 def answer(
-    text: str, streams: Sequence[str], times: Times, stream_format: str | None, binding: Sequence[str], format: str,
-    options: dict[str, Any],
+    queries: Queries, streams: Sequence[str], times: Times, stream_format: str | None, binding: Sequence[str],
+    format: str, options: dict[str, Any],
 ) -> str:  # fmt: skip
     """Return why a query has not matched a binding, as text or as JSON."""
     with Notes(sys.stderr).warnings():
         engine = Engine(**options)
-        query = engine.register(text)
+        (query,) = queries.register(engine, keep=10_000)
         _keep_all(engine, query)
         asked = dict(_split(query, each) for each in binding)
         for _ in engine.run_batches(*readers_of(streams, times, stream_format)):

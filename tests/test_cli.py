@@ -402,3 +402,21 @@ def test_bench_takes_parts_of_two_words() -> None:
         check=False,
     )
     assert done.returncode == 0 and "Simulate 1 to 1,000 shards" in done.stdout, done.stderr
+
+
+# ---- languages ----
+PATTERN_FILE = "?x <http://e/p> <http://e/o> .\nTIMEWINDOW (1000)\n"
+
+
+@pytest.mark.parametrize("command", [("check",), ("explain",), ("run", "--stream", "d.nt", "--rate", "2")])
+def test_a_named_language_reads_what_neither_a_files_name_nor_its_words_tell(command: tuple[str, ...]) -> None:
+    Path("pattern.txt").write_text(PATTERN_FILE.replace("TIMEWINDOW", "timewindow"))
+    name, *options = command
+    assert invoke(name, "pattern.txt", "--language", "sparkwave", *options).exit_code == 0
+    refused = invoke(name, "pattern.txt", "--language", "sparql", *options)
+    assert refused.exit_code == 2 and "cannot stand here" in refused.stderr
+
+
+def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
+    ended = invoke("check", "q.rq", "--language", "cobol")
+    assert ended.exit_code == 2 and "known: sparql, sparkwave" in ended.stderr

@@ -80,6 +80,7 @@ class Job:
         start: int = 0,
         time_property: str | None = None,
         allow_cartesian: bool = False,
+        language: str | None = None,
         on_error: Literal["count", "raise"] = "count",
         sample: Any = None,
         **options: Any,
@@ -92,7 +93,7 @@ class Job:
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
-            engine.register(query, name=name, keep=0)
+            engine.register(query, name=name, keep=0, language=language)
         schemes, plan = spread(engine, shards, sample, rate)
         facts = engine.datasets.static
         job = cls(
