@@ -22,6 +22,7 @@ from retewave.errors import (
 
 if TYPE_CHECKING:
     from retewave.engine import Engine
+    from retewave.epsilon.schema import Budget
     from retewave.io.reader import Reader, read
     from retewave.late import LateItem
     from retewave.match import Match, Matches
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Budget",
     "Engine",
     "LateItem",
     "LimitError",
@@ -50,6 +52,7 @@ __all__ = [
 
 # Loaded when first asked for: importing retewave imports no numba and compiles nothing.
 _LAZY = {
+    "Budget": "retewave.epsilon.schema",
     "Engine": "retewave.engine",
     "LateItem": "retewave.late",
     "Match": "retewave.match",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from retewave.cli_notes import Notes
 from retewave.cli_output import naming, open_output
@@ -13,6 +13,10 @@ from retewave.cli_queries import Queries
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader
+
+if TYPE_CHECKING:
+    from retewave.viz.dot import Drawing
+    from retewave.viz.render import PictureFormat
 
 __all__ = ["explain", "write"]
 
@@ -36,15 +40,7 @@ def explain(
                 pass  # what is shown is what the network counts
         if format in ("text", "json"):
             return engine.explain(cast(Literal["text", "json"], format), shards=shards).encode()
-        return _drawn(engine, format, drawing)
-
-
-def _drawn(engine: Engine, format: str, drawing: str) -> bytes:
-    from retewave.viz.dot import Drawing, draw
-    from retewave.viz.render import PictureFormat, render
-
-    dot = draw(engine.live.current(), cast(Drawing, drawing), network=engine.datasets.schema.network)
-    return dot.encode() if format == "dot" else render(dot, cast(PictureFormat, format))
+        return engine.draw(cast("Drawing", drawing), cast("PictureFormat", format))
 
 
 def write(shown: bytes, out: Path | None) -> None:

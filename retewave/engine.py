@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from retewave.io.position import Position
     from retewave.io.reader import Reader
     from retewave.pump import Arrived
+    from retewave.viz.dot import Drawing
+    from retewave.viz.render import PictureFormat
     from retewave.why_not_report import WhyNot
 
 __all__ = ["Engine"]
@@ -339,6 +341,13 @@ class Engine:
         from retewave.viz.graph import graph
 
         return graph(self.live.current())
+
+    def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
+        """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
+        from retewave.viz.dot import draw
+        from retewave.viz.render import render
+
+        return render(draw(self.live.current(), drawing, network=self.datasets.schema.network), format)
 
     def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
         """Say why a query has not matched a binding that was expected; print the answer, or take its fields."""

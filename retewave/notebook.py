@@ -63,13 +63,11 @@ def drawn(shown: Engine | Query) -> str | None:
     Nothing where there is no query, or no program that draws; nor for a query that is not registered any more.
     """
     from retewave.query import Query
-    from retewave.viz.dot import draw
-    from retewave.viz.render import svg
+    from retewave.viz.render import svg_element
 
     try:
-        if isinstance(shown, Query):
-            return svg(draw(shown.network(), query=shown.name)) if shown.network else None
-        return svg(draw(shown.live.current())) if shown.queries else None
+        is_drawn = shown.network is not None if isinstance(shown, Query) else bool(shown.queries)
+        return svg_element(shown.draw()) if is_drawn else None
     except UsageError:  # Graphviz is not installed: the notebook shows the HTML
         return None
 

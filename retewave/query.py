@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
+from retewave.errors import UsageError
 from retewave.match import Match, Matches
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow
 
     from retewave.compiler.explain_running import Compiled
+    from retewave.viz.dot import PartDrawing
+    from retewave.viz.render import PictureFormat
 
 __all__ = ["Query"]
 
@@ -112,6 +115,15 @@ class Query:
         from retewave.io.frames import frame
 
         return frame(self.to_arrow(typed=typed))
+
+    def draw(self, drawing: PartDrawing = "all", format: PictureFormat = "svg") -> bytes:
+        """Return a drawing of the part of the network that leads to this query, as `Engine.draw` does."""
+        from retewave.viz.dot import draw
+        from retewave.viz.render import render
+
+        if self.network is None:
+            raise UsageError(f"{self.name} is not registered any more: it is part of no network")
+        return render(draw(self.network(), drawing, query=self.name), format)
 
 
 def _shown(parsed: algebra.Query) -> tuple[str, ...]:

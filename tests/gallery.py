@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from explained import ROOT, bsbm_engine, social_engine
 
 import retewave as rw
-from retewave.viz.dot import draw
-from retewave.viz.render import svg
+from retewave.viz.render import svg_element
 
 GALLERY = ROOT / "docs" / "gallery"
 FB, TWD, SIOC = "http://facebook.example.org/ns#", "http://twitter.example.org/ns#", "http://rdfs.org/sioc/ns#"
@@ -58,7 +57,7 @@ def main() -> None:
         ("social-counts", counted, "all"),
         ("benchmark", benchmark, "network"),
     ):
-        picture = svg(draw(engine.live.current(), drawing))  # type: ignore[arg-type]
+        picture = svg_element(engine.draw(drawing))  # type: ignore[arg-type]
         (GALLERY / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 

@@ -14,6 +14,9 @@ SOURCES = {str(path.relative_to(ROOT)): path.read_text() for path in FILES_OF_CO
 TREES = {file: ast.parse(text) for file, text in SOURCES.items()}
 FILES = {*SOURCES, *(f"retewave/{file}" for file in SOURCES)}  # in the repository, and where pip puts them
 DOCUMENTS = [path for folder in (ROOT, ROOT / "docs", ROOT / "bench") for path in sorted(folder.glob("*.md"))]
+INSIDE = re.compile(
+    r"engine\.(?:live|registry|order|datasets|terms|seconds)\b|retewave\.(?:compiler|epsilon|rete|viz|windows|io)\."
+)
 MARKS = re.compile(r"`(\w+)`")
 
 
@@ -37,6 +40,12 @@ def test_files_that_docstrings_and_documents_name_exist():
     named |= {(doc.name, name) for doc in DOCUMENTS for name in re.findall(r"`((?:\w+/)+\w+\.py)`", doc.read_text())}
     assert len(named) > 20
     assert not sorted((file, name) for file, name in named if not _is_a_file(name))
+
+
+def test_documents_for_users_call_nothing_of_the_inside() -> None:
+    for_users = [doc for doc in DOCUMENTS if doc.parent.name != "bench" and doc.name != "architecture.md"]
+    assert len(for_users) > 10
+    assert not [(doc.name, name) for doc in for_users for name in INSIDE.findall(doc.read_text())]
 
 
 def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code():

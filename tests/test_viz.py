@@ -22,10 +22,10 @@ import retewave as rw
 from retewave.epsilon import Schema
 from retewave.errors import UsageError
 from retewave.viz import render as render_module
-from retewave.viz.dot import DRAWINGS, draw, to_dot
+from retewave.viz.dot import DRAWINGS, to_dot
 from retewave.viz.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.graph import epsilon_full, epsilon_reduced, graph
-from retewave.viz.render import render, svg
+from retewave.viz.render import render, svg_element
 
 HERE = Path(__file__).parent
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 100
@@ -38,7 +38,7 @@ RDFS = b"http://www.w3.org/2000/01/rdf-schema#"
 
 
 def drawing_of(engine: rw.Engine, drawing: str = "all") -> str:
-    return draw(engine.live.current(), drawing)  # type: ignore[arg-type]
+    return engine.draw(drawing, "dot").decode()  # type: ignore[arg-type]
 
 
 def kinds_of(drawn: networkx.MultiDiGraph) -> Counter[str]:
@@ -227,9 +227,9 @@ def test_an_unknown_drawing_names_the_known_ones() -> None:
 @needs_renderer
 @pytest.mark.parametrize("drawing", DRAWINGS)
 def test_every_drawing_becomes_svg_and_png(drawing: str) -> None:
-    dot = drawing_of(social_engine(), drawing)
-    assert ET.fromstring(svg(dot)).tag.endswith("svg")
-    assert render(dot, "png").startswith(b"\x89PNG\r\n")
+    engine = social_engine()
+    assert ET.fromstring(svg_element(engine.draw(drawing))).tag.endswith("svg")  # type: ignore[arg-type]
+    assert engine.draw(drawing, "png").startswith(b"\x89PNG\r\n")  # type: ignore[arg-type]
 
 
 @needs_renderer
@@ -238,14 +238,14 @@ def test_a_hostile_term_is_shown_and_not_run() -> None:
     engine.register(PREFIX + """SELECT * { ?x e:p "<script>alert(1)</script>\\u0008 & ]]>" ; e:q ?y }""")
     for n in range(MOST_MEMORIES):
         engine.register(PREFIX + f"""SELECT * {{ ?x e:p{n} "</table><script>{n}" ; e:q ?y }}""")
-    picture = svg(drawing_of(engine))
+    picture = svg_element(engine.draw())
     assert "<script" not in picture and "&lt;script&gt;" in picture
     ET.fromstring(picture)
 
 
 @needs_renderer
 def test_the_same_drawing_has_all_its_texts_in_the_picture() -> None:
-    picture = svg(drawing_of(bsbm_engine(), "network"))
+    picture = svg_element(bsbm_engine().draw("network"))
     texts = {"".join(each.itertext()).strip() for each in ET.fromstring(picture).iter() if each.tag.endswith("text")}
     assert {"pattern1", "pattern2", "pattern3", "⋈ ?offer", "shared by 3"} <= texts
 
@@ -260,11 +260,11 @@ def test_without_anything_that_draws_the_error_says_what_to_install(monkeypatch:
 @pytest.mark.skipif(not find_spec("pygraphviz"), reason="pygraphviz is not installed")
 def test_without_the_program_pygraphviz_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render_module.shutil, "which", lambda name: None)
-    assert ET.fromstring(svg(drawing_of(social_engine()))).tag.endswith("svg")
+    assert ET.fromstring(svg_element(social_engine().draw())).tag.endswith("svg")
 
 
 def test_an_unknown_format_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="known: svg, png"):
+    with pytest.raises(UsageError, match="known: dot, svg, png"):
         render("digraph {}", "pdf")  # type: ignore[arg-type]
 
 
@@ -319,7 +319,20 @@ def test_equal_properties_stay_linked_both_ways() -> None:
 
 def test_a_querys_own_picture_shows_its_stream_even_if_all_comes_by_the_schema() -> None:
     engine = rw.Engine(schema=[b"<http://e/q> <%ssubPropertyOf> <http://e/p> ." % RDFS])
-    engine.register("SELECT * FROM STREAM <http://e/s> { ?x <http://e/p> ?y }", name="one")
+    one = engine.register("SELECT * FROM STREAM <http://e/s> { ?x <http://e/p> ?y }", name="one")
     engine.register("SELECT * FROM STREAM <http://e/t> { ?x <http://e/r> ?y }", name="other")
-    drawn = draw(engine.live.current(), query="one")
+    drawn = one.draw(format="dot").decode()
     assert ('label="e/s"' in drawn, "e/t" in drawn) == (True, False)
+
+
+def test_a_query_draws_its_own_part_and_says_what_it_cannot_draw() -> None:
+    engine = rw.Engine()
+    one = engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:q ?z }", name="one")
+    other = engine.register(PREFIX + "SELECT * { ?x e:r ?y }", name="other")
+    assert one.draw("network", "dot").startswith(b"digraph") and b"other" not in one.draw("network", "dot")
+    assert b"other" in engine.draw("network", "dot") and b"other" in other.draw(format="dot")
+    with pytest.raises(UsageError, match="of the schema, not of a query"):
+        one.draw("full", "dot")  # type: ignore[arg-type]
+    engine.remove(one)
+    with pytest.raises(UsageError, match="one is not registered any more"):
+        one.draw()

@@ -30,9 +30,10 @@ from retewave.viz.style import (
     short_number,
 )
 
-__all__ = ["DRAWINGS", "Drawing", "draw", "to_dot"]
+__all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 
 Drawing = Literal["full", "reduced", "network", "all"]
+PartDrawing = Literal["network", "all"]  # those that can show one query's part
 DRAWINGS: Mapping[str, str] = {
     "full": "the full ε-network",
     "reduced": "the reduced ε-network",
@@ -52,6 +53,8 @@ def draw(
     """
     if drawing not in DRAWINGS:
         raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}")
+    if query is not None and drawing in ("full", "reduced"):
+        raise UsageError(f"the drawing {drawing!r} is of the schema, not of a query", hint="give network or all")
     reduction = running.dispatch.reduction
     if drawing == "full":
         asked = [Node(*goal) for goal in reduction.answered]

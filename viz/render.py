@@ -1,4 +1,4 @@
-"""DOT text to SVG or PNG, by the system's `dot` or by pygraphviz, which brings Graphviz along.
+"""DOT text as it is, or drawn as SVG or PNG, by the system's `dot` or by pygraphviz, which brings Graphviz along.
 
 Data's way: DOT text -> **picture**.  Nothing is written and nothing is opened: the picture's bytes are returned.
 """
@@ -10,9 +10,9 @@ from typing import Literal
 
 from retewave.errors import UsageError
 
-__all__ = ["PictureFormat", "render", "svg"]
+__all__ = ["PictureFormat", "render", "svg_element"]
 
-PictureFormat = Literal["svg", "png"]
+PictureFormat = Literal["dot", "svg", "png"]
 _HINT = (
     "install Graphviz, whose program `dot` draws (apt install graphviz, brew install graphviz), and `pip install"
     " graphviz`; or `pip install pygraphviz`, which brings Graphviz along; DOT text needs neither"
@@ -20,9 +20,11 @@ _HINT = (
 
 
 def render(dot: str, format: PictureFormat) -> bytes:
-    """Return DOT text drawn."""
+    """Return DOT text drawn, or as it is: the bytes of a file."""
+    if format == "dot":
+        return dot.encode()
     if format not in ("svg", "png"):
-        raise UsageError(f"unknown picture format {format!r}", hint="known: svg, png")
+        raise UsageError(f"unknown picture format {format!r}", hint="known: dot, svg, png")
     if shutil.which("dot"):
         drawn = _by_program(dot, format)
         if drawn is not None:
@@ -53,7 +55,7 @@ def _by_library(dot: str, format: PictureFormat) -> bytes:
     return drawn
 
 
-def svg(dot: str) -> str:
-    """Return DOT text drawn as SVG, from its `<svg` on: fit to stand in a page."""
-    text = render(dot, "svg").decode()
+def svg_element(picture: bytes) -> str:
+    """Return an SVG picture from its `<svg` on: fit to stand in a page."""
+    text = picture.decode()
     return text[text.index("<svg") :]
