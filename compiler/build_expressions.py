@@ -16,7 +16,7 @@ from retewave.compiler.check_patterns import check_patterns
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.grammars import Node, rule
-from retewave.compiler.prologue import XSD
+from retewave.compiler.terms import XSD
 from retewave.errors import QueryError
 
 __all__ = ["expression", "similar", "tell_unbound", "unknown", "variable"]

@@ -14,7 +14,7 @@ from retewave.compiler.algebra import Algebra, Filter, Join, Term, TriplePattern
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Constant, Membership, Variable
 from retewave.compiler.grammars import rule
-from retewave.compiler.prologue import RDF
+from retewave.compiler.terms import RDF
 
 __all__ = ["join", "path", "predicate", "union"]
 

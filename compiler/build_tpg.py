@@ -19,7 +19,8 @@ from retewave.compiler.build_query import declare, selection, templated
 from retewave.compiler.context import Context
 from retewave.compiler.grammars import Source, rule, token
 from retewave.compiler.language import GRAMMARS, Language
-from retewave.compiler.prologue import Prologue, unquote
+from retewave.compiler.prologue import Prologue
+from retewave.compiler.terms import unquote
 
 __all__ = ["SPARKWAVE", "build_tpg"]
 

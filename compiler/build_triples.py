@@ -18,7 +18,7 @@ from retewave.compiler.build_expressions import variable
 from retewave.compiler.build_paths import join, path, predicate
 from retewave.compiler.context import Context
 from retewave.compiler.grammars import rule
-from retewave.compiler.prologue import RDF
+from retewave.compiler.terms import RDF
 
 __all__ = ["template", "triples"]
 

@@ -12,7 +12,7 @@ from lark import Token
 from retewave.compiler.context import Context
 from retewave.compiler.expressions import Call, Constant
 from retewave.compiler.grammars import Node, first_token
-from retewave.compiler.prologue import unquote
+from retewave.compiler.terms import unquote
 from retewave.errors import QueryError
 
 __all__ = ["check_patterns"]

@@ -34,8 +34,8 @@ from retewave.compiler.faults import ExpressionError, contained
 from retewave.compiler.functions import FUNCTIONS, labelled
 from retewave.compiler.numbers import is_numeric, raw_literal
 from retewave.compiler.operators import FALSE, TRUE, arithmetic, compare, negate, truth
-from retewave.compiler.prologue import literal, unquote
 from retewave.compiler.rdflib_functions import of_rdflib
+from retewave.compiler.terms import literal, unquote
 
 __all__ = ["Evaluator", "term_of", "text_of"]
 

@@ -25,7 +25,7 @@ from retewave.compiler.functions_times import TIMES
 from retewave.compiler.numbers import is_numeric, raw_literal
 from retewave.compiler.operators import FALSE, TRUE, plain
 from retewave.compiler.patterns import regex, replace
-from retewave.compiler.prologue import is_absolute, is_iri, resolve
+from retewave.compiler.terms import is_absolute, is_iri, resolve
 
 __all__ = ["FUNCTIONS", "labelled"]
 

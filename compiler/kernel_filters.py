@@ -24,7 +24,7 @@ from retewave.compiler.expressions import (
     variables,
 )
 from retewave.compiler.plain_patterns import Alternative, alternatives
-from retewave.compiler.prologue import RDF, XSD, literal, unquote
+from retewave.compiler.terms import RDF, XSD, literal, unquote
 from retewave.rete import filter_codes as op
 
 __all__ = ["Memo", "Program", "compile_filter"]

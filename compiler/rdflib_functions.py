@@ -17,7 +17,7 @@ from rdflib.term import Node
 
 from retewave.compiler.faults import ExpressionError
 from retewave.compiler.operators import plain
-from retewave.compiler.prologue import is_iri
+from retewave.compiler.terms import is_iri
 
 __all__ = ["of_rdflib"]
 

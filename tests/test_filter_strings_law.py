@@ -22,7 +22,7 @@ from oxigraph import compare_as_oxigraph
 import retewave as rw
 from retewave.compiler import evaluate
 from retewave.compiler.evaluate import Evaluator
-from retewave.compiler.prologue import XSD, literal
+from retewave.compiler.terms import XSD, literal
 from retewave.rete import filter_codes as op
 from retewave.rete.term_bytes import address_of
 from retewave.rete.term_strings import AS_WRITTEN, LOWER, UPPER, comparable, finds

@@ -19,7 +19,7 @@ from retewave.compiler import evaluate, faults
 from retewave.compiler.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.faults import contained
 from retewave.compiler.parse import parse
-from retewave.compiler.prologue import literal
+from retewave.compiler.terms import literal
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 1_000
 DATATYPES = [
