@@ -17,6 +17,7 @@ DOCUMENTS = [path for folder in (ROOT, ROOT / "docs", ROOT / "bench") for path i
 INSIDE = re.compile(
     r"engine\.(?:live|registry|order|datasets|terms|seconds)\b|retewave\.(?:compiler|epsilon|rete|viz|windows|io)\."
 )
+LINKS = re.compile(r"\]\((?!https?:)([\w./-]*)(?:#([\w-]+))?\)")
 MARKS = re.compile(r"`(\w+)`")
 
 
@@ -46,6 +47,27 @@ def test_documents_for_users_call_nothing_of_the_inside() -> None:
     for_users = [doc for doc in DOCUMENTS if doc.parent.name != "bench" and doc.name != "architecture.md"]
     assert len(for_users) > 10
     assert not [(doc.name, name) for doc in for_users for name in INSIDE.findall(doc.read_text())]
+
+
+def test_every_page_is_reached_from_the_index_and_from_the_sites_menu() -> None:
+    index, menu = (ROOT / "docs" / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
+    pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "index.md"]
+    assert [page for page in pages if f"]({page}" not in index or f": {page}\n" not in menu] == []
+
+
+def test_links_between_documents_lead_to_files_and_headings() -> None:
+    links = [(doc, *link) for doc in DOCUMENTS for link in LINKS.findall(doc.read_text())]
+    assert len(links) > 50
+    assert [(doc.name, target, heading) for doc, target, heading in links if not _leads(doc, target, heading)] == []
+
+
+def _leads(doc: Path, target: str, heading: str) -> bool:
+    """Return whether a link's file exists, and has the heading, whose anchor is its words in lower case."""
+    file = doc.parent / target if target else doc
+    if not heading:
+        return file.exists()
+    titles = re.findall(r"^#+ (.*)$", file.read_text(), flags=re.MULTILINE)
+    return heading in {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
 def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code():

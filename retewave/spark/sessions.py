@@ -33,7 +33,7 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _PARTITIONS_UNSET = "200"  # Spark's default
 
-# What a session of ours is told; the numbers behind the choices are in docs/performance.md.
+# What a session of ours is told; the numbers behind the choices are in bench/NOTES.md.
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
