@@ -1,6 +1,8 @@
 """The engine: what a user does with retewave in one process.
 
 Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
+Any thread may call anything: what is read or changed is locked (`Live.lock`), who pours and calls back takes turns
+(`retewave.telling`).  The turn is taken before the lock, and a user's code runs without the lock.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import json
 import secrets
 import time as wall
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC
@@ -18,24 +21,26 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from retewave.arguments import Triple, check_options, readers_of, span, texts_of, triples_of
+from retewave.arguments import Triple, check_options, readers_of, triples_of
 from retewave.compiler.language import Language
 from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
+from retewave.items import Interval, Triples, ids_of, interval_of, texts_of
 from retewave.late import LateItem, Why, described
 from retewave.live import Live
 from retewave.log import Tally
-from retewave.match import Match, Matches
+from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.registry import Registry, read_query
 from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.stats import Seconds, stats
+from retewave.telling import Telling
 from retewave.windows import durations
 from retewave.windows.order import Order
-from retewave.windows.times import Clock, Instant
+from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
     import networkx
@@ -44,22 +49,22 @@ if TYPE_CHECKING:
     from retewave.io.position import Position
     from retewave.io.reader import Reader
     from retewave.pump import Arrived
+    from retewave.running import Running
     from retewave.viz.dot import Drawing
     from retewave.viz.render import PictureFormat
     from retewave.why_not_report import WhyNot
 
 __all__ = ["Engine"]
 
-Interval = Instant | tuple[Instant, Instant]
 
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
-
+_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
 _PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
 
 
 class Engine:
-    """Finds the patterns of registered queries in streams of RDF.
+    """Finds the patterns of registered queries in streams of RDF.  Any thread may call anything, also from callbacks.
 
     >>> engine = Engine()
     >>> query = engine.register("SELECT ?who WHERE { ?who <http://e/likes> <http://e/tea> }")
@@ -106,10 +111,14 @@ class Engine:
             "stats": stats,
             "seed": options.seed,
         }
-        self._on_late = on_late
         self._late_tally = Tally("%s items came later than lateness allows")
         self._future_tally = Tally("%s items are dated further ahead than max_future allows")
-        self._ordering = False  # rows are being put in order: `on_late` may be at work
+        self.lock = self.live.lock  # held while anything is read or changed
+        self.registry.network = self._network
+        self.telling = Telling(self.registry, on_late)
+        self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
+        self._hands_over = on_late is not None  # what is late
+        self._runs = 0  # under way: the last one to end lets go of what waits for late items
         future = None if max_future is None else _duration(max_future)
         self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
         self.live.holders.append(self.order.held)
@@ -132,33 +141,38 @@ class Engine:
     ) -> Query:
         """Register a query, given as text or as the path of a file; its matches are reported from now on.
 
-        `on_match` is called with every match.  The last `keep` matches (None: all) can be had as columns.  A query that
-        is registered while the stream runs starts from what the memories hold.
+        `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
+        all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
+        hold.
         """
         parsed = read_query(query, language)
-        self.datasets.add_of(parsed, started=self.live.started)
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
-        return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
+        with self.lock:
+            self.datasets.add_of(parsed, started=self.live.started)
+            return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
 
     def remove(self, query: Query) -> None:
         """Stop listening for a query."""
-        self.registry.remove(query)
+        with self.lock:
+            self.registry.remove(query)
 
     @property
     def queries(self) -> list[Query]:
         """The registered queries, oldest first."""
-        return list(self.registry.queries.values())
+        with self.lock:
+            return list(self.registry.queries.values())
 
     # ---- schema and static data ----
     def load(self, *, schema: Any = (), static: Any = ()) -> None:
         """Take further schema and static data; refused once the stream runs."""
-        self.datasets.add(schema=schema, static=static, started=self.live.started)
-        self.registry.generation += 1
+        with self.turn, self.lock:  # a user's iterable, which is read here, may push
+            self.datasets.add(schema=schema, static=static, started=self.live.started)
+            self.registry.generation += 1
 
     # ---- the stream ----
     def push(
         self,
-        triples: Triple | Iterable[Triple] | np.ndarray,
+        triples: Triples,
         *,
         time: Interval | None = None,
         stream: str | None = None,
@@ -170,32 +184,47 @@ class Engine:
         array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
         of them for an interval; without it, the time is now.
         """
-        ids = self._ids(triples)
-        rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
-        rows[:, :START] = ids
-        number = 0 if event is None else -_PUSHED_EVENTS - event
-        rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
-        self.triples += len(rows)
-        with self.seconds:
-            return self._matches(self._ordered(rows), len(rows))
+        texts = texts_of(triples)
+        with self.turn, self.seconds:
+            with self.lock:
+                ids = ids_of(texts, self.terms)
+                rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
+                rows[:, :START] = ids
+                number = 0 if event is None else -_PUSHED_EVENTS - event
+                rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
+                self.triples += len(rows)
+                self.live.wait(self.order.push(rows))
+            return self._all_poured(len(rows))
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
-        return self._matches(self.order.flush())
+        with self.turn:
+            self._let_go()
+            return self._all_poured()
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
-        ids = self._ids(list(triples_of(triples)))
-        self.terms.pin(np.unique(ids).tolist())
+        texts = texts_of(triples_of(triples))
+        with self.lock:
+            ids = ids_of(texts, self.terms)
+            self.terms.pin(np.unique(ids).tolist())
         return ids
 
     def run(self, *readers: Reader | str | Path) -> Iterator[Match]:
         """Read streams to their end, merged by time; call back and yield every match.
 
         A path stands for `read(path)`: the time of its triples is when they arrive.
+
+        To leave it for a while, keep what this returns, and go on with it later.  Where it is left for good (`break`),
+        what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
         """
         for batches in self.run_batches(*readers):
-            yield from _in_order(batches)
+            matches = in_order(batches)
+            try:
+                yield from matches
+            finally:
+                if left := sum(1 for _ in matches):
+                    self.telling.leave(batches, sum(map(len, batches)) - left)
 
     def run_batches(
         self, *streams: Reader | str | Path, between: Callable[[], object] | None = None
@@ -205,85 +234,112 @@ class Engine:
         `between` is called whenever all that has been read so far is told, some times a second or more on a busy
         stream: the moment for a `snapshot`.
         """
+        readers = readers_of(streams)
+        with self.lock:
+            self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
+            self._runs += 1
+            # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
+            self.order.doubt.of_first = bool(readers) and all(reader.time_property is not None for reader in readers)
+        try:
+            with self.seconds:
+                yield from self._left()
+                yield from self._read(readers, between)
+                if self._runs == 1:
+                    self._let_go()
+                yield from self._poured()
+        finally:
+            with self.lock:
+                self._runs -= 1
+                self.order.doubt.of_first = False
+
+    def _read(self, readers: list[Reader], between: Callable[[], object] | None) -> Iterator[list[Matches]]:
         from retewave.pump import pump
 
-        readers = readers_of(streams)
-        self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
-        # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
-        self.order.doubt.of_first = bool(readers) and all(reader.time_property is not None for reader in readers)
-        with self.seconds:
-            with closing(
-                pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)
-            ) as arrivals:
-                for arrived in arrivals:
-                    yield from self.take(arrived)
-                    if between is not None:
-                        between()
-            yield from self._poured(self.order.flush())
-        self.order.doubt.of_first = False
+        with closing(pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
+            for arrived in arrivals:
+                yield from self.take(arrived)
+                if between is not None:
+                    between()
 
     def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
         """Pour in what readers have brought; call back and yield the matches as batches."""
-        self.triples += arrived.triples
-        self._tell(arrived.clock)
-        yield from self._poured(self._ordered(arrived.rows), arrived.triples)
+        self.keep(arrived)
+        yield from self._poured(arrived.triples)
 
     def keep(self, arrived: Arrived) -> None:
         """Let what readers have brought wait for the next push, run or flush."""
-        self.triples += arrived.triples
-        self._tell(arrived.clock)
-        self.live.wait(self._ordered(arrived.rows))
+        with self.lock:
+            self.triples += arrived.triples
+            self._tell(arrived.clock)
+            self.live.wait(self.order.push(arrived.rows))
 
-    def _ordered(self, rows: np.ndarray) -> np.ndarray:
-        """Return what is ready once these rows have come; `on_late`, which is called here, cannot push others."""
-        if self._ordering:
-            raise UsageError("on_late cannot push", hint="keep what it is given, and push it afterwards")
-        self._ordering = True
+    def _let_go(self) -> None:
+        with self.lock:
+            self.live.wait(self.order.flush())
+
+    def _all_poured(self, came: int = 0) -> list[Match]:
+        """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
+        telling, pouring = self.telling, self._pouring(came)
+        found = self._rest() if telling.left else []
         try:
-            return self.order.push(rows)
+            while (batches := self._step(pouring)) is not None:
+                found.append(batches)
+        except BaseException:
+            telling.leave_before(found)
+            raise
+        return [match for batches in found for match in in_order(batches)]
+
+    def _poured(self, came: int = 0) -> Iterator[list[Matches]]:
+        """Pour what waits, step by step; call back, and yield the matches.  Between steps, others may have their turn.
+
+        `came` is how many triples these rows are left of.
+        """
+        pouring = self._pouring(came)
+        while True:
+            with self.turn:
+                found = self._step(pouring)
+            if found is None:
+                return
+            yield found
+
+    def _pouring(self, came: int) -> Iterator[list[Matches]]:
+        return self.live.pour(_NO_ROWS, self.clock or _ARRIVAL, came)
+
+    def _step(self, pouring: Iterator[list[Matches]]) -> list[Matches] | None:
+        """Pour some rows, and call back; return the matches, or nothing at the end."""
+        telling, seconds = self.telling, self.seconds
+        with self.lock:
+            started = wall.perf_counter()
+            try:
+                found = next(pouring, None)
+            finally:
+                seconds.match += wall.perf_counter() - started
+        if found is not None:
+            telling.add(found)
+        if telling.untold:
+            telling.tell(found or ())
+        return found
+
+    def _rest(self) -> list[list[Matches]]:
+        with self.lock:  # texts are copied: no sweep may come between
+            return self.telling.rest()
+
+    def _left(self) -> Iterator[list[Matches]]:
+        """Yield what former calls have found and could not return."""
+        with self.turn:
+            left = deque(self._rest())
+        try:
+            while left:
+                yield left.popleft()
         finally:
-            self._ordering = False
-
-    def _matches(self, rows: np.ndarray, came: int = 0) -> list[Match]:
-        return [match for batches in self._poured(rows, came) for match in _in_order(batches)]
-
-    def _poured(self, rows: np.ndarray, came: int = 0) -> Iterator[list[Matches]]:
-        """Pour rows in time order, which are left of so many; call back, and yield the matches, batch by batch."""
-        for batches in self.seconds.timed("match", self.live.pour(rows, self.told, came)):
-            for batch in batches:
-                batch.query.take(batch)
-            for match in _in_order(batches) if any(batch.query.on_match for batch in batches) else ():
-                if match.query.on_match is not None and match.query in self.registry:
-                    match.query.on_match(match)
-            yield batches
-
-    def _ids(self, triples: Triple | Iterable[Triple] | np.ndarray) -> np.ndarray:
-        """Return the ids of the terms, [n, 3]."""
-        if isinstance(triples, np.ndarray):
-            if triples.ndim != 2 or triples.shape[1] != 3 or triples.dtype.kind not in "iu":
-                raise UsageError("an array of triples has the shape [n, 3] and holds ids", hint="use engine.encode")
-            if not self.terms.known(triples).all():
-                raise UsageError("an array of triples holds a number that is no term's id", hint="use engine.encode")
-            return triples
-        texts: list[bytes] = []
-        for triple in triples_of(triples):
-            texts += texts_of(triple)
-        return self.terms.intern_many(texts).reshape(-1, 3)
+            self.telling.leave_before(left)
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
         if time is None:
             self._tell(_ARRIVAL)
             now = _now()
             return now, now
-        start, end = span(time)
-        try:
-            clock = Clock.of(end)
-            last = clock.encode(end)
-            first = last if start is end else clock.encode(start)
-        except ValueError as e:
-            raise UsageError(str(e)) from e
-        if first > last:
-            raise UsageError(f"an item cannot end ({end}) before it starts ({start})")
+        first, last, clock = interval_of(time)
         self._tell(clock)
         return first, last
 
@@ -299,8 +355,8 @@ class Engine:
     def _late(self, rows: np.ndarray, why: Why = "late") -> None:
         if why == "late":
             self._late_tally.told(self.order.late + len(rows))
-        if self._on_late is not None:
-            self._on_late(described(rows, why, self.terms, self.told, self.registry.streams))
+        if self._hands_over:
+            self.telling.add_late(described(rows, why, self.terms, self.told, self.registry.streams))
 
     def _future(self, rows: np.ndarray) -> None:
         warnings.warn(
@@ -315,7 +371,8 @@ class Engine:
     # ---- what is going on ----
     def stats(self) -> dict[str, Any]:
         """Return counts of what went in, what is kept and what came out."""
-        return stats(self)
+        with self.lock:
+            return stats(self)
 
     def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
         """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
@@ -324,11 +381,12 @@ class Engine:
 
         if format not in ("text", "json"):
             raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
-        running = self.live.current()
-        plan = None if shards is None else self._shard_plan(shards)
-        if format == "text":
-            return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
-        data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
+        with self.lock:
+            running = self.live.current()
+            plan = None if shards is None else self._shard_plan(shards)
+            if format == "text":
+                return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
+            data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def _shard_plan(self, shards: int) -> ShardPlan:
@@ -340,30 +398,40 @@ class Engine:
         """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.graph`)."""
         from retewave.viz.graph import graph
 
-        return graph(self.live.current())
+        with self.lock:
+            return graph(self.live.current())
 
     def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
         """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
         from retewave.viz.dot import draw
         from retewave.viz.render import render
 
-        return render(draw(self.live.current(), drawing, network=self.datasets.schema.network), format)
+        with self.lock:
+            drawn = draw(self.live.current(), drawing, network=self.datasets.schema.network)
+        return render(drawn, format)
 
     def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
         """Say why a query has not matched a binding that was expected; print the answer, or take its fields."""
         from retewave.why_not import why_not
 
-        return why_not(self, query, binding)
+        with self.lock:
+            return why_not(self, query, binding)
 
     def _repr_html_(self) -> str:
         from retewave.notebook import of_engine
 
-        return of_engine(self)
+        with self.lock:
+            return of_engine(self)
 
     def _repr_svg_(self) -> str | None:
         from retewave.notebook import drawn
 
-        return drawn(self)
+        with self.lock:
+            return drawn(self)
+
+    def _network(self) -> Running:
+        with self.lock:
+            return self.live.current()
 
     # ---- snapshots ----
     @property
@@ -389,16 +457,6 @@ class Engine:
         from retewave.snapshot import read
 
         return read(cls, Path(path), keep, options)
-
-
-def _in_order(batches: Sequence[Matches]) -> Iterator[Match]:
-    """Iterate over the matches of several batches in the order in which they were found."""
-    if len(batches) == 1:
-        return iter(batches[0])
-    places = [
-        (place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())
-    ]
-    return (batches[number][row] for _, number, row in sorted(places))
 
 
 def _now() -> int:

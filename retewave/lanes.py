@@ -53,8 +53,8 @@ class _Open:
         self._gate, self._lane = lane.gate, lane
 
     def __enter__(self) -> None:
+        self._gate.release()
         if self._lane.ahead:
-            self._gate.release()
             self._lane.tell(away=True)
 
     def __exit__(
@@ -62,9 +62,9 @@ class _Open:
     ) -> None:
         if self._lane.ahead:
             self._lane.tell(away=False)
-            self._gate.acquire()
-            if self._lane.given_up:
-                raise _Stopped from error
+        self._gate.acquire()
+        if self._lane.ahead and self._lane.given_up:
+            raise _Stopped from error
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Lane:
 
     def ids(self) -> list[np.ndarray]:
         """Return rows of the ids that positions hold: that of the chunks taken, and those of the others."""
-        of_chunks = [ids_of(chunk.scanned, chunk.times) for chunk in self.chunks]
+        of_chunks = [ids_of(chunk.scanned, chunk.times) for chunk in tuple(self.chunks)]
         return [ids_of(self.scanned, self.times), *of_chunks]
 
     @property
@@ -147,17 +147,18 @@ class Lane:
         return not (self.ahead or self.ended or self.chunks)
 
     def read(self) -> None:
-        """Read one chunk, in the thread of whoever takes it.  Nobody else could begin a sweep: the gate stays open."""
+        """Read one chunk, in the thread of whoever takes it."""
         assert self.incoming is not None
         chunk = None
         try:
-            chunk = next(self.incoming, None)
+            with self.gate:
+                chunk = next(self.incoming, None)
+                self.chunks += [] if chunk is None else [chunk]
         except Exception as error:  # raised when what came before has been handed over
             self.error = error
         if chunk is None:
             self.ended = True
             return
-        self.chunks.append(chunk)
         if chunk.triples >= MUCH:
             self._go_ahead()
 
@@ -233,9 +234,10 @@ class Lane:
 
     def take(self) -> int:
         """Take over one scanned chunk; return the triples read for it."""
-        chunk = self.chunks.popleft()
+        chunk = self.chunks[0]
         self.scanned, self.times = chunk.scanned, chunk.times
         self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
+        self.chunks.popleft()
         return chunk.triples
 
     def keys(self, doubt: Doubt, *, last: bool) -> np.ndarray:

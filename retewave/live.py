@@ -51,9 +51,13 @@ _PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keep
 
 
 class Live:
-    """The network of a registry's queries."""
+    """The network of a registry's queries.
+
+    Whoever calls a method holds the lock, but for readers' threads, which ask for `acceptance` only.
+    """
 
     def __init__(self, terms: Terms, registry: Registry, datasets: Datasets, options: Options) -> None:
+        self.lock = threading.RLock()  # held while anything of an engine is read or changed
         self.terms = terms  # the dictionary
         self.registry = registry  # the queries
         registry.network = self.current
@@ -256,8 +260,9 @@ class Live:
 
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
-        self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
-        self.started = self.started or len(rows) > 0
+        if len(rows):
+            self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
+            self.started = True
 
     def _at_bound(self) -> LimitError:
         self.waiting = self.waiting.copy()
@@ -290,11 +295,13 @@ class Live:
     @contextmanager
     def reading(self, gate: threading.Lock, held: Held) -> Iterator[None]:
         """Let the dictionary be swept only while the gate is shut, and spare what is held."""
-        self._readings.append((gate, held))
+        with self.lock:
+            self._readings.append((gate, held))
         try:
             yield
         finally:
-            self._readings.remove((gate, held))
+            with self.lock:
+                self._readings.remove((gate, held))
 
     def sweep(self) -> int:
         """Reclaim the terms that nothing uses: no row, no pattern, no static data, no match that somebody holds."""

@@ -2,18 +2,21 @@
 
 A batch holds ids; the dictionary may reclaim a term that nothing uses any more.  The first sweep that finds somebody
 holding the batch spares its terms; most batches are gone by the second, which has it decode them (`outlast`).
+That may be in another thread, in the middle of a look: so what was read of the dictionary counts only if the batch is
+still not sealed afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
+from retewave.errors import UsageError
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
     from retewave.rete.terms import Terms
     from retewave.rete.texts import Texts
 
-__all__ = ["Match", "Matches"]
+__all__ = ["Match", "Matches", "in_order"]
+
+Answer = TypeVar("Answer")
 
 
 class _Own(NamedTuple):
@@ -103,6 +108,17 @@ class Matches:
             marks[self.ids[self.ids < len(marks)]] = 1  # the others have come since the sweep began
             self._spared = True
 
+    def after(self, count: int) -> Matches:
+        """Return the matches behind the first so many, with a copy of the texts."""
+        self.seal()
+        assert self._own is not None
+        rest = Matches(
+            self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
+            self.places[count:],
+        )  # fmt: skip
+        rest._own = self._own._replace(numbers=self._own.numbers[count:])
+        return rest
+
     def seal(self) -> None:
         """Take a copy of the texts, so that the batch no longer needs the dictionary."""
         if self._own is None:
@@ -123,11 +139,27 @@ class Matches:
         """Return the canonical text of one of the batch's ids; nothing for unbound."""
         if term == 0:
             return None
-        return self.terms.text(term) if self._own is None else self._own.texts.text(int(self._own.find(term)))
+        return self._steady(lambda texts, of: texts.text(int(self._number(term))))
 
     def kinds(self, ids: np.ndarray) -> np.ndarray:
         """Return the kinds (`retewave.rete.values`) of some of its ids."""
-        return self.terms.by_id.kind[ids] if self._own is None else self._own.texts.kind[self._own.find(ids)]
+        return self._steady(lambda texts, _: texts.kind[self._number(ids)])
+
+    def _number(self, ids: Any) -> Any:
+        return ids if self._own is None else self._own.find(ids)
+
+    def _steady(self, read: Callable[[Texts, np.ndarray], Answer]) -> Answer:
+        """Read texts by numbers, again if another thread has sealed the batch: its ids may be other terms' by now."""
+        own = self._own
+        try:
+            found = read(*self.numbered)
+        except UsageError:  # there is no such term any more
+            if self._own is own:
+                raise
+        else:
+            if self._own is own:
+                return found
+        return read(*self.numbered)
 
     def blank_scope(self, row: int) -> bytes:
         """Return what the labels of the blank nodes that CONSTRUCT makes for a match begin with."""
@@ -141,10 +173,13 @@ class Matches:
 
     def distinct(self, name: str) -> tuple[list[bytes | None], np.ndarray]:
         """Return a variable's different terms as canonical texts (None: unbound), and the place of each match's."""
-        texts, numbers = self.numbered
-        used, places = np.unique(numbers[:, self.query.place(name)], return_inverse=True)
-        bound = used[used > 0].tolist()
-        return [*[None] * (len(used) - len(bound)), *texts.texts(bound)], places
+
+        def read(texts: Texts, numbers: np.ndarray) -> tuple[list[bytes | None], np.ndarray]:
+            used, places = np.unique(numbers[:, self.query.place(name)], return_inverse=True)
+            bound = used[used > 0].tolist()
+            return [*[None] * (len(used) - len(bound)), *texts.texts(bound)], places
+
+        return self._steady(read)
 
     def texts(self, name: str) -> list[bytes | None]:
         """Return a variable's terms as canonical N-Triples texts, match by match; None where it is unbound."""
@@ -180,6 +215,20 @@ class Matches:
         from retewave.io.frames import frame
 
         return frame(self.to_arrow(typed=typed))
+
+
+def in_order(batches: Sequence[Matches]) -> Iterator[Match]:
+    """Iterate over the matches of several batches in the order in which they were found."""
+    if len(batches) == 1:
+        return iter(batches[0])
+    places = [
+        (place, number, row) for number, batch in enumerate(batches) for row, place in enumerate(batch.places.tolist())
+    ]
+
+    def at(place: tuple[int, int, int]) -> Match:
+        return batches[place[1]][place[2]]
+
+    return map(at, sorted(places))  # `yield from` would close a generator: nobody could tell what it had not come to
 
 
 class Match(Mapping[str, Any]):

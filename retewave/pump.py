@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,7 @@ __all__ = ["Arrived", "pump"]
 
 SWITCH = 1e-4  # seconds
 EVENTS = 1 << 40  # event numbers that a reader may take
+_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
 
 
@@ -58,6 +58,7 @@ class _Pump:
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = len(lanes) > 1 and not any(timed)
         self.newest = BEFORE_ALL  # the latest arrival so far
+        self.handed = _NO_ROWS  # what was handed on last: it may not have come to the network yet
 
     def arrivals(self) -> Iterator[Arrived]:
         """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
@@ -69,6 +70,7 @@ class _Pump:
             rows = self._merged() if self.merging else self._all()
             if len(rows) or triples:
                 yield Arrived(rows, triples, self.lanes[0].clock)
+                self.handed = _NO_ROWS
             if all(lane.ended and not lane.chunks and not len(lane.rows) for lane in self.lanes):
                 return
 
@@ -103,12 +105,10 @@ class _Pump:
 
     def _all(self) -> np.ndarray:
         rows = [lane.rows for lane in self.lanes if len(lane.rows)]
+        self.handed = rows[0] if len(rows) == 1 else np.concatenate([_NO_ROWS, *rows])
         for lane in self.lanes:
             lane.rows = lane.rows[:0]
-        if len(rows) == 1 and not self.arriving:
-            return rows[0]
-        found = np.concatenate([np.empty((0, ROW_WIDTH), dtype=np.int64), *rows])
-        return self._as_they_arrive(found) if self.arriving else found
+        return self._as_they_arrive(self.handed) if self.arriving else self.handed
 
     def _as_they_arrive(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of several readers in the order of their arrival; one that was overtaken arrives no earlier."""
@@ -122,14 +122,14 @@ class _Pump:
         keys = [lane.keys(self.doubt, last=bound is not None) for lane in self.lanes]
         if bound is None:
             bound = self._bound(keys)
-        taken, order = [], []
-        for lane, of in zip(self.lanes, keys, strict=True):
-            count = int(np.searchsorted(of, bound, side="right"))
-            taken.append(lane.rows[:count])
-            order.append(of[:count])
+        counts = [int(np.searchsorted(of, bound, side="right")) for of in keys]
+        taken = np.concatenate([lane.rows[:count] for lane, count in zip(self.lanes, counts, strict=True)])
+        order = np.concatenate([of[:count] for of, count in zip(keys, counts, strict=True)])
+        self.handed = taken[np.argsort(order, kind="stable")]
+        for lane, of, count in zip(self.lanes, keys, counts, strict=True):
             lane.newest = max(lane.newest, int(of[count - 1])) if count else lane.newest
             lane.rows = lane.rows[count:]
-        return np.concatenate(taken)[np.argsort(np.concatenate(order), kind="stable")]
+        return self.handed
 
     def _bound(self, keys: list[np.ndarray]) -> int:
         """Return the time that every reader has reached."""
@@ -141,10 +141,13 @@ class _Pump:
         return min(open_ends, default=AFTER_ALL)
 
     def held(self) -> list[np.ndarray]:
-        """Return the rows that have been scanned and not been poured, and what the readers' positions hold."""
-        return [
-            rows for lane in self.lanes for rows in (lane.rows, *(chunk.rows for chunk in lane.chunks), *lane.ids())
-        ]
+        """Return the rows that have been scanned and not been poured, and what the readers' positions hold.
+
+        Another thread may ask while rows go from a chunk to a lane, and on: they are in the next place before they
+        leave the one before, and are looked for in that order.
+        """
+        scanned = [rows for lane in self.lanes for rows in (*(chunk.rows for chunk in tuple(lane.chunks)), *lane.ids())]
+        return [*scanned, *(lane.rows for lane in self.lanes), self.handed]
 
     def stop(self) -> None:
         """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
@@ -162,15 +165,32 @@ class _Pump:
             lane.end()
 
 
-@contextmanager
-def _quick_switches() -> Iterator[None]:
-    """Let threads hand the GIL over soon: a scanning thread needs it for microseconds, and would wait milliseconds."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+class _QuickSwitches:
+    """Let threads hand the GIL over soon: a scanning thread needs it for microseconds, and would wait milliseconds.
+
+    Runs of several threads may overlap: the first one changes what is the process's, the last one restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs = 0  # under way
+        self._before = 0.0  # seconds
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._runs == 0:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before, SWITCH))
+            self._runs += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._runs -= 1
+            if self._runs == 0:
+                sys.setswitchinterval(self._before)
+
+
+_quick_switches = _QuickSwitches()
 
 
 def pump(
@@ -187,16 +207,17 @@ def pump(
     """
     gate, news = threading.Lock(), threading.Condition()
     lanes: list[Lane] = []
-    for reader in readers:
-        stream, alone = registry.stream_number(reader.stream), len(readers) == 1
-        lanes.append(Lane(reader, stream, live.events, news, gate, alone))
-        live.events += EVENTS
+    with live.lock:
+        for reader in readers:
+            stream, alone = registry.stream_number(reader.stream), len(readers) == 1
+            lanes.append(Lane(reader, stream, live.events, news, gate, alone))
+            live.events += EVENTS
+        live.positions = lambda: tuple(lane.position(live) for lane in lanes)
+        live.current()  # the network is made here, not in the threads, which ask it what they may drop
     of_all = _Pump(lanes, news, doubt or Doubt(FAR))
-    live.positions = lambda: tuple(lane.position(live) for lane in lanes)
     names = ", ".join(reader.name for reader in readers)
     log.info("reading %s", names)
-    live.current()  # the network is made here, not in the threads, which ask it what they may drop
-    with live.reading(gate, of_all.held), _quick_switches():
+    with live.reading(gate, of_all.held), _quick_switches:
         try:
             for lane in lanes:
                 lane.open(live, seconds)

@@ -97,7 +97,7 @@ class Query:
     @property
     def matches(self) -> list[Match]:
         """The last matches, oldest first."""
-        found = [match for batch in self._kept for match in batch]
+        found = [match for batch in tuple(self._kept) for match in batch]  # another thread may add some
         return found if self._keep is None else found[len(found) - min(len(found), self._keep) :]
 
     def to_arrow(self, *, typed: bool = True) -> pyarrow.Table:

@@ -52,10 +52,12 @@ ALIGNED = 64  # bytes that an array's place is a multiple of
 # ---- writing ----
 def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
-    engine.live.current()  # new queries join in before
-    with engine.live.standing_still():
-        places, body = _laid_out(_arrays(engine))
-        described = _header(engine) | {"arrays": places, "body": _digest(body), "note": note}
+    with engine.lock:  # the rest is done while others go on
+        engine.live.current()  # new queries join in before
+        with engine.live.standing_still():
+            places, body = _laid_out(_arrays(engine))
+            told = _header(engine)
+    described = told | {"arrays": places, "body": _digest(body), "note": note}
     try:
         header = json.dumps(described, sort_keys=True).encode()
     except TypeError as e:

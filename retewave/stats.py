@@ -40,7 +40,7 @@ class Seconds:
         self._total = 0.0  # of what has ended
         self._since = 0.0  # when what runs began
         self._depth = 0  # how many runs and pushes are under way
-        self._lock = threading.Lock()  # two readers add to `read`
+        self._lock = threading.Lock()  # two readers add to `read`, and runs of several threads begin and end
 
     @property
     def total(self) -> float:
@@ -48,27 +48,30 @@ class Seconds:
         return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
 
     def __enter__(self) -> Seconds:
-        if self._depth == 0:
-            self._since = time.perf_counter()
-        self._depth += 1
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.perf_counter()
+            self._depth += 1
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._total += time.perf_counter() - self._since
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._total += time.perf_counter() - self._since
 
     def timed(self, part: Literal["read", "match"], steps: Iterator[Step]) -> Generator[Step, None, None]:
         """Iterate, and add the time that each step takes."""
+        lock, clock = self._lock, time.perf_counter
         while True:
-            started = time.perf_counter()
+            started = clock()
             try:
                 step = next(steps)
             except StopIteration:
                 return
             finally:
-                spent = time.perf_counter() - started
-                with self._lock:
+                spent = clock() - started
+                with lock:
                     setattr(self, part, getattr(self, part) + spent)
             yield step
 

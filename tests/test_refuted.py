@@ -455,19 +455,6 @@ def test_a_labels_blank_node_is_one_in_all_of_a_match_and_another_in_every_other
     assert len({match.text("one") for match in matches}) == 2
 
 
-# ---- late rows ----
-def test_a_push_from_on_late_is_refused_since_it_would_overtake_the_block_at_hand() -> None:
-    def again(late: list[rw.LateItem]) -> None:
-        engine.push([item.triple for item in late], time=50)
-
-    engine = rw.Engine(on_late=again)
-    engine.register(ONE)
-    engine.push(triple("a", "p", "b"), time=10)
-    with pytest.raises(rw.UsageError, match="on_late cannot push"):
-        engine.push(triple("c", "p", "b"), time=5)
-    assert len(engine.push(triple("d", "p", "b"), time=11)) == 1
-
-
 # ---- all of it at once ----
 @LAW
 @given(case_of())

@@ -1,0 +1,173 @@
+"""Who has the engine's turn, what has been found and is yet to be told, and what no call has returned yet.
+
+Data's way: matches, late items -> **telling** -> callbacks; what a call could not return -> **the next call**.
+An engine has two locks.  Its *state* (`Live.lock`) is held while anything is read or changed, and never while a user's
+code runs.  Its *turn*, which is here, is held by whoever pours and calls back: so callbacks come one at a time, in the
+order in which their matches were found, and a push waits until what was found before it has been told.
+A callback may call anything.  What it finds is returned to it at once, and told when what was found before has been.
+
+Invariants: each match is told once, and is returned or yielded by one call.  A callback that raises keeps no other
+match from being told; what interrupts a callback (KeyboardInterrupt) leaves the rest to be told by the next call.
+Left out: pouring (`retewave.live`), and which call it is (`retewave.engine`).
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+from retewave.late import LateItem
+from retewave.match import Match, Matches, in_order
+from retewave.registry import Registry
+
+__all__ = ["Telling", "Turn"]
+
+Told = TypeVar("Told")
+
+PATIENCE = 10.0  # seconds that a thread waits for another's callback before it says so
+LISTED = 3  # errors that are told beside the first
+
+
+class Turn:
+    """A lock that a thread may take again, and that says so when another waits long for a callback to return."""
+
+    def __init__(self) -> None:
+        self.calling = ""  # the callback that is at work; empty when none is
+        lock = threading.RLock()
+        self._acquire, self._release = lock.acquire, lock.release
+
+    def __enter__(self) -> None:
+        if not self._acquire(False):
+            self._wait()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _wait(self) -> None:
+        said = False
+        while not self._acquire(timeout=PATIENCE):
+            if self.calling and not said:
+                said = True
+                warnings.warn(
+                    f"the thread {threading.current_thread().name} has waited {PATIENCE:g} s for {self.calling} to "
+                    "return; if that waits for this thread, both will for ever",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+
+
+class Telling:
+    """What has been found and is yet to be told, or to be returned.  Whoever calls a method has the turn."""
+
+    def __init__(self, registry: Registry, on_late: Callable[[list[LateItem]], object] | None) -> None:
+        self.turn = Turn()  # held by whoever pours and calls back
+        self._registry = registry  # a query that was removed is told nothing more
+        self._on_late = on_late
+        self.untold: deque[Iterator[Match] | list[LateItem]] = deque()  # oldest first
+        self._at_work = False  # callbacks are being called: what a callback finds is told behind
+        self.left: deque[tuple[Sequence[Matches], int]] = deque()  # what no call returned, but for the first so many
+
+    def add(self, found: Sequence[Matches]) -> None:
+        """Note matches, and let them be told to those queries that have a callback."""
+        told = False
+        for batch in found:
+            query = batch.query
+            query.take(batch)
+            told = told or query.on_match is not None
+        if told:
+            self.untold.append(in_order(found))
+
+    def add_late(self, items: list[LateItem]) -> None:
+        """Let items be told that were set aside."""
+        self.untold.append(items)
+
+    def tell(self, found: Sequence[Matches]) -> None:
+        """Call back until all has been told, then raise the first error; a callback's own calls tell nothing.
+
+        Who finds something and cannot return it for an error leaves it to the next call.
+        """
+        if self._at_work:
+            return
+        try:
+            self._tell_all()
+        except BaseException:
+            self.leave(found)
+            raise
+
+    def _tell_all(self) -> None:
+        self._at_work = True
+        errors: list[tuple[str, Exception]] = []
+        try:
+            while self.untold:
+                self._tell_first(errors)
+        except BaseException as interrupt:
+            _note(interrupt, errors)
+            raise
+        finally:
+            self._at_work, self.turn.calling = False, ""
+        if errors:
+            name, first = errors[0]
+            first.add_note(f"retewave: raised by {name}; every callback has been called for all that was found")
+            _note(first, errors[1:])
+            raise first
+
+    def _tell_first(self, errors: list[tuple[str, Exception]]) -> None:
+        """Tell what waits first: a match is told when its callback has been called, whatever comes of that."""
+        found = self.untold[0]
+        if isinstance(found, list):
+            self.untold.popleft()
+            if self._on_late is not None:
+                self._call("on_late", self._on_late, found, errors)
+            return
+        for match in found:
+            query = match.query
+            if query.on_match is not None and query in self._registry:
+                self._call(f"on_match of {query.name}", query.on_match, match, errors)
+        self.untold.popleft()
+
+    def _call(
+        self, name: str, callback: Callable[[Told], object], told: Told, errors: list[tuple[str, Exception]]
+    ) -> None:
+        self.turn.calling = name
+        try:
+            callback(told)
+        except Exception as error:
+            errors.append((name, error))
+
+    def leave(self, found: Sequence[Matches], taken: int = 0) -> None:
+        """Keep what a call has found and cannot return, but for the first so many matches, for the next call."""
+        if found:
+            self.left.append((found, taken))
+
+    def leave_before(self, found: Collection[Sequence[Matches]]) -> None:
+        """Keep what was found before that which was left last."""
+        self.left.extendleft((batches, 0) for batches in reversed([*found]))
+
+    def rest(self) -> list[list[Matches]]:
+        """Return what former calls have left."""
+        found = []
+        while self.left:
+            batches, taken = self.left.popleft()
+            found.append([batch for batch in _after(batches, taken) if len(batch)] if taken else list(batches))
+        return found
+
+
+def _after(batches: Sequence[Matches], taken: int) -> list[Matches]:
+    """Return the batches without those matches that come first in their common order."""
+    places = [(place, number) for number, batch in enumerate(batches) for place in batch.places.tolist()]
+    gone = Counter(number for _, number in sorted(places)[:taken])
+    return [batch.after(gone[number]) if gone[number] else batch for number, batch in enumerate(batches)]
+
+
+def _note(error: BaseException, others: Sequence[tuple[str, Exception]]) -> None:
+    """Say what else was raised."""
+    if others:
+        listed = ", ".join(f"{other!r} by {name}" for name, other in others[:LISTED])
+        more = f", and {len(others) - LISTED:,} more" if len(others) > LISTED else ""
+        error.add_note(f"retewave: other callbacks raised, too: {listed}{more}")

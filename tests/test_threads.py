@@ -1,0 +1,374 @@
+"""An engine is safe to call from any thread: nothing is lost, found twice, or told out of its order."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import retewave as rw
+from retewave import telling
+
+PAIRS = "SELECT ?x ?y ?z { ?x <http://e/p> ?y . ?x <http://e/q> ?z }"
+ONE = "SELECT ?x { ?x <http://e/p> ?y }"
+PUSHERS, EACH = 6, 60
+TraceFunction = Callable[[FrameType, str, Any], Any]
+
+
+@pytest.fixture(autouse=True)
+def in_each_others_way() -> Iterator[None]:
+    """Let every thread give way to the others behind each line that touches what they share."""
+    shared = ("live.py", "order.py", "telling.py", "match.py")
+
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
+        if event == "line":
+            time.sleep(0)
+        return trace if frame.f_code.co_filename.endswith(shared) else None
+
+    threading.settrace(trace)
+    yield
+    threading.settrace(None)  # type: ignore[arg-type]
+
+
+def together(*works: Callable[[], object]) -> None:
+    """Run each in a thread of its own, from one moment on; raise what one of them raises."""
+    start, errors = threading.Barrier(len(works)), []
+
+    def run(work: Callable[[], object]) -> None:
+        start.wait()
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive(), "a thread hangs"
+    if errors:
+        raise errors[0]
+
+
+def triple(subject: str, predicate: str, object_: object) -> tuple[str, str, object]:
+    return f"http://e/{subject}", f"http://e/{predicate}", object_
+
+
+def items(pusher: int) -> list[list[tuple[str, str, object]]]:
+    """Return what one thread pushes: halves of pairs with its own numbers, of subjects that all have in common."""
+    return [
+        [triple(f"s{n % 10}", "pq"[n % 2], pusher * EACH + n), triple(f"own{pusher}.{n}", "p", f'"{"x" * n}"')]
+        for n in range(EACH)
+    ]
+
+
+def as_texts(matches: list[rw.Match]) -> Counter[tuple[bytes | None, ...]]:
+    return Counter(tuple(match.text(name) for name in match.query.variables) for match in matches)
+
+
+def expected(query: str) -> Counter[tuple[bytes | None, ...]]:
+    engine = rw.Engine()
+    engine.register(query)
+    return as_texts([m for n in range(PUSHERS) for item in items(n) for m in engine.push(item, time=0)])
+
+
+def test_many_threads_that_push_find_what_one_finds() -> None:
+    engine, told, returned = rw.Engine(), [], []
+    query = engine.register(PAIRS, keep=None, on_match=told.append)
+    together(*(lambda n=n: [returned.extend(engine.push(each, time=0)) for each in items(n)] for n in range(PUSHERS)))
+    assert as_texts(told) == as_texts(returned) == as_texts(query.matches) == expected(PAIRS)
+    assert engine.stats()["triples"] == 2 * PUSHERS * EACH
+
+
+def test_threads_may_push_at_any_time_where_items_wait_for_late_ones() -> None:
+    engine = rw.Engine(lateness="1h", on_late=lambda items: pytest.fail("nothing is late"))
+    query = engine.register(PAIRS, keep=None)
+    together(*(lambda n=n: [engine.push(each, time=n) for each in items(n)] for n in range(PUSHERS)))
+    engine.flush()
+    assert as_texts(query.matches) == expected(PAIRS)
+
+
+def test_queries_come_and_go_and_snapshots_are_taken_while_others_push(tmp_path: Path) -> None:
+    engine = rw.Engine(stats=True)
+    query = engine.register(PAIRS, keep=None)
+
+    def come_and_go() -> None:
+        for _ in range(20):
+            guest = engine.register(ONE)
+            engine.encode([triple("guest", "p", 1)])
+            engine.why_not(guest, {"x": "http://e/nobody"})
+            engine.remove(guest)
+
+    def look() -> None:
+        for _ in range(5):
+            engine.snapshot(tmp_path / "snapshot")
+            engine.explain()
+            engine.graph()
+            assert engine.stats()["triples"] % 2 == 0, "an item is in, or it is not"
+            assert query.to_arrow().num_rows <= query.matched
+
+    together(come_and_go, look, *(lambda n=n: [engine.push(i, time=0) for i in items(n)] for n in range(PUSHERS)))
+    assert as_texts(query.matches) == expected(PAIRS)
+    restored = rw.Engine.restore(tmp_path / "snapshot")
+    assert restored.queries[0].matched <= query.matched
+
+
+def test_runs_in_several_threads_and_pushes_beside_them_find_what_one_finds() -> None:
+    engine, found = rw.Engine(lateness="3650d"), []
+    query = engine.register(ONE, keep=None)
+
+    def run(name: str) -> None:
+        pieces = (b"<http://e/%s%d> <http://e/p> <http://e/o> .\n" % (name.encode(), n) for n in range(60))
+        found.extend(engine.run(rw.read(pieces, format="nt", rate=1, start=0)))
+
+    def push() -> None:
+        for n in range(60):
+            found.extend(engine.push(triple(f"c{n}", "p", 1), time=1e6))
+
+    together(lambda: run("a"), lambda: run("b"), push)
+    found.extend(engine.flush())
+    assert len(found) == query.matched == len(as_texts(query.matches)) == 180
+    assert engine.stats()["late"] == 0
+
+
+def test_a_match_may_be_looked_at_while_the_dictionary_is_swept() -> None:
+    engine = rw.Engine()
+    query = engine.register(ONE, keep=50)
+    done = threading.Event()
+
+    def push() -> None:
+        for n in range(150):
+            engine.push(triple(f"s{n}", "p", 1), time=n)
+            with engine.lock:
+                engine.live.sweep()
+                engine.terms.intern(b"<http://e/other%d>" % n)
+        done.set()
+
+    def look() -> None:
+        while not done.is_set():
+            for match in query.matches:
+                assert match.text("x") == b"<http://e/s%d>" % match.end
+
+    together(push, look)
+
+
+# ---- callbacks ----
+def test_what_a_callback_pushes_is_returned_to_it_and_told_behind_what_was_found_before() -> None:
+    engine, told, returned = rw.Engine(), [], []
+
+    def answer(match: rw.Match) -> None:
+        told.append(match.text("x"))
+        if match.text("x") == b"<http://e/a>":
+            returned.extend(found.text("x") for found in engine.push(triple("c", "p", 1), time=2))
+            assert told == [b"<http://e/a>"]
+
+    engine.register(ONE, on_match=answer)
+    found = engine.push([triple("a", "p", 1), triple("b", "p", 1)], time=1)
+    assert told == [b"<http://e/a>", b"<http://e/b>", b"<http://e/c>"]
+    assert [match.text("x") for match in found] == [b"<http://e/a>", b"<http://e/b>"]
+    assert returned == [b"<http://e/c>"]
+
+
+def test_callbacks_that_push_and_push_again_need_no_deeper_stack() -> None:
+    engine, told = rw.Engine(), []
+
+    def again(match: rw.Match) -> None:
+        told.append(match)
+        if len(told) < 3000:
+            engine.push(triple(f"s{len(told)}", "p", 1), time=1)
+
+    engine.register(ONE, on_match=again)
+    engine.push(triple("s0", "p", 1), time=1)
+    assert len(told) == 3000
+
+
+def test_callbacks_come_one_at_a_time_whoever_pushes() -> None:
+    engine, at_work, most = rw.Engine(), [], []
+
+    def count(match: rw.Match) -> None:
+        at_work.append(match)
+        most.append(len(at_work))
+        at_work.pop()
+
+    engine.register(ONE, on_match=count)
+    together(*(lambda n=n: [engine.push(each, time=0) for each in items(n)] for n in range(PUSHERS)))
+    assert set(most) == {1}
+
+
+def test_a_callback_may_wait_for_a_thread_that_does_anything_but_push(tmp_path: Path) -> None:
+    engine = rw.Engine()
+
+    def other() -> None:
+        engine.stats()
+        engine.explain()
+        engine.snapshot(tmp_path / "snapshot")
+        engine.remove(engine.register(PAIRS))
+
+    engine.register(ONE, on_match=lambda match: together(other))
+    assert len(engine.push(triple("a", "p", 1), time=1)) == 1
+
+
+def test_a_thread_that_waits_long_for_a_callback_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "PATIENCE", 0.01)
+    engine, said, called = rw.Engine(), threading.Event(), threading.Event()
+
+    def stuck(match: rw.Match) -> None:
+        if match.text("x") == b"<http://e/a>":
+            called.set()
+            assert said.wait(60)
+
+    def note(message: Warning | str, *rest: object, **more: object) -> None:
+        assert "for on_match of stuck to return" in str(message)
+        said.set()
+
+    engine.register(ONE, name="stuck", on_match=stuck)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = note  # type: ignore[assignment]
+        together(
+            lambda: engine.push(triple("a", "p", 1), time=1),
+            lambda: called.wait(60) and engine.push(triple("b", "p", 1), time=1),
+        )
+    assert said.is_set()
+
+
+def test_what_on_late_pushes_goes_in_behind_the_block_at_hand() -> None:
+    engine = rw.Engine(on_late=lambda late: [engine.push(item.triple, time=50) for item in late])
+    query = engine.register(ONE)
+    engine.push(triple("a", "p", 1), time=10)
+    engine.push([triple("b", "p", 1), triple("c", "p", 1)], time=5)
+    assert engine.push(triple("d", "p", 1), time=60) != []
+    assert [(match.text("x"), match.end) for match in query.matches] == [
+        (b"<http://e/a>", 10), (b"<http://e/b>", 50), (b"<http://e/c>", 50), (b"<http://e/d>", 60),
+    ]  # fmt: skip
+
+
+# ---- callbacks that raise, runs that are left ----
+def raising(error: BaseException, told: list[bytes | None]) -> Callable[[rw.Match], None]:
+    """Return a callback that raises at the first match of a."""
+
+    def callback(match: rw.Match) -> None:
+        told.append(match.text("x"))
+        if match.text("x") == b"<http://e/a>":
+            raise error
+
+    return callback
+
+
+TWO = [triple("a", "p", 1), triple("b", "p", 1)]
+
+
+def test_a_callback_that_raises_keeps_no_match_from_it_or_from_another_query() -> None:
+    engine, first, second = rw.Engine(), [], []
+    engine.register(ONE, name="broken", on_match=raising(ValueError("broken"), first))
+    engine.register(ONE, on_match=lambda match: second.append(match.text("x")))
+    with pytest.raises(ValueError, match="broken") as raised:
+        engine.push(TWO, time=1)
+    assert first == second == [b"<http://e/a>", b"<http://e/b>"]
+    assert "raised by on_match of broken" in raised.value.__notes__[0]
+    assert len(engine.push(triple("c", "p", 1), time=2)) == 6, "what push could not return, the next call returns"
+
+
+def test_the_first_error_of_several_callbacks_is_raised_and_names_the_others() -> None:
+    engine = rw.Engine()
+    for name in ("one", "two", "three"):
+        engine.register(ONE, name=name, on_match=raising(ValueError(name), []))
+    with pytest.raises(ValueError, match="one") as raised:
+        engine.push(TWO, time=1)
+    assert "ValueError('two') by on_match of two, ValueError('three') by on_match of three" in raised.value.__notes__[1]
+
+
+def test_an_interrupt_in_a_callback_ends_at_once_and_the_next_call_tells_the_rest() -> None:
+    engine, first, second = rw.Engine(), [], []
+    engine.register(ONE, on_match=raising(KeyboardInterrupt(), first))
+    engine.register(ONE, on_match=lambda match: second.append(match.text("x")))
+    with pytest.raises(KeyboardInterrupt):
+        engine.push(TWO, time=1)
+    assert (first, second) == ([b"<http://e/a>"], [])
+    assert len(engine.flush()) == 4
+    assert first == second == [b"<http://e/a>", b"<http://e/b>"]
+
+
+def test_on_late_that_raises_loses_neither_the_block_nor_its_matches() -> None:
+    def broken(late: list[rw.LateItem]) -> None:
+        raise ValueError("broken")
+
+    engine = rw.Engine(on_late=broken)
+    query = engine.register(ONE)
+    engine.push(triple("a", "p", 1), time=10)
+    with pytest.raises(ValueError, match="broken"):
+        engine.push(triple("b", "p", 1), time=5)
+    assert engine.stats()["late"] == 1
+    assert len(engine.push(triple("c", "p", 1), time=11)) == 1
+    assert query.matched == 2
+
+
+LINES = b"".join(b"<http://e/s%d> <http://e/p> <http://e/o> .\n" % n for n in range(10))
+
+
+def names(matches: list[rw.Match]) -> list[int]:
+    return [int((match.text("x") or b"").removeprefix(b"<http://e/s").removesuffix(b">")) for match in matches]
+
+
+def test_a_run_that_is_left_is_taken_up_again_where_it_was_kept() -> None:
+    engine = rw.Engine()
+    engine.register(ONE)
+    matches = engine.run(rw.read(LINES, format="nt", rate=1))
+    found = []
+    for match in matches:
+        found.append(match)
+        if len(found) == 3:
+            break
+    assert names([*found, *matches]) == list(range(10))
+
+
+@pytest.mark.parametrize("queries", [1, 2])
+def test_what_a_run_that_was_broken_off_has_found_is_returned_by_the_next_call(queries: int) -> None:
+    engine = rw.Engine()
+    for _ in range(queries):
+        engine.register(ONE)
+    found = []
+    for match in engine.run(rw.read(LINES, format="nt", rate=1)):
+        found.append(match)
+        break
+    assert names([*found, *engine.flush()]) == [n for n in range(10) for _ in range(queries)]
+    assert engine.flush() == []
+
+
+def test_what_a_run_that_was_broken_off_has_found_is_yielded_by_the_next_run_in_batches() -> None:
+    engine = rw.Engine()
+    engine.register(ONE)
+    for _ in engine.run(rw.read(LINES, format="nt", rate=1)):
+        break
+    again = rw.read(LINES, format="nt", rate=1, start=100_000_000)
+    rest = [match for batches in engine.run_batches(again) for batch in batches for match in batch]
+    assert names(rest) == [*range(1, 10), *range(10)]
+
+
+def test_what_a_push_found_before_the_bound_on_live_rows_is_returned_by_the_next_call() -> None:
+    engine = rw.Engine(max_live_rows=2)
+    engine.register(ONE)
+    pairs = engine.register(PAIRS)
+    with pytest.raises(rw.LimitError):
+        engine.push([triple(f"s{n}", "p", 1) for n in range(4)], time=1)
+    engine.remove(pairs)
+    assert names(engine.flush()) == [0, 1, 2, 3]
+
+
+def test_a_run_that_ends_beside_another_leaves_what_waits_for_late_items_to_that() -> None:
+    engine = rw.Engine(static=[[triple("static", "p", 1)]], lateness="100s")
+    query = engine.register(ONE)
+    other = engine.run_batches(rw.read(LINES, format="nt", rate=1))
+    next(other)
+    list(engine.run(rw.read(LINES, format="nt", rate=2)))
+    assert query.matched == 1, "the other may still bring earlier items"
+    list(other)
+    assert (query.matched, engine.stats()["late"]) == (21, 0)
