@@ -11,7 +11,6 @@ import json
 import secrets
 import time as wall
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
@@ -184,8 +183,11 @@ class Engine:
         array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
         of them for an interval; without it, the time is now.
         """
-        texts = texts_of(triples)
-        with self.turn, self.seconds:
+        texts, turn, seconds = texts_of(triples), self.turn, self.seconds
+        if not turn.acquire(False):
+            turn.wait()
+        seconds.begin()
+        try:
             with self.lock:
                 ids = ids_of(texts, self.terms)
                 rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
@@ -195,6 +197,9 @@ class Engine:
                 self.triples += len(rows)
                 self.live.wait(self.order.push(rows))
             return self._all_poured(len(rows))
+        finally:
+            seconds.end()
+            turn.release()
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
@@ -257,7 +262,7 @@ class Engine:
 
         with closing(pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
             for arrived in arrivals:
-                yield from self.take(arrived)
+                yield from self._poured(arrived.triples)
                 if between is not None:
                     between()
 
@@ -280,13 +285,20 @@ class Engine:
     def _all_poured(self, came: int = 0) -> list[Match]:
         """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
         telling, pouring = self.telling, self._pouring(came)
-        found = self._rest() if telling.left else []
+        found: list[list[Matches]] = []
         try:
             while (batches := self._step(pouring)) is not None:
                 found.append(batches)
+                if telling.untold:
+                    telling.tell()
+            if telling.untold:
+                telling.tell()
         except BaseException:
-            telling.leave_before(found)
+            for batches in found:
+                telling.leave(batches)
             raise
+        if telling.left and not telling.at_work:
+            found = [*self._left(), *found]
         return [match for batches in found for match in in_order(batches)]
 
     def _poured(self, came: int = 0) -> Iterator[list[Matches]]:
@@ -294,10 +306,16 @@ class Engine:
 
         `came` is how many triples these rows are left of.
         """
-        pouring = self._pouring(came)
+        telling, pouring = self.telling, self._pouring(came)
         while True:
             with self.turn:
                 found = self._step(pouring)
+                try:
+                    telling.tell()
+                except BaseException:
+                    if found is not None:
+                        telling.leave(found)
+                    raise
             if found is None:
                 return
             yield found
@@ -306,33 +324,24 @@ class Engine:
         return self.live.pour(_NO_ROWS, self.clock or _ARRIVAL, came)
 
     def _step(self, pouring: Iterator[list[Matches]]) -> list[Matches] | None:
-        """Pour some rows, and call back; return the matches, or nothing at the end."""
-        telling, seconds = self.telling, self.seconds
+        """Pour some rows; return the matches, which are to be told, or nothing at the end."""
         with self.lock:
             started = wall.perf_counter()
             try:
                 found = next(pouring, None)
             finally:
-                seconds.match += wall.perf_counter() - started
+                self.seconds.match += wall.perf_counter() - started
         if found is not None:
-            telling.add(found)
-        if telling.untold:
-            telling.tell(found or ())
+            self.telling.add(found)
         return found
-
-    def _rest(self) -> list[list[Matches]]:
-        with self.lock:  # texts are copied: no sweep may come between
-            return self.telling.rest()
 
     def _left(self) -> Iterator[list[Matches]]:
         """Yield what former calls have found and could not return."""
-        with self.turn:
-            left = deque(self._rest())
-        try:
-            while left:
-                yield left.popleft()
-        finally:
-            self.telling.leave_before(left)
+        while self.telling.left:
+            with self.turn, self.lock:  # texts are copied: no sweep may come between
+                left = self.telling.take_left()
+            if left:
+                yield left
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
         if time is None:

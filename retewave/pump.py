@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -49,11 +50,23 @@ class Arrived:
     clock: Clock  # how their times are told
 
 
+Keep = Callable[[Arrived], object]
+
+
 class _Pump:
     """All lanes, and the merge of what they bring."""
 
-    def __init__(self, lanes: list[Lane], news: threading.Condition, doubt: Doubt) -> None:
+    def __init__(
+        self,
+        lanes: list[Lane],
+        news: threading.Condition,
+        doubt: Doubt,
+        lock: threading.RLock | None = None,
+        keep: Keep | None = None,
+    ) -> None:
         self.lanes, self.news, self.doubt = lanes, news, doubt
+        self.lock = lock or threading.RLock()  # the engine's: nobody looks while rows go from a lane to who keeps them
+        self.keep = keep
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = len(lanes) > 1 and not any(timed)
@@ -63,36 +76,41 @@ class _Pump:
     def arrivals(self) -> Iterator[Arrived]:
         """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
         while True:
-            triples = self._wait()
+            self._wait()
             if error := next((lane.error for lane in self.lanes if lane.error is not None), None):
-                yield from self.rest(triples)
+                yield from self.rest()
                 raise error
-            rows = self._merged() if self.merging else self._all()
-            if len(rows) or triples:
-                yield Arrived(rows, triples, self.lanes[0].clock)
-                self.handed = _NO_ROWS
+            yield from self._taken([lane for lane in self.lanes if lane.chunks])
             if all(lane.ended and not lane.chunks and not len(lane.rows) for lane in self.lanes):
                 return
 
-    def rest(self, triples: int = 0) -> Iterator[Arrived]:
+    def rest(self) -> Iterator[Arrived]:
         """Stop the readers, and yield all that they have brought."""
         self.stop()
-        triples += sum(lane.take() for lane in self.lanes for _ in range(len(lane.chunks)))
-        rows = self._merged(AFTER_ALL) if self.merging else self._all()
-        if len(rows) or triples:
-            yield Arrived(rows, triples, self.lanes[0].clock)
+        yield from self._taken([lane for lane in self.lanes for _ in range(len(lane.chunks))], AFTER_ALL)
 
-    def _wait(self) -> int:
-        """Wait until there is something to do; take over what is there; return the triples read for it."""
+    def _taken(self, lanes: Sequence[Lane], bound: int | None = None) -> Iterator[Arrived]:
+        """Take a chunk from each lane, and yield the rows that can go on, if there are any."""
+        with self.lock:
+            with self.news:
+                triples = sum(lane.take() for lane in lanes)
+                self.news.notify_all()
+            rows = self._merged(bound) if self.merging else self._all()
+            if not len(rows) and not triples:
+                return
+            arrived = Arrived(rows, triples, self.lanes[0].clock)
+            if self.keep is not None:
+                self.keep(arrived)
+        yield arrived
+        self.handed = _NO_ROWS
+
+    def _wait(self) -> None:
+        """Wait until there is something to do."""
         with self.news:
             self.news.wait_for(self._can_go_on)
         for lane in self.lanes:
             if lane.waits_for_reading:
                 lane.read()
-        with self.news:
-            triples = sum(lane.take() for lane in self.lanes if lane.chunks)
-            self.news.notify_all()
-        return triples
 
     def _can_go_on(self) -> bool:
         if any(lane.error is not None for lane in self.lanes):
@@ -141,11 +159,7 @@ class _Pump:
         return min(open_ends, default=AFTER_ALL)
 
     def held(self) -> list[np.ndarray]:
-        """Return the rows that have been scanned and not been poured, and what the readers' positions hold.
-
-        Another thread may ask while rows go from a chunk to a lane, and on: they are in the next place before they
-        leave the one before, and are looked for in that order.
-        """
+        """Return the rows that have been scanned and not been poured, and what the readers' positions hold."""
         scanned = [rows for lane in self.lanes for rows in (*(chunk.rows for chunk in tuple(lane.chunks)), *lane.ids())]
         return [*scanned, *(lane.rows for lane in self.lanes), self.handed]
 
@@ -198,10 +212,10 @@ def pump(
     registry: Registry,
     readers: Sequence[Reader],
     seconds: Seconds,
-    left: Callable[[Arrived], object] | None = None,
+    keep: Keep | None = None,
     doubt: Doubt | None = None,
 ) -> Generator[Arrived, None, None]:
-    """Yield the rows of all readers; `left` is given what was scanned ahead when this is left early.
+    """Yield the rows of all readers; `keep` is given them before: also what was scanned ahead, when this is left early.
 
     A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
     """
@@ -214,7 +228,7 @@ def pump(
             live.events += EVENTS
         live.positions = lambda: tuple(lane.position(live) for lane in lanes)
         live.current()  # the network is made here, not in the threads, which ask it what they may drop
-    of_all = _Pump(lanes, news, doubt or Doubt(FAR))
+    of_all = _Pump(lanes, news, doubt or Doubt(FAR), live.lock, keep)
     names = ", ".join(reader.name for reader in readers)
     log.info("reading %s", names)
     with live.reading(gate, of_all.held), _quick_switches:
@@ -223,7 +237,5 @@ def pump(
                 lane.open(live, seconds)
             yield from of_all.arrivals()
         finally:
-            for arrived in of_all.rest():
-                if left is not None:
-                    left(arrived)
+            deque(of_all.rest(), maxlen=0)
             log.info("no more is read of %s, at %d triples", names, sum(lane.scanned.triples for lane in lanes))

@@ -52,7 +52,7 @@ ALIGNED = 64  # bytes that an array's place is a multiple of
 # ---- writing ----
 def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
-    with engine.lock:  # the rest is done while others go on
+    with engine.turn, engine.lock:  # what was found has been told; the rest is done while others go on
         engine.live.current()  # new queries join in before
         with engine.live.standing_still():
             places, body = _laid_out(_arrays(engine))

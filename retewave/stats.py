@@ -47,18 +47,26 @@ class Seconds:
         """Wall time of runs and pushes, of what the caller did with the matches meanwhile, too."""
         return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
 
-    def __enter__(self) -> Seconds:
+    def begin(self) -> None:
+        """Let the total run."""
         with self._lock:
             if self._depth == 0:
                 self._since = time.perf_counter()
             self._depth += 1
-        return self
 
-    def __exit__(self, *error: object) -> None:
+    def end(self) -> None:
+        """Let the total stand, if nothing else is under way."""
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
                 self._total += time.perf_counter() - self._since
+
+    def __enter__(self) -> Seconds:
+        self.begin()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
 
     def timed(self, part: Literal["read", "match"], steps: Iterator[Step]) -> Generator[Step, None, None]:
         """Iterate, and add the time that each step takes."""
@@ -97,6 +105,7 @@ def stats(engine: Engine) -> dict[str, Any]:
         "future": engine.order.future,
         "matches": {query.name: query.matched for query in engine.queries},
         **_of_reports(engine),
+        "unreturned": engine.telling.unreturned,
         "seconds": {"total": total, "read": seconds.read, "match": seconds.match},
         "triples_per_second": engine.triples / total if total else 0.0,
         "peak_rss_bytes": peak_rss_bytes(),

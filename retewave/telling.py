@@ -16,46 +16,50 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import TypeVar
 
 from retewave.late import LateItem
+from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
+from retewave.query import Query
 from retewave.registry import Registry
 
 __all__ = ["Telling", "Turn"]
 
-Told = TypeVar("Told")
-
 PATIENCE = 10.0  # seconds that a thread waits for another's callback before it says so
+MOST_LEFT = 100_000  # matches that wait to be returned: a callback may fail each time, and nobody look
 LISTED = 3  # errors that are told beside the first
 
 
 class Turn:
-    """A lock that a thread may take again, and that says so when another waits long for a callback to return."""
+    """A lock that a thread may take again, and that says so when another waits long for a callback to return.
+
+    Who takes it often does what `with` does: `turn.acquire(False) or turn.wait()`.
+    """
 
     def __init__(self) -> None:
-        self.calling = ""  # the callback that is at work; empty when none is
+        self.calling: Query | str = ""  # whose callback is at work; empty when none is
         lock = threading.RLock()
-        self._acquire, self._release = lock.acquire, lock.release
+        self.acquire, self.release = lock.acquire, lock.release
 
     def __enter__(self) -> None:
-        if not self._acquire(False):
-            self._wait()
+        if not self.acquire(False):
+            self.wait()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._release()
+        self.release()
 
-    def _wait(self) -> None:
-        said = False
-        while not self._acquire(timeout=PATIENCE):
+    def wait(self) -> None:
+        """Take it when it is free, and warn when that takes long."""
+        said, name = False, threading.current_thread().name
+        while not self.acquire(timeout=PATIENCE):
             if self.calling and not said:
                 said = True
                 warnings.warn(
-                    f"the thread {threading.current_thread().name} has waited {PATIENCE:g} s for {self.calling} to "
+                    f"the thread {name} has waited {PATIENCE:g} s for {_name(self.calling)} to "
                     "return; if that waits for this thread, both will for ever",
                     RuntimeWarning,
                     stacklevel=4,
@@ -70,8 +74,11 @@ class Telling:
         self._registry = registry  # a query that was removed is told nothing more
         self._on_late = on_late
         self.untold: deque[Iterator[Match] | list[LateItem]] = deque()  # oldest first
-        self._at_work = False  # callbacks are being called: what a callback finds is told behind
+        self.at_work = False  # callbacks are being called: what a callback finds is told behind
         self.left: deque[tuple[Sequence[Matches], int]] = deque()  # what no call returned, but for the first so many
+        self._left_matches = 0  # how many they are
+        self.unreturned = 0  # matches that no call will return: more waited than `MOST_LEFT`
+        self._tally = Tally("%s matches are dropped that calls which failed could not return")
 
     def add(self, found: Sequence[Matches]) -> None:
         """Note matches, and let them be told to those queries that have a callback."""
@@ -87,21 +94,11 @@ class Telling:
         """Let items be told that were set aside."""
         self.untold.append(items)
 
-    def tell(self, found: Sequence[Matches]) -> None:
-        """Call back until all has been told, then raise the first error; a callback's own calls tell nothing.
-
-        Who finds something and cannot return it for an error leaves it to the next call.
-        """
-        if self._at_work:
+    def tell(self) -> None:
+        """Call back until all has been told, then raise the first error; a callback's own calls tell nothing."""
+        if self.at_work:
             return
-        try:
-            self._tell_all()
-        except BaseException:
-            self.leave(found)
-            raise
-
-    def _tell_all(self) -> None:
-        self._at_work = True
+        self.at_work = True
         errors: list[tuple[str, Exception]] = []
         try:
             while self.untold:
@@ -110,7 +107,7 @@ class Telling:
             _note(interrupt, errors)
             raise
         finally:
-            self._at_work, self.turn.calling = False, ""
+            self.at_work, self.turn.calling = False, ""
         if errors:
             name, first = errors[0]
             first.add_note(f"retewave: raised by {name}; every callback has been called for all that was found")
@@ -119,43 +116,55 @@ class Telling:
 
     def _tell_first(self, errors: list[tuple[str, Exception]]) -> None:
         """Tell what waits first: a match is told when its callback has been called, whatever comes of that."""
-        found = self.untold[0]
+        found, turn, registry = self.untold[0], self.turn, self._registry
         if isinstance(found, list):
             self.untold.popleft()
-            if self._on_late is not None:
-                self._call("on_late", self._on_late, found, errors)
+            self._tell_late(found, errors)
             return
         for match in found:
             query = match.query
-            if query.on_match is not None and query in self._registry:
-                self._call(f"on_match of {query.name}", query.on_match, match, errors)
+            callback = query.on_match
+            if callback is not None and query in registry:
+                turn.calling = query
+                try:
+                    callback(match)
+                except Exception as error:
+                    errors.append((_name(query), error))
         self.untold.popleft()
 
-    def _call(
-        self, name: str, callback: Callable[[Told], object], told: Told, errors: list[tuple[str, Exception]]
-    ) -> None:
-        self.turn.calling = name
-        try:
-            callback(told)
-        except Exception as error:
-            errors.append((name, error))
+    def _tell_late(self, items: list[LateItem], errors: list[tuple[str, Exception]]) -> None:
+        if self._on_late is not None:
+            self.turn.calling = "on_late"
+            try:
+                self._on_late(items)
+            except Exception as error:
+                errors.append(("on_late", error))
 
     def leave(self, found: Sequence[Matches], taken: int = 0) -> None:
         """Keep what a call has found and cannot return, but for the first so many matches, for the next call."""
-        if found:
-            self.left.append((found, taken))
+        self.left.append((found, taken))
+        self._left_matches += _count(found) - taken
+        while self._left_matches > MOST_LEFT and len(self.left) > 1:
+            oldest, gone = self.left.popleft()
+            self._left_matches -= _count(oldest) - gone
+            self.unreturned += _count(oldest) - gone
+            self._tally.told(self.unreturned)
 
-    def leave_before(self, found: Collection[Sequence[Matches]]) -> None:
-        """Keep what was found before that which was left last."""
-        self.left.extendleft((batches, 0) for batches in reversed([*found]))
+    def take_left(self) -> list[Matches]:
+        """Return what a former call has left, the oldest first; nothing where none has."""
+        if not self.left:
+            return []
+        batches, taken = self.left.popleft()
+        self._left_matches -= _count(batches) - taken
+        return [batch for batch in _after(batches, taken) if len(batch)] if taken else list(batches)
 
-    def rest(self) -> list[list[Matches]]:
-        """Return what former calls have left."""
-        found = []
-        while self.left:
-            batches, taken = self.left.popleft()
-            found.append([batch for batch in _after(batches, taken) if len(batch)] if taken else list(batches))
-        return found
+
+def _name(calling: Query | str) -> str:
+    return calling if isinstance(calling, str) else f"on_match of {calling.name}"
+
+
+def _count(batches: Sequence[Matches]) -> int:
+    return sum(map(len, batches))
 
 
 def _after(batches: Sequence[Matches], taken: int) -> list[Matches]:

@@ -203,13 +203,12 @@ def test_callbacks_come_one_at_a_time_whoever_pushes() -> None:
     assert set(most) == {1}
 
 
-def test_a_callback_may_wait_for_a_thread_that_does_anything_but_push(tmp_path: Path) -> None:
+def test_a_callback_may_wait_for_a_thread_that_looks_or_changes_queries() -> None:
     engine = rw.Engine()
 
     def other() -> None:
         engine.stats()
         engine.explain()
-        engine.snapshot(tmp_path / "snapshot")
         engine.remove(engine.register(PAIRS))
 
     engine.register(ONE, on_match=lambda match: together(other))
@@ -372,3 +371,65 @@ def test_a_run_that_ends_beside_another_leaves_what_waits_for_late_items_to_that
     assert query.matched == 1, "the other may still bring earlier items"
     list(other)
     assert (query.matched, engine.stats()["late"]) == (21, 0)
+
+
+def test_what_waits_to_be_returned_is_bounded_and_what_is_dropped_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "MOST_LEFT", 5)
+    engine, told = rw.Engine(), []
+    query = engine.register(ONE, on_match=raising(ValueError("broken"), told))
+    for n in range(10):
+        with pytest.raises(ValueError, match="broken"):
+            engine.push([triple("a", "p", n), triple(f"b{n}", "p", n)], time=n)
+    query.on_match = None
+    assert [match.end for match in engine.flush()] == [8, 8, 9, 9], "those that were found last"
+    assert engine.stats()["unreturned"] == 16
+    assert engine.flush() == []
+    assert len(told) == query.matched == 20, "each was told"
+
+
+# ---- snapshots ----
+def test_a_snapshot_of_another_thread_waits_until_what_was_found_is_told(tmp_path: Path) -> None:
+    engine, told, called = rw.Engine(), [], threading.Event()
+
+    def tell(match: rw.Match) -> None:
+        called.set()
+        told.append(match.text("x"))
+
+    query = engine.register(ONE, on_match=tell)
+
+    def keep() -> None:
+        assert called.wait(60)
+        engine.snapshot(tmp_path / "snapshot", note=None)
+        kept.append(len(told))
+
+    kept: list[int] = []
+    together(keep, lambda: engine.push([triple(f"s{n}", "p", 1) for n in range(100)], time=1))
+    assert kept == [query.matched]
+    assert rw.Engine.restore(tmp_path / "snapshot").queries[0].matched == 100
+
+
+def test_a_snapshot_of_another_thread_holds_each_row_that_its_positions_are_behind(tmp_path: Path) -> None:
+    engine, path = rw.Engine(), tmp_path / "snapshot"
+    engine.register(ONE, keep=0)
+    lines, started, done = LINES * 30, threading.Event(), threading.Event()
+
+    def pieces() -> Iterator[bytes]:
+        for n in range(0, len(lines), 50):
+            yield lines[n : n + 50]
+            started.set()
+
+    def run() -> None:
+        list(engine.run(rw.read(pieces(), format="nt", rate=1, name="s")))
+        done.set()
+
+    def keep() -> None:
+        started.wait(60)
+        while not done.is_set():
+            engine.snapshot(path)
+            other = rw.Engine.restore(path)
+            [position] = other.positions
+            assert other.triples == position.line - 1
+            other.flush()
+            assert other.queries[0].matched == other.triples
+
+    together(run, keep)
