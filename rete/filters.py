@@ -234,6 +234,8 @@ def _unary(action, value):  # type: ignore[no-untyped-def]
         obstacle = _obstacle(kind)
         if obstacle != 0:
             return obstacle, 0.0, 0.0, 0
+        if _is_long(value):
+            return _UNDECIDED, 0.0, 0.0, 0
         return kind, (-number if action == op.NEGATE else number), bound, 0
     return _truth_value(_is_kind(action, kind))
 
@@ -278,10 +280,18 @@ def _obstacle(kind):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _is_long(value):  # type: ignore[no-untyped-def]
+    """Tell whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
+    return value[3] > 0 and value[2] != 0.0
+
+
+@kernel
 def _calculated(action, left, right):  # type: ignore[no-untyped-def]
     obstacle = max(_obstacle(left[0]), _obstacle(right[0]))
     if obstacle != 0:
         return obstacle, 0.0, 0.0, 0
+    if _is_long(left) or _is_long(right):
+        return _UNDECIDED, 0.0, 0.0, 0
     kind = max(left[0], right[0])
     if action == op.DIVIDE and kind == kinds.INTEGER:
         kind = kinds.DECIMAL

@@ -180,7 +180,7 @@ def test_dataset_maps_the_iri_that_a_query_names() -> None:
         (("run", "q.rq", "--stream", "name=d.nt"), "a stream's name is an absolute IRI"),
         (("run", "q.rq", "--stream", "-", "--stream", "-"), "standard input can be read once only"),
         (("run", "q.rq", "--stream", "d.nt", "--rate", "0"), "a rate is a number"),
-        (("run", "q.rq", "--stream", "d.nt", "--rate", "1", "--arrival"), "only one of rate"),
+        (("run", "q.rq", "--stream", "d.nt", "--rate", "1", "--arrival"), "only one of --rate"),
         (("run", "q.rq", "--stream", "d.nt", "--lateness", "5"), "has no unit"),
         (("run", "q.rq", "--stream", "d.nt", "--dataset", "x"), "no = in it"),
         (("run", "q.rq", "--stream", "d.nt", "--out", "no/such/folder.csv"), "cannot write"),

@@ -140,6 +140,13 @@ def test_a_remembered_filter_on_one_variable_is_always_decided(text: str, term: 
     assert Kernel(text, remember=True).verdict({"a": term}) == code_of(evaluated(text, {"a": term}))
 
 
+@pytest.mark.parametrize("text", ["!?a IN (?a + %s, 1)", "!?a IN (-%s + ?a, 1)", "!(?a * %s = true)"])
+def test_what_the_evaluator_does_not_calculate_with_the_kernel_does_not_either(text: str) -> None:
+    (long,) = typed("decimal", "0." + "0" * 5_000 + "1")
+    (zero,) = typed("integer", "0")
+    assert Kernel(text % long, remember=True).verdict({"a": zero}) == code_of(evaluated(text % long, {"a": zero}))
+
+
 @pytest.mark.parametrize(
     ("text", "given_", "verdict"),
     [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from retewave.epsilon.encodings import foreign
 from retewave.io import read
 from retewave.rete.terms import Terms
 
@@ -38,6 +39,7 @@ def bad_comments(data: bytes) -> int:
 @example(b'<a:s> <a:p> "' + b"\xf0", 1)
 @example(b"\r" * 70, 3)
 def test_every_line_is_a_statement_or_malformed_or_blank(data, size):
+    assume(foreign(data) is None)  # a text of another encoding is malformed as a whole, with its first line
     terms = Terms(seed=1)
     reader = read((data[i : i + size] for i in range(0, len(data), size)), format="nq", rate=1)
     rows = sum(len(chunk.rows) for chunk in reader.chunks(terms, chunk_rows=3))
