@@ -68,6 +68,7 @@ class CoolDown:
     turn: np.ndarray  # int64[places]: the earliest of a ring
     taken: int = 0  # places that are not empty
     follows = False  # what was reported depends on all that was before
+    terms = frozenset({"keys"})  # the arrays of its state that hold terms
 
     @classmethod
     def empty(cls, columns: int, width: int, most: int) -> CoolDown:

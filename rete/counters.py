@@ -7,6 +7,7 @@ The counters of slots and edges are kept only where the network counts (`Options
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,10 @@ from retewave.rete.network import Network
 __all__ = [
     "SlotCounters",
     "Totals",
+    "counted",
     "holds_static",
     "is_counting",
+    "put_counted",
     "refused_on_edges",
     "slot_counters",
     "totals",
@@ -100,3 +103,20 @@ def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
 def holds_static(arena: np.ndarray, slot: int) -> bool:
     """Tell whether a memory holds rows that were there before the stream."""
     return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
+
+
+def counted(arena: np.ndarray, network: Network, slots: Sequence[int]) -> np.ndarray:
+    """Return what has been counted of some memories: a row each, the tuples refused before it first."""
+    refused = refused_on_edges(arena, network)
+    states = arena[arena[at.A_SLOT_STATES] :]
+    rows = [[refused[slot], *states[slot * at.S_WIDTH + at.S_IN : (slot + 1) * at.S_WIDTH]] for slot in slots]
+    return np.array(rows, dtype=np.int64)
+
+
+def put_counted(arena: np.ndarray, network: Network, slots: Sequence[int], rows: np.ndarray) -> None:
+    """Let memories go on counting from such rows."""
+    states, edges = arena[arena[at.A_SLOT_STATES] :], arena[arena[at.A_EDGE_COUNTERS] :]
+    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind == at.TO_SLOT}
+    for slot, row in zip(slots, rows, strict=True):
+        edges[before[slot]] = row[0]
+        states[slot * at.S_WIDTH + at.S_IN : (slot + 1) * at.S_WIDTH] = row[1:]

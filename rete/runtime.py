@@ -225,15 +225,6 @@ class Runtime:
         """Bound the live rows from now on; 0 for no bound."""
         self.arena[at.A_LIMIT] = most
 
-    def take_counters(self, former: Runtime) -> None:
-        """Go on counting where a network of the same records has come to."""
-        mine, other = self.state.arena, former.arena
-        for slot in range(len(self.network.slots)):
-            counters = slice(slot * at.S_WIDTH + at.S_IN, (slot + 1) * at.S_WIDTH)
-            mine[mine[at.A_SLOT_STATES] :][counters] = other[other[at.A_SLOT_STATES] :][counters]
-        edges = len(self.network.edges())
-        mine[mine[at.A_EDGE_COUNTERS] :][:edges] = other[other[at.A_EDGE_COUNTERS] :][:edges]
-
     def collect(self) -> None:
         """Drop every row that is due."""
         collect_now(self.state.arena, self.state.net)

@@ -79,6 +79,7 @@ class Support:
     latest: np.ndarray  # int64[places]: the latest window start of a row's matches
     taken: int = 0  # places that are not empty
     follows = True  # from the rows that are alive
+    terms = frozenset({"keys"})  # the arrays of its state that hold terms
 
     @classmethod
     def empty(cls, columns: int, width: int) -> Support:

@@ -144,8 +144,8 @@ class Live:
         if self._sweep is not None:
             self._sweep.follow(networks.young, young)
         self._found += self._new(list(load(young, self.terms, self.datasets.static, networks.all)), young)
-        if networks.young is not None:
-            young.outcome.take_over(networks.young.outcome)
+        for each in reversed(networks.all):
+            young.take_over(each)
         return young
 
     def _renew(self) -> None:
@@ -163,8 +163,8 @@ class Live:
         running.runtime.bound(self.options.max_live_rows)
         if not former:
             rehearse(running)
-        for each in former:
-            running.outcome.take_over(each.outcome)
+        for each in reversed(former):  # the main one last: what it remembers goes further back
+            running.take_over(each)
             self._give_up(each)
         self._found += self._new(found, running)
         self._known = set(registry.queries)
@@ -184,15 +184,14 @@ class Live:
     def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> Running:
         """Return a network for some queries, empty."""
         queries = {each.number: self.registry.queries[each.number] for each in listeners}
-        datasets = self.datasets
-        return build(listeners, queries, datasets.schema.network, self.terms, datasets.static, options, intervals)
+        schema, static = self.datasets.schema.network, self.datasets.static
+        return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
 
     def _meet_interval(self) -> None:
         """Make the network anew, with room for the ends of items: the first that is no instant has come."""
-        former = self.current()
+        self.current()
         self.intervals = True
         self._renew()
-        self.current().runtime.take_counters(former.runtime)
 
     def _new(self, found: list[np.ndarray], running: Running) -> list[np.ndarray]:
         """Return what a new network's first output tells that was not told: before the stream, to every query."""

@@ -7,17 +7,19 @@ What is built is `Matches`; the triples of a CONSTRUCT query are built of these 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from retewave.compiler.identity import digest
 from retewave.deciding import Deciding
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete import layout as at
 from retewave.stages import Reporting, Solutions, Stage
+from retewave.states import State
 from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
@@ -67,16 +69,18 @@ class Outcome:
         shown = found.columns[:, : len(query.variables)]
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places)
 
-    def take_over(self, former: Outcome) -> None:
-        """Remember what the former network's queries have reported: no memory may hold it."""
-        for number in self.reports.keys() & former.reports.keys():
-            self.reports[number] = former.reports[number]
+    def states(self, numbers: Container[int]) -> dict[str, State]:
+        """Return what report stages remember for the queries of these numbers, by identity.
 
-    def each(self) -> Iterator[tuple[str, Reporting]]:
-        """Iterate over the report stages, each with a name that it has in every network of these queries."""
-        for number, stages in self.reports.items():
-            for place, stage in enumerate(stages):
-                yield f"{number}.{place}", stage
+        That is of the query's name, which no other one of the engine has, and of its text: the same in every process.
+        """
+        return {
+            digest(("report", query.name, query.parsed.language, query.text, place)): stage
+            for number, stages in self.reports.items()
+            if number in numbers
+            for query in (self.queries[number],)
+            for place, stage in enumerate(stages)
+        }
 
     def counts(self, number: int) -> dict[str, int]:
         """Return how many solutions of a query were not reported, and how many things are remembered for that."""
@@ -87,23 +91,3 @@ class Outcome:
             "suppressed": sum(stage.suppressed for stage in stages),
             "remembered": sum(len(stage.report) for stage in stages),
         }
-
-    def advance(self, now: int) -> None:
-        """Forget what report stages need no more once the time is `now`."""
-        for _, stage in self.each():
-            stage.report.advance(now)
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark those of the first terms that report stages remember."""
-        for _, stage in self.each():
-            stage.report.mark(marks)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return what report stages remember, for a snapshot."""
-        return {f"{name}.{part}": array for name, stage in self.each() for part, array in stage.state().items()}
-
-    def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
-        for name, stage in self.each():
-            mine = f"{name}."
-            stage.put({key.removeprefix(mine): array for key, array in state.items() if key.startswith(mine)})

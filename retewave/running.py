@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from retewave.compiler.identity import Identity, identities
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan import AlphaTest, Plan, Table, atoms_of, make_plan
 from retewave.compiler.programs import Programs
@@ -19,17 +21,20 @@ from retewave.deciding import Deciding
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
+from retewave.node_states import node_states
 from retewave.outcome import Outcome, Reports
 from retewave.query import Query
 from retewave.replay import facts_for
 from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.cool_down import CoolDown
+from retewave.rete.counters import totals
 from retewave.rete.facts import FACT_WIDTH, distinct_facts
 from retewave.rete.rows import OBJECT, PREDICATE
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.support import Support
 from retewave.rete.terms import Terms
 from retewave.stages import Reporting
+from retewave.states import State, States, take_over
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["Running", "build", "fed_atoms", "load", "static_facts"]
@@ -45,6 +50,7 @@ class Running:
     programs: Programs  # its filters, and the constants that it keeps in the dictionary
     outcome: Outcome  # what makes matches of output rows
     acceptance: Acceptance  # which triples a reader may drop
+    streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
 
     @property
     def plan(self) -> Plan:
@@ -55,6 +61,33 @@ class Running:
     def nothing(self) -> np.ndarray:
         """No output rows."""
         return self.runtime.nothing
+
+    @cached_property
+    def identities(self) -> list[Identity]:
+        """The identities of the plan's producers."""
+        return identities(self.plan, self.streams)
+
+    @cached_property
+    def states(self) -> States:
+        """What is remembered that the rows do not tell, by identity."""
+        return self._nodes | self.outcome.states(self.outcome.queries)
+
+    @cached_property
+    def _nodes(self) -> dict[str, State]:
+        return node_states(self.lowered, self.runtime, lambda: self.identities)
+
+    def take_over(self, former: Running) -> None:
+        """Remember what nodes and queries remembered in another network.
+
+        A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
+        """
+        take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+
+    def advance(self) -> None:
+        """Forget what states need no more."""
+        now = totals(self.runtime.arena).now
+        for state in self.states.values():
+            state.advance(now)
 
     def leave(self) -> None:
         """Give it up: the constants of its queries are no longer its."""
@@ -69,6 +102,7 @@ def build(
     static: np.ndarray,
     options: Options,
     intervals: bool,
+    streams: Mapping[str, int],
 ) -> Running:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
@@ -82,7 +116,7 @@ def build(
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
-    return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered))
+    return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:

@@ -22,6 +22,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from retewave.compiler.identity import digest
 from retewave.compiler.parse import parse
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
@@ -29,9 +30,10 @@ from retewave.errors import SnapshotError, UsageError
 from retewave.io.position import Position
 from retewave.log import log
 from retewave.numbering import batches, documents
-from retewave.rete.counters import totals, used
-from retewave.rete.network import Network
+from retewave.rete.counters import used
 from retewave.rete.terms import Terms
+from retewave.running import Running
+from retewave.states import arrays_of, put_arrays
 from retewave.windows.times import Clock
 
 try:
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 7  # grows when the meaning of the file changes
+FORMAT = 8  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -123,8 +125,8 @@ def _arrays(engine: Engine) -> dict[str, np.ndarray]:
     arrays["found"], arrays["stated"] = engine.live.found, engine.live.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
-    running.outcome.advance(totals(running.runtime.arena).now)
-    arrays |= {f"report.{name}": array for name, array in running.outcome.state().items()}
+    running.advance()
+    arrays |= {f"state.{name}": array for name, array in arrays_of(running.states).items()}
     for place, position in enumerate(engine.positions):
         arrays |= {f"reader.{place}.{name}": array for name, array in position.arrays().items()}
     return arrays
@@ -155,7 +157,7 @@ def _header(engine: Engine) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "byteorder": "little",
-        "fingerprint": fingerprint(live.current().lowered.network),
+        "fingerprint": fingerprint(live.current()),
         "options": engine.options,
         "queries": [
             {
@@ -184,11 +186,15 @@ def _axiom_data(axiom: Axiom) -> list[str | None]:
     return [axiom.kind.name, *(None if text is None else text.decode() for text in texts)]
 
 
-def fingerprint(network: Network) -> str:
-    """Return a name of what a network's arena means: two networks with the same one can take over each other's."""
+def fingerprint(running: Running) -> str:
+    """Return a name of what a network's arena means: two networks with the same one can take over each other's.
+
+    That is what its producers are, and where their rows have which words.
+    """
+    network = running.lowered.network
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations) for node in network.nodes]
-    meaning = repr((network.times, network.slots, nodes, len(network.edges())))
-    return hashlib.sha256(meaning.encode()).hexdigest()
+    producers = [each.digest for each in running.identities]
+    return digest((producers, network.times, network.slots, nodes, len(network.edges())))
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:
@@ -315,10 +321,10 @@ def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str,
     live = engine.live
     running = live.take_over(arrays["waiting"], arrays["found"], arrays["stated"], header["counts"])
     engine.triples = header["counts"]["triples"]
-    if fingerprint(running.lowered.network) != header["fingerprint"]:
+    if fingerprint(running) != header["fingerprint"]:
         raise SnapshotError(
             f"{path}: this version plans the queries in another way than the one that wrote it",
             hint="restore it with the version that wrote it",
         )
     running.runtime.put_arena(arrays["arena"])
-    running.outcome.put(_of(arrays, "report."))
+    put_arrays(running.states, _of(arrays, "state."))

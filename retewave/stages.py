@@ -5,8 +5,8 @@ The first stage of every query decides (`retewave/deciding.py`); each one behind
 has told and says which of the solutions that are there now are to be told, too.  DISTINCT is one of these.
 
 Invariant: a stage lets solutions pass or keeps them back, and never changes their order.  What a report stage remembers
-is bounded by time (`advance`), outlives a change of the queries, spares its terms from sweeps (`mark`), and is part of
-snapshots (`state`, `put`).
+is a state with an identity (`retewave/states.py`): it is bounded by time, outlives a change of the queries, spares its
+terms from sweeps, and is part of snapshots.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from retewave.query import Query
 from retewave.rete import layout as at
+from retewave.states import State
 
 __all__ = ["Report", "Reporting", "Solutions", "Stage"]
 
@@ -44,28 +45,14 @@ class Stage(Protocol):
         """Return what passes, in its order."""
 
 
-class Report(Protocol):
+class Report(State, Protocol):
     """What a report stage remembers of one query's solutions."""
-
-    follows: bool  # from the rows that are alive: who sees these again remembers the same
 
     def __len__(self) -> int:
         """Return how many things are remembered."""
 
     def new(self, columns: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Take solutions in time order, with the starts that the window sees; return the mask of those to report."""
-
-    def advance(self, now: int) -> None:
-        """Forget what cannot matter any more once the time is `now`."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark those of the first terms that are remembered."""
-
-    def state(self) -> Mapping[str, np.ndarray]:
-        """Return all that is remembered, for a snapshot."""
-
-    def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
 
 
 class Reporting:
@@ -85,11 +72,29 @@ class Reporting:
         self.suppressed += len(found.rows) - len(reported.rows)
         return reported
 
+    @property
+    def follows(self) -> bool:
+        """Tell whether what is remembered follows from the rows that are alive."""
+        return self.report.follows
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Return which arrays of its state hold terms."""
+        return self.report.terms
+
+    def advance(self, now: int) -> None:
+        """Forget what cannot matter any more once the time is `now`."""
+        self.report.advance(now)
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark those of the first terms that are remembered."""
+        self.report.mark(marks)
+
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that is remembered and counted, for a snapshot."""
+        """Return all that is remembered and counted."""
         return {**self.report.state(), "suppressed": np.array([self.suppressed])}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Remember what such a stage remembered, and nothing else."""
         self.report.put(state)
         self.suppressed = int(state["suppressed"][0])

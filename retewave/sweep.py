@@ -17,7 +17,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from retewave.match import Matches
-from retewave.rete.counters import totals
 from retewave.rete.terms import Terms
 from retewave.running import Running
 
@@ -79,7 +78,7 @@ class Sweep:
         self._terms.leave_sweep()
 
     def _mark(self, work: int) -> int:
-        """Mark what rows and matches hold, and what report stages remember; return the work that is left."""
+        """Mark what rows and matches hold, and what states remember; return the work that is left."""
         for each in self._networks:
             work = each.runtime.mark_some(work)
         while work > 0 and self._matches:
@@ -88,8 +87,9 @@ class Sweep:
             work -= len(batch)
         if work > 0:
             for each in self._networks:
-                each.outcome.advance(totals(each.runtime.arena).now)
-                each.outcome.mark(self._marks)
+                each.advance()
+                for state in each.states.values():
+                    state.mark(self._marks)
                 each.runtime.end_marking()
             self._marking = False
         return work

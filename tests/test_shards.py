@@ -237,7 +237,7 @@ def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
 def test_the_checkpoint_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _, router, shard, store = one_shard(OFFERS)
     shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
-    monkeypatch.setattr("retewave.spark.job._FORMAT", 3)
+    monkeypatch.setattr("retewave.spark.job._FORMAT", 0)
     with pytest.raises(UsageError, match="the checkpoint belongs to"):
         one_shard(OFFERS)[2].step(store, [], AFTER_ALL)
 

@@ -37,7 +37,7 @@ from retewave.windows.times import Clock
 __all__ = ["Job", "OneShardWarning", "Stated"]
 
 
-_FORMAT = 2  # of what shards keep; another one is another job
+_FORMAT = 3  # of what shards keep; another one is another job
 
 
 class OneShardWarning(UserWarning):

@@ -29,7 +29,7 @@ from retewave.rete.pack import unpack
 from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.found import Finder
 from retewave.spark.job import Job
-from retewave.spark.reported import Reported, kept, put
+from retewave.spark.remembered import Remembered, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
@@ -85,7 +85,7 @@ class Progress:
     chunks: list[Chunk] = field(default_factory=list)  # that may still matter, oldest first
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
     late: int = 0  # rows that came too late
-    reported: Reported = field(default_factory=dict)  # what report stages remember
+    remembered: Remembered = field(default_factory=dict)  # what the rows do not tell
 
     @classmethod
     def of(cls, data: bytes | None, digest: str) -> Progress:
@@ -182,7 +182,7 @@ class Shard:
         self._next = progress.number
         _silently(self._pour(progress.poured))
         if progress.steps and step != progress.steps[-1]:
-            put(self.engine, progress.reported)  # what has been poured again has been reported before
+            put(self.engine, progress.remembered)  # what has been poured again has been seen before
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
@@ -211,7 +211,7 @@ class Shard:
         progress.poured, progress.number = self._poured, self._next
         progress.steps = [*progress.steps, name][-_STEPS:]
         progress.late += late
-        progress.reported = kept(self.engine)
+        progress.remembered = kept(self.engine)
         store.put_meta(progress.data())
         return name
 

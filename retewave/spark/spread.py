@@ -111,7 +111,7 @@ class _Sample:
         datasets, registry = engine.datasets, engine.registry
         running = build(
             registry.listeners(), registry.queries, datasets.schema.network, engine.terms, datasets.static,
-            engine.live.options, False,
+            engine.live.options, False, registry.streams,
         )  # fmt: skip
         try:
             deque(load(running, engine.terms, datasets.static), maxlen=0)
