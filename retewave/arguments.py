@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
@@ -16,9 +16,11 @@ from retewave.io.rdf import to_text
 if TYPE_CHECKING:
     from retewave.io.reader import Reader
 
-__all__ = ["Triple", "check_options", "readers_of", "span", "texts_of", "triples_of"]
+__all__ = ["Triple", "WhenFull", "check_inbox", "check_options", "readers_of", "span", "texts_of", "triples_of"]
 
 Triple = Sequence[Any]
+
+WhenFull = Literal["wait", "drop", "error"]  # what becomes of an item that finds an inbox full
 
 _MOST_SEED = 2**63 - 1
 
@@ -88,3 +90,11 @@ def check_options(
     ):
         if number is not None and (not isinstance(number, int) or not least <= number <= most):
             raise UsageError(f"{name} is a whole number from {least} on, not {number!r}", hint="None: no bound")
+
+
+def check_inbox(size: object, when_full: object) -> None:
+    """Refuse an inbox that cannot be."""
+    if not isinstance(size, int) or size < 1:
+        raise UsageError(f"an inbox holds a whole number of items from 1 on, not {size!r}")
+    if when_full not in ("wait", "drop", "error"):
+        raise UsageError(f"unknown when_full {when_full!r}", hint="known: wait, drop, error")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 import time as wall
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from retewave.arguments import Triple, check_options, readers_of, triples_of
+from retewave.arguments import Triple, WhenFull, check_inbox, check_options, readers_of, triples_of
 from retewave.compiler.language import Language
 from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
@@ -36,7 +37,7 @@ from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
 from retewave.stats import Seconds, stats
-from retewave.telling import Telling
+from retewave.telling import Found, Telling
 from retewave.windows import durations
 from retewave.windows.order import Order
 from retewave.windows.times import Clock
@@ -44,6 +45,7 @@ from retewave.windows.times import Clock
 if TYPE_CHECKING:
     import networkx
 
+    from retewave.asynchronous import Pushes
     from retewave.compiler.explain_shares import ShardPlan
     from retewave.io.position import Position
     from retewave.io.reader import Reader
@@ -90,10 +92,13 @@ class Engine:
         allow_cartesian: bool = False,
         stats: bool = False,
         seed: int | None = None,
+        inbox: int = 1024,
+        when_full: WhenFull = "wait",
     ) -> None:
         if at_limit not in ("error", "shed"):
             raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
         check_options(datasets, imports, on_late, max_live_rows, seed)
+        check_inbox(inbox, when_full)
         self.terms = Terms(seed)
         self.registry = Registry()
         closed = Closure(closure, closure_budget, on_closure)
@@ -125,6 +130,9 @@ class Engine:
         self.triples = 0  # triples that came in, those that no pattern could use included
         self.readers: list[Reader] = []  # what was run; they count what they could not read
         self.seconds = Seconds()  # how long it took
+        self._inbox = (inbox, when_full)  # how many items of event loops may wait, and what becomes of more
+        self._pushes: Pushes | None = None  # none before the first
+        self._opening = threading.Lock()  # held while it is made
         self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
 
     # ---- queries ----
@@ -183,29 +191,43 @@ class Engine:
         array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
         of them for an interval; without it, the time is now.
         """
-        texts, turn, seconds = texts_of(triples), self.turn, self.seconds
+        found = self.pushed(texts_of(triples), time, stream, event)
+        return [match for batches in found for match in in_order(batches)]
+
+    def pushed(
+        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
+    ) -> list[list[Matches]]:
+        """Pour in an item, given as the texts of its triples; call back and return the matches as batches."""
+        turn, seconds = self.turn, self.seconds
         if not turn.acquire(False):
             turn.wait()
         seconds.begin()
         try:
-            with self.lock:
-                ids = ids_of(texts, self.terms)
-                rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
-                rows[:, :START] = ids
-                number = 0 if event is None else -_PUSHED_EVENTS - event
-                rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
-                self.triples += len(rows)
-                self.live.wait(self.order.push(rows))
-            return self._all_poured(len(rows))
+            return self._all_poured(self.accept(texts, time, stream, event))
         finally:
             seconds.end()
             turn.release()
+
+    def accept(
+        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
+    ) -> int:
+        """Let an item wait for the next push, run or flush; return how many triples it has."""
+        with self.lock:
+            ids = ids_of(texts, self.terms)
+            rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
+            rows[:, :START] = ids
+            number = 0 if event is None else -_PUSHED_EVENTS - event
+            rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
+            self.triples += len(rows)
+            self.live.wait(self.order.push(rows))
+        return len(rows)
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
         with self.turn:
             self._let_go()
-            return self._all_poured()
+            found = self._all_poured()
+        return [match for batches in found for match in in_order(batches)]
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
@@ -224,12 +246,7 @@ class Engine:
         what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
         """
         for batches in self.run_batches(*readers):
-            matches = in_order(batches)
-            try:
-                yield from matches
-            finally:
-                if left := sum(1 for _ in matches):
-                    self.telling.leave(batches, sum(map(len, batches)) - left)
+            yield from Found(self.telling, [batches])
 
     def run_batches(
         self, *streams: Reader | str | Path, between: Callable[[], object] | None = None
@@ -242,16 +259,22 @@ class Engine:
         readers = readers_of(streams)
         with self.lock:
             self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
+        recorded = bool(readers) and all(reader.time_property is not None for reader in readers)
+        yield from self.course(self._read(readers, between), recorded=recorded)
+
+    def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
+        """Yield what former calls have left, and the matches of a run's steps; then let go of what waits."""
+        with self.lock:
             self._runs += 1
             # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
-            self.order.doubt.of_first = bool(readers) and all(reader.time_property is not None for reader in readers)
+            self.order.doubt.of_first = recorded
         try:
             with self.seconds:
                 yield from self._left()
-                yield from self._read(readers, between)
+                yield from steps
                 if self._runs == 1:
                     self._let_go()
-                yield from self._poured()
+                yield from self.poured()
         finally:
             with self.lock:
                 self._runs -= 1
@@ -262,14 +285,14 @@ class Engine:
 
         with closing(pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
             for arrived in arrivals:
-                yield from self._poured(arrived.triples)
+                yield from self.poured(arrived.triples)
                 if between is not None:
                     between()
 
     def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
         """Pour in what readers have brought; call back and yield the matches as batches."""
         self.keep(arrived)
-        yield from self._poured(arrived.triples)
+        yield from self.poured(arrived.triples)
 
     def keep(self, arrived: Arrived) -> None:
         """Let what readers have brought wait for the next push, run or flush."""
@@ -278,11 +301,49 @@ class Engine:
             self._tell(arrived.clock)
             self.live.wait(self.order.push(arrived.rows))
 
+    # ---- from an event loop ----
+    def stream(
+        self,
+        source: Reader | str | Path | AsyncIterable[Any] | Iterable[Any],
+        *,
+        inbox: int | None = None,
+        when_full: WhenFull | None = None,
+    ) -> AsyncGenerator[Match, None]:
+        """Pour in what a source brings, in a thread; call back there, and give every match to `async for`.
+
+        A source is a reader or a path, or brings items: pairs of triples and their time, triples alone, which have the
+        time now, or mappings of the arguments of `push`.  Of an async one, as many as the `inbox` holds may wait.
+        """
+        from retewave.asynchronous import stream
+
+        return stream(self, source, inbox, when_full)
+
+    async def apush(
+        self, triples: Triples, *, time: Interval | None = None, stream: str | None = None, event: int | None = None
+    ) -> list[Match]:
+        """Push from an event loop, which goes on meanwhile; the callbacks are called in a thread."""
+        return await self.pushes.push((texts_of(triples), time, stream, event))
+
+    @property
+    def pushes(self) -> Pushes:
+        """What event loops have pushed and is yet to be poured."""
+        from retewave.asynchronous import Pushes
+
+        with self._opening:  # not the engine's lock: a loop must not wait for it
+            if self._pushes is None:
+                self._pushes = Pushes(self, *self._inbox)
+            return self._pushes
+
+    @property
+    def dropped(self) -> int:
+        """How many items of event loops have found an inbox full, and were dropped."""
+        return 0 if self._pushes is None else self._pushes.dropped
+
     def _let_go(self) -> None:
         with self.lock:
             self.live.wait(self.order.flush())
 
-    def _all_poured(self, came: int = 0) -> list[Match]:
+    def _all_poured(self, came: int = 0) -> list[list[Matches]]:
         """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
         telling, pouring = self.telling, self._pouring(came)
         found: list[list[Matches]] = []
@@ -299,9 +360,9 @@ class Engine:
             raise
         if telling.left and not telling.at_work:
             found = [*self._left(), *found]
-        return [match for batches in found for match in in_order(batches)]
+        return found
 
-    def _poured(self, came: int = 0) -> Iterator[list[Matches]]:
+    def poured(self, came: int = 0) -> Iterator[list[Matches]]:
         """Pour what waits, step by step; call back, and yield the matches.  Between steps, others may have their turn.
 
         `came` is how many triples these rows are left of.

@@ -106,6 +106,7 @@ def stats(engine: Engine) -> dict[str, Any]:
         "matches": {query.name: query.matched for query in engine.queries},
         **_of_reports(engine),
         "unreturned": engine.telling.unreturned,
+        "dropped": engine.dropped,
         "seconds": {"total": total, "read": seconds.read, "match": seconds.match},
         "triples_per_second": engine.triples / total if total else 0.0,
         "peak_rss_bytes": peak_rss_bytes(),

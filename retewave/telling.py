@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 
 from retewave.late import LateItem
@@ -25,7 +25,7 @@ from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.registry import Registry
 
-__all__ = ["Telling", "Turn"]
+__all__ = ["Found", "Telling", "Turn"]
 
 PATIENCE = 10.0  # seconds that a thread waits for another's callback before it says so
 MOST_LEFT = 100_000  # matches that wait to be returned: a callback may fail each time, and nobody look
@@ -67,7 +67,7 @@ class Turn:
 
 
 class Telling:
-    """What has been found and is yet to be told, or to be returned.  Whoever calls a method has the turn."""
+    """What has been found and is yet to be told, or to be returned.  Whoever tells something has the turn."""
 
     def __init__(self, registry: Registry, on_late: Callable[[list[LateItem]], object] | None) -> None:
         self.turn = Turn()  # held by whoever pours and calls back
@@ -77,6 +77,7 @@ class Telling:
         self.at_work = False  # callbacks are being called: what a callback finds is told behind
         self.left: deque[tuple[Sequence[Matches], int]] = deque()  # what no call returned, but for the first so many
         self._left_matches = 0  # how many they are
+        self._leaving = threading.RLock()  # held while that changes: who leaves something need not have the turn
         self.unreturned = 0  # matches that no call will return: more waited than `MOST_LEFT`
         self._tally = Tally("%s matches are dropped that calls which failed could not return")
 
@@ -142,20 +143,22 @@ class Telling:
 
     def leave(self, found: Sequence[Matches], taken: int = 0) -> None:
         """Keep what a call has found and cannot return, but for the first so many matches, for the next call."""
-        self.left.append((found, taken))
-        self._left_matches += _count(found) - taken
-        while self._left_matches > MOST_LEFT and len(self.left) > 1:
-            oldest, gone = self.left.popleft()
-            self._left_matches -= _count(oldest) - gone
-            self.unreturned += _count(oldest) - gone
-            self._tally.told(self.unreturned)
+        with self._leaving:
+            self.left.append((found, taken))
+            self._left_matches += _count(found) - taken
+            while self._left_matches > MOST_LEFT and len(self.left) > 1:
+                oldest, gone = self.left.popleft()
+                self._left_matches -= _count(oldest) - gone
+                self.unreturned += _count(oldest) - gone
+                self._tally.told(self.unreturned)
 
     def take_left(self) -> list[Matches]:
         """Return what a former call has left, the oldest first; nothing where none has."""
-        if not self.left:
-            return []
-        batches, taken = self.left.popleft()
-        self._left_matches -= _count(batches) - taken
+        with self._leaving:
+            if not self.left:
+                return []
+            batches, taken = self.left.popleft()
+            self._left_matches -= _count(batches) - taken
         return [batch for batch in _after(batches, taken) if len(batch)] if taken else list(batches)
 
 
@@ -165,6 +168,35 @@ def _name(calling: Query | str) -> str:
 
 def _count(batches: Sequence[Matches]) -> int:
     return sum(map(len, batches))
+
+
+class Found:
+    """An iterator over what a call has found; what is not taken of it when it goes is left to the next call."""
+
+    def __init__(self, telling: Telling, found: Iterable[Sequence[Matches]]) -> None:
+        self._telling = telling
+        self._rest = deque(found)
+        self._batches: Sequence[Matches] = ()  # at hand
+        self._matches: Iterator[Match] = iter(())  # those of them that are not taken
+
+    def __iter__(self) -> Iterator[Match]:
+        return self
+
+    def __next__(self) -> Match:
+        while True:
+            match = next(self._matches, None)
+            if match is not None:
+                return match
+            if not self._rest:
+                raise StopIteration
+            self._batches = self._rest.popleft()
+            self._matches = in_order(self._batches)
+
+    def __del__(self) -> None:
+        if left := sum(1 for _ in self._matches):
+            self._telling.leave(self._batches, _count(self._batches) - left)
+        for batches in self._rest:
+            self._telling.leave(batches)
 
 
 def _after(batches: Sequence[Matches], taken: int) -> list[Matches]:
