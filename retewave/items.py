@@ -53,7 +53,7 @@ def interval_of(time: Interval) -> tuple[int, int, Clock]:
     >>> interval_of((1, 2.5))
     (1000000, 2500000, Clock(kind='float', zone=None, unit='us'))
     """
-    start, end = span(time)
+    start, end = span(time) if isinstance(time, tuple) else (time, time)
     try:
         clock = Clock.of(end)
         last = clock.encode(end)
