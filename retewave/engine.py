@@ -7,14 +7,12 @@ Any thread may call anything: what is read or changed is locked (`Live.lock`), w
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 import time as wall
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +34,7 @@ from retewave.registry import Registry, read_query
 from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
 from retewave.rete.terms import Terms
+from retewave.shown import Shown
 from retewave.stats import Seconds, stats
 from retewave.telling import Found, Telling
 from retewave.windows import durations
@@ -43,17 +42,11 @@ from retewave.windows.order import Order
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
-    import networkx
-
     from retewave.asynchronous import Pushes
-    from retewave.compiler.explain_shares import ShardPlan
     from retewave.io.position import Position
     from retewave.io.reader import Reader
     from retewave.pump import Arrived
     from retewave.running import Running
-    from retewave.viz.dot import Drawing
-    from retewave.viz.render import PictureFormat
-    from retewave.why_not_report import WhyNot
 
 __all__ = ["Engine"]
 
@@ -64,7 +57,7 @@ _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 _PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
 
 
-class Engine:
+class Engine(Shown):
     """Finds the patterns of registered queries in streams of RDF.  Any thread may call anything, also from callbacks.
 
     >>> engine = Engine()
@@ -443,61 +436,6 @@ class Engine:
         """Return counts of what went in, what is kept and what came out."""
         with self.lock:
             return stats(self)
-
-    def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
-        """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
-        from retewave.compiler.explain import explain, explain_data
-        from retewave.compiler.explain_shares import explain_shares
-
-        if format not in ("text", "json"):
-            raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
-        with self.lock:
-            running = self.live.current()
-            plan = None if shards is None else self._shard_plan(shards)
-            if format == "text":
-                return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
-            data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
-        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-    def _shard_plan(self, shards: int) -> ShardPlan:
-        from retewave.spark.spread import spread
-
-        return spread(self, shards)[1]
-
-    def graph(self) -> networkx.MultiDiGraph:
-        """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.graph`)."""
-        from retewave.viz.graph import graph
-
-        with self.lock:
-            return graph(self.live.current())
-
-    def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
-        """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
-        from retewave.viz.dot import draw
-        from retewave.viz.render import render
-
-        with self.lock:
-            drawn = draw(self.live.current(), drawing, network=self.datasets.schema.network)
-        return render(drawn, format)
-
-    def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
-        """Say why a query has not matched a binding that was expected; print the answer, or take its fields."""
-        from retewave.why_not import why_not
-
-        with self.lock:
-            return why_not(self, query, binding)
-
-    def _repr_html_(self) -> str:
-        from retewave.notebook import of_engine
-
-        with self.lock:
-            return of_engine(self)
-
-    def _repr_svg_(self) -> str | None:
-        from retewave.notebook import drawn
-
-        with self.lock:
-            return drawn(self)
 
     def _network(self) -> Running:
         with self.lock:
