@@ -27,7 +27,7 @@ from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt
 from retewave.bench.patterns import pattern_text
 from retewave.bench.question import Question
 from retewave.bench.scaling_costs import Costs, measured
-from retewave.compiler.shape import shapes_of
+from retewave.compiler.plan.shape import shapes_of
 from retewave.compiler.shares import Scheme
 from retewave.spark.job import Job
 

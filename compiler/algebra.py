@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from retewave.compiler.expressions import Expression, Variable
+from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.errors import Place
 from retewave.windows.durations import spell
 

@@ -1,6 +1,6 @@
 """Who decides a filter: the kernel, Python once a term, or Python for each candidate match.
 
-Data's way: a query's steps -> **who takes them** -> explanation.  It follows `kernel_filters`: a part of a filter that
+Data's way: a query's steps -> **who takes them** -> explanation.  It follows `kernel`: a part of a filter that
 depends on one variable is remembered by term; what the kernel cannot compute is left to Python.
 """
 
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from retewave.compiler.expressions import IMPURE, Expression, Operation, mentions, variables
-from retewave.compiler.kernel_filters import compile_filter
-from retewave.compiler.normal import Branch, FilterStep
+from retewave.compiler.expressions.kernel import compile_filter
+from retewave.compiler.expressions.tree import IMPURE, Expression, Operation, mentions, variables
+from retewave.compiler.rewrite.normal import Branch, FilterStep
 from retewave.rete import filter_codes as op
 
 __all__ = ["DecidedBy", "decided_by"]
@@ -37,7 +37,7 @@ _SAID = {
 def decided_by(step: FilterStep, branch: Branch) -> DecidedBy:
     """Say who decides a filter of a branch.
 
-    >>> from retewave.compiler.normal import branches
+    >>> from retewave.compiler.rewrite.normal import branches
     >>> from retewave.compiler.parse import parse
     >>> def said(text):
     ...     (branch,) = branches(parse("SELECT * { ?x <urn:p> ?y FILTER(%s) }" % text))

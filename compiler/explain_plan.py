@@ -15,11 +15,11 @@ from retewave.compiler.explain_epsilon import Epsilon, Form
 from retewave.compiler.explain_filters import decided_by
 from retewave.compiler.explain_names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.compiler.explain_running import Compiled
-from retewave.compiler.expressions import Expression, Variable, rename, to_sparql
-from retewave.compiler.normal import ExtendStep, FilterStep
-from retewave.compiler.plan import AlphaTest, End, Join, Table
-from retewave.compiler.plan_walk import Reached, reached, users_of
-from retewave.compiler.shape import Member
+from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
+from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan.shape import Member
+from retewave.compiler.plan.walk import Reached, reached, users_of
+from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
 from retewave.rete.counters import holds_static
 from retewave.windows.relations import NAMES
 

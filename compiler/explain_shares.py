@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts
-from retewave.compiler.plan import tested
-from retewave.compiler.shape import Shape
+from retewave.compiler.plan.plan import tested
+from retewave.compiler.plan.shape import Shape
 from retewave.compiler.shares import Scheme
 
 __all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares"]

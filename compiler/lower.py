@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from retewave.compiler.expressions import Variable
-from retewave.compiler.normal import Branch, ExtendStep, FilterStep, Step
-from retewave.compiler.plan import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
-from retewave.compiler.programs import Programs, conjunction, decides
-from retewave.compiler.shape import Member, Streams
+from retewave.compiler.expressions.programs import Programs, conjunction, decides
+from retewave.compiler.expressions.tree import Variable
+from retewave.compiler.plan.plan import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
+from retewave.compiler.plan.shape import Member, Streams
+from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep, Step
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived

@@ -6,9 +6,9 @@ Data's way: **text -> query** -> normal form -> plan -> network.
 from __future__ import annotations
 
 from retewave.compiler.algebra import Query
-from retewave.compiler.grammars import read
-from retewave.compiler.language import Language
-from retewave.compiler.languages import language_of, named
+from retewave.compiler.languages.known import language_of, named
+from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.reading import read
 from retewave.errors import QueryError
 
 __all__ = ["parse"]

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 
-from retewave.compiler.expressions import Call, Constant, Variable
-from retewave.compiler.normal import Branch, FilterStep
-from retewave.compiler.shape import Listener, Member, Shape
+from retewave.compiler.expressions.tree import Call, Constant, Variable
+from retewave.compiler.plan.shape import Listener, Member, Shape
+from retewave.compiler.rewrite.normal import Branch, FilterStep
 
 __all__ = ["NO_MATCHES", "Load", "Scheme", "owned", "schemes"]
 

@@ -1,6 +1,6 @@
 """The instructions of a filter program: postfix code that the jitted interpreter runs on a candidate row.
 
-Data's way: expression -> **code** (compiler/kernel_filters.py) -> interpreter (rete/filters.py) -> verdict.
+Data's way: expression -> **code** (compiler/expressions/kernel.py) -> interpreter (rete/filters.py) -> verdict.
 Each instruction is three int64: the operation and two operands, unused ones 0.  It pops its arguments from a
 stack and pushes one result.  A program leaves one value, whose effective boolean value is the verdict.
 """

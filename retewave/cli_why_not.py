@@ -17,7 +17,7 @@ from retewave.cli_notes import Notes
 from retewave.cli_queries import Queries
 from retewave.cli_times import Times
 from retewave.compiler.algebra import TriplePattern, Triples, Variable
-from retewave.compiler.normal import branches
+from retewave.compiler.rewrite.normal import branches
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import Reader, read

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retewave.compiler.algebra import Variable
-from retewave.compiler.expressions import variables
+from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.expressions.tree import variables
 from retewave.compiler.lower import Output
-from retewave.compiler.normal import ExtendStep, FilterStep, Step
-from retewave.compiler.programs import Programs
+from retewave.compiler.rewrite.normal import ExtendStep, FilterStep, Step
 from retewave.query import Query
 from retewave.rete import filter_codes
 from retewave.rete import layout as at
@@ -30,7 +30,7 @@ from retewave.stages import Solutions
 if TYPE_CHECKING:
     from rdflib import BNode
 
-    from retewave.compiler.evaluate import Evaluator
+    from retewave.compiler.expressions.evaluate import Evaluator
 
 __all__ = ["Deciding"]
 
@@ -162,7 +162,7 @@ class Deciding:
 @cache
 def _python() -> Any:
     """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
-    from retewave.compiler import evaluate
+    from retewave.compiler.expressions import evaluate
 
     return evaluate
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retewave.arguments import Triple, WhenFull, check_inbox, check_options, readers_of, triples_of
-from retewave.compiler.language import Language
+from retewave.compiler.languages.language import Language
 from retewave.datasets import Closure, Datasets
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError

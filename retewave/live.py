@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retewave.compiler.shape import Listener
+from retewave.compiler.plan.shape import Listener
 from retewave.datasets import Datasets
 from retewave.errors import LimitError
 from retewave.log import Tally, log

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retewave.compiler.identity import Identity, digest
 from retewave.compiler.lower import Lowered
+from retewave.compiler.plan.identity import Identity, digest
 from retewave.rete.counters import counted, is_counting, put_counted
 from retewave.rete.runtime import Runtime
 from retewave.states import State

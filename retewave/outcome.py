@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from retewave.compiler.identity import digest
+from retewave.compiler.plan.identity import digest
 from retewave.deciding import Deciding
 from retewave.match import Matches
 from retewave.query import Query

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.explain_running import Compiled
-from retewave.compiler.language import Language
-from retewave.compiler.languages import LANGUAGES
-from retewave.compiler.normal import Branch, branches
+from retewave.compiler.languages.known import LANGUAGES
+from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
-from retewave.compiler.parts import parts_of
-from retewave.compiler.shape import Listener, Streams
+from retewave.compiler.plan.shape import Listener, Streams
+from retewave.compiler.rewrite.normal import Branch, branches
+from retewave.compiler.rewrite.parts import parts_of
 from retewave.epsilon.encodings import decoded
 from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError

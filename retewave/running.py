@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from retewave.compiler.identity import Identity, identities
+from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower import Lowered, lower
-from retewave.compiler.plan import AlphaTest, Plan, Table, atoms_of, make_plan
-from retewave.compiler.programs import Programs
-from retewave.compiler.shape import Listener, shapes_of
+from retewave.compiler.plan.identity import Identity, identities
+from retewave.compiler.plan.plan import AlphaTest, Plan, Table, atoms_of, make_plan
+from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.deciding import Deciding
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes

@@ -22,8 +22,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from retewave.compiler.identity import digest
 from retewave.compiler.parse import parse
+from retewave.compiler.plan.identity import digest
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.errors import SnapshotError, UsageError

@@ -4,7 +4,7 @@ Data's way: a network -> **its states, by identity** -> the network that comes a
 Rows alone can be poured again.  What has been told, used up, decided or counted cannot: whoever remembers such a thing
 (a report stage, a kind of node) is a `State` with an identity, and everything that outlives a network asks for these.
 Invariant: an identity is made of what is remembered for whom, never of a place or a number in one network
-(`retewave/compiler/identity.py`); states with one identity have arrays with the same names and meanings.
+(`retewave/compiler/plan/identity.py`); states with one identity have arrays with the same names and meanings.
 """
 
 from __future__ import annotations

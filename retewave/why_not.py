@@ -16,9 +16,9 @@ from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.explain_counts import Counts, count
 from retewave.compiler.explain_epsilon import is_given
 from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, spell_window
-from retewave.compiler.expressions import rename
-from retewave.compiler.plan import End
-from retewave.compiler.shape import Member
+from retewave.compiler.expressions.tree import rename
+from retewave.compiler.plan.plan import End
+from retewave.compiler.plan.shape import Member
 from retewave.epsilon.derivation import OBJECT, SUBJECT
 from retewave.epsilon.dispatch import why
 from retewave.errors import UsageError

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
-from retewave.compiler.plan import AlphaTest, End, Table
-from retewave.compiler.plan_walk import Reached, reached
-from retewave.compiler.shape import Member
+from retewave.compiler.plan.plan import AlphaTest, End, Table
+from retewave.compiler.plan.shape import Member
+from retewave.compiler.plan.walk import Reached, reached
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.layout import ALPHA_COLUMNS
 from retewave.rete.terms import Terms

@@ -15,9 +15,9 @@ import numpy as np
 from rdflib import BNode
 from rdflib.term import Node
 
-from retewave.compiler.evaluate import Evaluator, term_of
-from retewave.compiler.expressions import Expression, Membership, Operation, to_sparql
-from retewave.compiler.normal import Branch, ExtendStep, FilterStep
+from retewave.compiler.expressions.evaluate import Evaluator, term_of
+from retewave.compiler.expressions.tree import Expression, Membership, Operation, to_sparql
+from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep
 from retewave.io.rdf import to_text
 from retewave.rete.terms import Terms
 from retewave.why_not_rows import END, START, WINDOW_START, Related, Rows

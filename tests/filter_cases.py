@@ -9,9 +9,9 @@ import numpy as np
 import pyoxigraph
 
 from retewave.compiler.algebra import Extend
-from retewave.compiler.evaluate import Evaluator, term_of
-from retewave.compiler.expressions import Expression, Variable
-from retewave.compiler.kernel_filters import Program, compile_filter
+from retewave.compiler.expressions.evaluate import Evaluator, term_of
+from retewave.compiler.expressions.kernel import Program, compile_filter
+from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.parse import parse
 from retewave.rete import filter_codes as op
 from retewave.rete.filter_strings import VIEW_WIDTH

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rdflib.term import Literal, Node
 
-from retewave.compiler.faults import ExpressionError
-from retewave.compiler.operators import FALSE, TRUE, compare
+from retewave.compiler.expressions.faults import ExpressionError
+from retewave.compiler.expressions.operators import FALSE, TRUE, compare
 
 
 def compare_as_oxigraph(symbol: str, left: Node, right: Node) -> Node:

@@ -32,7 +32,7 @@ NOT_NEEDED = {
     "rich",
     "matplotlib",
     "retewave.cli_inspect",
-    "retewave.compiler.evaluate",
+    "retewave.compiler.expressions.evaluate",
     "retewave.inspector",
     "retewave.viz",
     "retewave.why_not",

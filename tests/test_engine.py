@@ -287,7 +287,7 @@ def test_bind_and_filters_beyond_the_kernel() -> None:
 
 
 def test_a_filter_on_one_variable_is_evaluated_once_a_term(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retewave.compiler.evaluate import Evaluator
+    from retewave.compiler.expressions.evaluate import Evaluator
 
     calls: list[object] = []
     plain = Evaluator.truth

@@ -11,8 +11,8 @@ from rdflib.plugins.sparql.operators import register_custom_function, unregister
 from rdflib.term import Node
 
 from retewave.compiler.algebra import Extend
-from retewave.compiler.evaluate import Evaluator, term_of, text_of
-from retewave.compiler.expressions import Variable, variables
+from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
+from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.parse import parse
 from retewave.io.rdf import from_text
 

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from oxigraph import compare_as_oxigraph
 
-from retewave.compiler import evaluate
-from retewave.compiler.expressions import variables
+from retewave.compiler.expressions import evaluate
+from retewave.compiler.expressions.tree import variables
 from retewave.rete import filter_codes as op
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 2_000

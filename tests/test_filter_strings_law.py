@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from oxigraph import compare_as_oxigraph
 
 import retewave as rw
-from retewave.compiler import evaluate
-from retewave.compiler.evaluate import Evaluator
+from retewave.compiler.expressions import evaluate
+from retewave.compiler.expressions.evaluate import Evaluator
 from retewave.compiler.terms import XSD, literal
 from retewave.rete import filter_codes as op
 from retewave.rete.term_bytes import address_of

@@ -15,9 +15,9 @@ from rdflib import Literal, URIRef
 from rdflib.plugins.sparql.operators import register_custom_function, unregister_custom_function
 
 import retewave as rw
-from retewave.compiler import evaluate, faults
-from retewave.compiler.evaluate import Evaluator, term_of, text_of
-from retewave.compiler.faults import contained
+from retewave.compiler.expressions import evaluate, faults
+from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
+from retewave.compiler.expressions.faults import contained
 from retewave.compiler.parse import parse
 from retewave.compiler.terms import literal
 

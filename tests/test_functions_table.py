@@ -17,9 +17,9 @@ import pytest
 from function_table import BLANK, ILL_TYPED, INTEGERS, UNBOUND, XSD, cells
 from test_expressions_law import VERDICTS, Kernel
 
-from retewave.compiler import faults
 from retewave.compiler.algebra import Extend
-from retewave.compiler.evaluate import Evaluator, term_of, text_of
+from retewave.compiler.expressions import faults
+from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.parse import parse
 from retewave.rete.filter_codes import UNDECIDED
 

@@ -10,16 +10,16 @@ from lark import Tree
 
 from retewave import Engine
 from retewave.compiler.algebra import Filter, Query, visible
-from retewave.compiler.build_expressions import expression
-from retewave.compiler.build_query import declare
-from retewave.compiler.build_triples import triples
-from retewave.compiler.context import Context
-from retewave.compiler.expressions import Expression, Operation
-from retewave.compiler.grammars import Source
-from retewave.compiler.language import Language
-from retewave.compiler.languages import LANGUAGES, language_of, named
+from retewave.compiler.expressions.tree import Expression, Operation
+from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.known import LANGUAGES, language_of, named
+from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.reading import Source
+from retewave.compiler.languages.sparql.expressions import expression
+from retewave.compiler.languages.sparql.prologue import Prologue
+from retewave.compiler.languages.sparql.query import declare
+from retewave.compiler.languages.sparql.triples import triples
 from retewave.compiler.parse import parse
-from retewave.compiler.prologue import Prologue
 from retewave.errors import QueryError, UsageError
 from retewave.registry import read_query
 from retewave.windows import durations

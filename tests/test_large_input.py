@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import retewave as rw
-from retewave.compiler.normal import branches
+from retewave.compiler.expressions.programs import conjunction
 from retewave.compiler.parse import parse
-from retewave.compiler.programs import conjunction
+from retewave.compiler.rewrite.normal import branches
 from retewave.errors import UsageError
 from retewave.io import lines, rdf
 

@@ -41,15 +41,15 @@ ONLY_AT = {  # the files that alone may import a library
         "epsilon/sources.py",
         "epsilon/texts.py",
         "epsilon/owlrl_worker.py",  # owlrl speaks rdflib
-        "compiler/casts.py",
-        "compiler/evaluate.py",
+        "compiler/expressions/casts.py",
+        "compiler/expressions/evaluate.py",
         "compiler/functions*.py",
-        "compiler/numbers.py",
-        "compiler/operators.py",
-        "compiler/patterns.py",
-        "compiler/rdflib_functions.py",
-        "compiler/time_arithmetic.py",
-        "compiler/build_expressions.py",  # asks rdflib which functions it can evaluate
+        "compiler/expressions/numbers.py",
+        "compiler/expressions/operators.py",
+        "compiler/expressions/functions_patterns.py",
+        "compiler/expressions/registered.py",
+        "compiler/expressions/time_arithmetic.py",
+        "compiler/languages/sparql/expressions.py",  # asks rdflib which functions it can evaluate
         "bench/*",
     ),
     "owlrl": ("epsilon/*",),

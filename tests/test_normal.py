@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from retewave.compiler.expressions import Variable, to_sparql
-from retewave.compiler.normal import Branch, ExtendStep, FilterStep, branches
+from retewave.compiler.expressions.tree import Variable, to_sparql
 from retewave.compiler.parse import parse
+from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep, branches
 from retewave.errors import QueryError
 
 

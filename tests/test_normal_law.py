@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from oxigraph import compare_as_oxigraph
 
-from retewave.compiler import evaluate
 from retewave.compiler.algebra import Query, Term, TriplePattern, Values, Variable
-from retewave.compiler.evaluate import Evaluator, term_of, text_of
-from retewave.compiler.normal import Branch, FilterStep, Step, branches
+from retewave.compiler.expressions import evaluate
+from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.parse import parse
+from retewave.compiler.rewrite.normal import Branch, FilterStep, Step, branches
 from retewave.errors import QueryError
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 600

@@ -19,10 +19,10 @@ from retewave.compiler.algebra import (
     Values,
     Variable,
 )
-from retewave.compiler.evaluate import term_of
-from retewave.compiler.expressions import to_sparql
-from retewave.compiler.normal import MOST_BRANCHES, branches
+from retewave.compiler.expressions.evaluate import term_of
+from retewave.compiler.expressions.tree import to_sparql
 from retewave.compiler.parse import parse
+from retewave.compiler.rewrite.normal import MOST_BRANCHES, branches
 from retewave.errors import QueryError
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lark import Lark, Tree
 
-from retewave.compiler import grammars
+from retewave.compiler.languages import reading as grammars
 
 GRAMMARS = Path(grammars.__file__).parent / "grammar"
 

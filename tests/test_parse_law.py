@@ -14,13 +14,13 @@ import pyoxigraph
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from retewave.compiler.build_query import SPARQL
-from retewave.compiler.grammars import read
-from retewave.compiler.language import GRAMMARS
+from retewave.compiler.languages.language import SHARED_GRAMMARS
+from retewave.compiler.languages.reading import read
+from retewave.compiler.languages.sparql.query import SPARQL
 from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 
-PLAIN = replace(SPARQL, grammar=GRAMMARS / "sparql.lark")  # without C-SPARQL's frame
+PLAIN = replace(SPARQL, grammar=SHARED_GRAMMARS / "sparql.lark")  # without C-SPARQL's frame
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 1_000
 
 QUERIES = [

@@ -8,8 +8,8 @@ import pytest
 
 from retewave import Engine
 from retewave.compiler.explain_names import Prefixes, pattern_parts
-from retewave.compiler.plan import AlphaTest
-from retewave.compiler.plan_walk import depths, reached, users_of
+from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.walk import depths, reached, users_of
 
 QUERIES = (
     "SELECT * { ?x <urn:p> ?y }",

@@ -23,10 +23,10 @@ from test_engine_laws import LAW, changes_kept
 
 import retewave as rw
 from retewave import node_states
-from retewave.compiler import shape
-from retewave.compiler.identity import Identity
 from retewave.compiler.lower import Lowered
-from retewave.compiler.plan import AlphaTest
+from retewave.compiler.plan import shape
+from retewave.compiler.plan.identity import Identity
+from retewave.compiler.plan.plan import AlphaTest
 from retewave.node_states import nodes_of
 from retewave.registry import CartesianWarning
 from retewave.rete import layout as at

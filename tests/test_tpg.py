@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retewave.compiler.algebra import Filter, Triples
-from retewave.compiler.expressions import to_sparql
+from retewave.compiler.expressions.tree import to_sparql
 from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 

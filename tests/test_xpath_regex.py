@@ -15,13 +15,21 @@ from hypothesis import strategies as st
 from naive_regex import searched, ways, written
 from rdflib import Literal
 
-from retewave.compiler import patterns
-from retewave.compiler.character_sets import CATEGORIES, category, complement, difference, escaped, ranges, with_case
-from retewave.compiler.faults import ExpressionError
-from retewave.compiler.operators import TRUE
-from retewave.compiler.pattern_ways import ways_of
-from retewave.compiler.patterns import regex, replace
-from retewave.compiler.xpath_regex import PatternError, read_pattern
+from retewave.compiler.expressions import functions_patterns as patterns
+from retewave.compiler.expressions.faults import ExpressionError
+from retewave.compiler.expressions.functions_patterns import regex, replace
+from retewave.compiler.expressions.operators import TRUE
+from retewave.compiler.regex.character_sets import (
+    CATEGORIES,
+    category,
+    complement,
+    difference,
+    escaped,
+    ranges,
+    with_case,
+)
+from retewave.compiler.regex.ways import ways_of
+from retewave.compiler.regex.xpath import PatternError, read_pattern
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 500
 ALPHABET = "aAb\n-k"

@@ -19,8 +19,8 @@ from retewave.compiler.explain_counts import Counts, count
 from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
 from retewave.compiler.explain_plan import prefixes_of
 from retewave.compiler.explain_running import Compiled
-from retewave.compiler.plan import AlphaTest, End, Join, Table
-from retewave.compiler.plan_walk import Reached, depths, reached, users_of
+from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan.walk import Reached, depths, reached, users_of
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError

@@ -16,8 +16,8 @@ import numpy as np
 
 from retewave.compiler.explain_counts import count
 from retewave.compiler.explain_names import Prefixes
-from retewave.compiler.plan import AlphaTest
-from retewave.compiler.plan_walk import reached
+from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.walk import reached
 from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static

@@ -21,7 +21,7 @@ import numpy as np
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.explain_names import listed
 from retewave.compiler.explain_shares import ShardPlan, explain_shares
-from retewave.compiler.shape import Listener, shapes_of
+from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
 from retewave.engine import Engine
 from retewave.epsilon.axioms import Axiom

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from retewave.compiler.plan import tested
-from retewave.compiler.shape import shapes_of
+from retewave.compiler.plan.plan import tested
+from retewave.compiler.plan.shape import shapes_of
 from retewave.errors import UsageError
 from retewave.io.line_scan import KEEP_GRAPHS
 from retewave.io.lines import LineReading, Room, Wanted

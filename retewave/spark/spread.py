@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler.explain_shares import ShardPlan, describe_shares
-from retewave.compiler.plan import AlphaTest, tested
-from retewave.compiler.shape import Member, Shape, shapes_of
+from retewave.compiler.plan.plan import AlphaTest, tested
+from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine import Engine
 from retewave.errors import UsageError

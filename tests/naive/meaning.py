@@ -16,7 +16,7 @@ from rdflib import BNode
 from naive.streams import Entail, Fact, Item, Triple, Widths, facts_of, young_enough
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Algebra, Extend, Filter, Join, TriplePattern, Triples, Union, Values, Variable
-from retewave.compiler.evaluate import Evaluator
+from retewave.compiler.expressions.evaluate import Evaluator
 from retewave.io.rdf import from_text, to_text
 from retewave.windows.intervals import STATIC_END, STATIC_START
 

@@ -1,0 +1,1 @@
+"""Expressions: their tree, how a language's operators and functions compute, and what the kernel decides of them."""

@@ -1,0 +1,1 @@
+"""The query languages: one folder each, one record each, one algebra for all."""

@@ -1,0 +1,83 @@
+"""What is known while one query's tree becomes algebra: its prologue, fresh names, and notices.
+
+Data's way: parse tree -> (**context** + the builders) -> algebra.
+Invariant: a fresh variable's name cannot be written by a user, and a blank node's label names one variable
+in one basic graph pattern only, as SPARQL demands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lark import Token, Tree
+
+from retewave.compiler.algebra import Query
+from retewave.compiler.expressions.tree import Variable
+from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.reading import Node, Source
+from retewave.compiler.languages.sparql.prologue import Prologue
+from retewave.errors import QueryError
+from retewave.windows import durations
+
+__all__ = ["Context"]
+
+
+@dataclass
+class Context:
+    """The state of building one query."""
+
+    source: Source  # for the places of errors
+    prologue: Prologue  # prefixes and base
+    language: Language  # what the query is written in: it may have patterns and expressions of its own
+    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
+    window: int | None = None  # a window that the pattern itself states, in microseconds
+    basic_pattern: int = 0  # the number of the basic graph pattern that is being read
+    labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
+    fresh_count: int = 0  # how many fresh variables there are
+
+    def fresh(self) -> Variable:
+        """Return a hidden variable that occurs nowhere else: no label starts with a dot."""
+        self.fresh_count += 1
+        return Variable(f"_:.{self.fresh_count}")
+
+    def labelled(self, label: str, tree: Tree) -> Variable:
+        """Return the variable of a blank node's label."""
+        if self.labels.setdefault(label, self.basic_pattern) != self.basic_pattern:
+            raise self.error(
+                f"the blank node {label} is used in two basic graph patterns",
+                tree,
+                hint="use a variable: a blank node's label holds inside one group only",
+            )
+        return Variable(label)
+
+    def query(self, **parts: Any) -> Query:
+        """Return the query of some parts: with the source, the prologue and the notices."""
+        return Query(
+            **parts,
+            base=self.prologue.base,
+            prefixes=tuple(self.prologue.prefixes.items()),
+            language=self.language.name,
+            text=self.source.text,
+            source=self.source.name,
+            notices=tuple(self.notices),
+        )
+
+    def duration(self, written: Token) -> int:
+        """Return a duration in microseconds."""
+        try:
+            return durations.parse(str(written))
+        except ValueError as e:
+            raise self.error(str(e), written) from e
+
+    def error(self, what: str, node: Node, hint: str = "") -> QueryError:
+        """Return an error that points at a node."""
+        return QueryError(what, place=self.source.place(node), hint=hint)
+
+    def unsupported(self, what: str, node: Node, hint: str = "") -> QueryError:
+        """Return the error for what parses and does not run yet."""
+        return self.error(f"{what} is not supported yet", node, hint)
+
+    def notice(self, what: str, node: Node) -> None:
+        """Tell the user of what is allowed and will hardly do what was meant."""
+        self.notices.append(f"{self.source.place(node)}: {what}")

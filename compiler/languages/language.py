@@ -1,0 +1,46 @@
+"""What a query language is: the record that everything else asks, so that a language is one place and one line.
+
+Data's way: text -> **which language** -> its grammar -> its builder -> algebra.
+Left out: which languages there are (`languages`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lark import Tree
+
+if TYPE_CHECKING:
+    from retewave.compiler.algebra import Algebra, Query
+    from retewave.compiler.expressions.tree import Expression
+    from retewave.compiler.languages.context import Context
+    from retewave.compiler.languages.reading import Source
+
+__all__ = ["SHARED_GRAMMARS", "Language"]
+
+SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # where a grammar finds those that it imports
+
+_COMMENTS_AND_STRINGS = re.compile(r"<[^<>\s]*>|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """A query language."""
+
+    name: str  # what users call it
+    suffixes: tuple[str, ...]  # of its files, with the dot
+    grammar: Path  # its lark file; an LALR grammar, which may import those beside SPARQL's
+    build: Callable[[Tree, Source, Language], Query]  # makes the query of a parse tree
+    recognises: re.Pattern[str] | None = None  # words that only its texts have; None: nothing tells it from others
+    words: Mapping[str, str] = field(default_factory=dict)  # what messages call its terminals, beside SPARQL's
+    refused: frozenset[str] = frozenset()  # keywords that parse only to be refused by name: no hint leads to them
+    patterns: Mapping[str, Callable[[Tree, Context], Algebra]] = field(default_factory=dict)  # rule -> its own pattern
+    expressions: Mapping[str, Callable[[Tree, Context], Expression]] = field(default_factory=dict)  # rule -> likewise
+
+    def knows(self, text: str) -> bool:
+        """Tell whether a text can only be of this language."""
+        return self.recognises is not None and bool(self.recognises.search(_COMMENTS_AND_STRINGS.sub("", text)))

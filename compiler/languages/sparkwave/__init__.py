@@ -1,0 +1,1 @@
+"""The pattern files of the original Sparkwave."""

@@ -1,0 +1,164 @@
+"""Build expressions from parse trees.
+
+Data's way: parse tree -> **expression**.
+Invariant: a function that nobody can compute is an error here, never an expression that is silently an error.
+Aggregates and EXISTS are refused by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from lark import Token, Tree
+
+from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable
+from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.reading import Node, rule
+from retewave.compiler.languages.sparql.regex import check_patterns
+from retewave.compiler.terms import XSD
+from retewave.errors import QueryError
+
+__all__ = ["expression", "similar", "tell_unbound", "unknown", "variable"]
+
+_SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
+_BINARY = {"or_": "||", "and_": "&&"}
+_CASTS = frozenset(
+    f"<{XSD}{kind}>" for kind in ("boolean", "double", "float", "decimal", "integer", "dateTime", "string")
+)
+
+
+def variable(tree: Tree) -> Variable:
+    """Return the variable that a `var` tree names."""
+    return Variable(str(tree.children[0])[1:])
+
+
+def similar(missing: Variable, known: Iterable[Variable]) -> str:
+    """Return a question for who mistyped one of the known variables, or nothing.
+
+    >>> similar(Variable("prise"), [Variable("product"), Variable("price")])
+    'did you mean ?price?'
+    """
+    near = difflib.get_close_matches(missing.name, [each.name for each in known if not each.hidden], 1, 0.6)
+    return f"did you mean ?{near[0]}?" if near else ""
+
+
+def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: Context) -> QueryError:
+    """Return the error for a variable that the pattern does not have."""
+    return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))
+
+
+def tell_unbound(tree: Tree, known: tuple[Variable, ...], context: Context) -> None:
+    """Tell of an expression's variables that have no value where it stands: SPARQL allows it, and nobody means it."""
+    told = set(known)
+    for var in tree.find_pred(lambda part: rule(part) == "var"):
+        missing = variable(var)
+        if missing not in told:
+            told.add(missing)
+            hint = similar(missing, known) or "a filter sees its own group, and BIND what stands before it"
+            context.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", var)
+
+
+def expression(tree: Tree, context: Context) -> Expression:
+    """Build the expression of a tree, whatever its rule."""
+    kind = rule(tree)
+    if kind == "var":
+        return variable(tree)
+    builder = context.language.expressions.get(kind) or _BUILDERS.get(kind)
+    if builder:
+        return builder(tree, context)
+    return Constant(context.prologue.term(tree))
+
+
+def _all(nodes: list[Node], context: Context) -> tuple[Expression, ...]:
+    return tuple(expression(node, context) for node in nodes if isinstance(node, Tree))
+
+
+def _logical(tree: Tree, context: Context) -> Expression:
+    kind = rule(tree)
+    operands: list[Expression] = []
+    while rule(tree) == kind:
+        tree, last = tree.children
+        operands.append(expression(last, context))
+    operands.append(expression(tree, context))
+    return _balanced(_BINARY[kind], operands[::-1])
+
+
+def _balanced(operator: str, operands: list[Expression]) -> Expression:
+    """Connect operands in a tree of little depth: a thousand alternatives must not be a thousand levels."""
+    if len(operands) == 1:
+        return operands[0]
+    half = (len(operands) + 1) // 2
+    return Operation(operator, (_balanced(operator, operands[:half]), _balanced(operator, operands[half:])))
+
+
+def _infix(tree: Tree, context: Context) -> Expression:
+    left, operator, right = tree.children
+    return Operation(str(operator), (expression(left, context), expression(right, context)))
+
+
+def _prefix(tree: Tree, context: Context) -> Expression:
+    operator = str(tree.children[0]) if len(tree.children) == 2 else "!"
+    return Operation(operator, (expression(tree.children[-1], context),))
+
+
+def _signed_addition(tree: Tree, context: Context) -> Expression:
+    # `?a -1` is read as one token after ?a; the specification makes it an addition of -1.
+    left, right = _all(tree.children, context)
+    return Operation("+", (left, right))
+
+
+def _membership(tree: Tree, context: Context) -> Expression:
+    needle, members = tree.children
+    return Membership(expression(needle, context), _all(members.children, context), rule(tree) == "not_in")
+
+
+def _builtin(tree: Tree, context: Context) -> Expression:
+    head, *rest = tree.children
+    if isinstance(head, Tree):
+        what = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(head), "aggregation")
+        raise context.unsupported(what, head)
+    name = _SYNONYMS.get(head.upper(), head.upper())
+    arguments = rest[0].children if rest and _is_list(rest[0]) else rest
+    built = _all(arguments, context)
+    if name == "IRI" and context.prologue.base:
+        built += (Constant(f"<{context.prologue.base}>".encode()),)  # an expression needs no prologue to be evaluated
+    call = Call(name, built)
+    check_patterns(call, list(arguments), context)
+    return call
+
+
+def _is_list(node: Node) -> bool:
+    return isinstance(node, Tree) and rule(node) == "expression_list"
+
+
+def _function(tree: Tree, context: Context) -> Expression:
+    name, arguments = tree.children
+    iri = f"<{context.prologue.iri(name)}>"
+    if iri not in _CASTS and not _is_registered(iri):
+        raise context.error(f"the function {iri} is not known", name, "the casts xsd:integer and such are")
+    distinct = any(isinstance(each, Token) and each.type.endswith("DISTINCT") for each in arguments.children)
+    return Call(iri, _all(arguments.children, context), distinct)
+
+
+def _is_registered(iri: str) -> bool:
+    # rdflib is slow to import and only such a call needs it; it offers no other way to ask.
+    from rdflib import URIRef
+    from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
+
+    return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS
+
+
+_BUILDERS = {
+    "or_": _logical,
+    "and_": _logical,
+    "comparison": _infix,
+    "arithmetic": _infix,
+    "sign": _prefix,
+    "not_": _prefix,
+    "signed_addition": _signed_addition,
+    "in_": _membership,
+    "not_in": _membership,
+    "builtin_call": _builtin,
+    "function_call": _function,
+}

@@ -1,0 +1,176 @@
+"""Shapes: branches that differ in constants only are one plan.
+
+Data's way: algebra -> normal form -> **shapes** -> join order -> plan -> network.
+Ten thousand queries "tell me of offers for products of type T" are one shape with the constant T left open
+(lifted): their joins are one set of joins, T is a column like any other, and the end of the plan finds the
+queries of a complete tuple by hash.  A constant that all members share is not lifted, so a shape of one
+member costs nothing.
+
+Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from retewave.compiler.algebra import Term, TriplePattern, Variable
+from retewave.compiler.rewrite.normal import Branch
+
+__all__ = ["Lifted", "Listener", "Member", "Part", "Shape", "ShapePattern", "Streams", "shapes_of"]
+
+Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift of the window start); None: every stream
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A registered query, as far as the planner cares."""
+
+    number: int  # the engine's number of it
+    branches: tuple[Branch, ...]  # its normal form
+    projection: tuple[str, ...]  # variables that its rows must show
+    width: int  # the widest of its windows, in microseconds
+    streams: Streams = None  # the streams that it hears
+    compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """An open constant: one of several, by member."""
+
+    number: int  # which of the shape's open constants
+    constants: frozenset[bytes]  # all members' constants in this place
+
+
+Part: TypeAlias = int | bytes | Lifted  # a variable's number in the shape, a constant all members share, or an open one
+
+
+@dataclass(frozen=True)
+class ShapePattern:
+    """A triple pattern of a shape."""
+
+    subject: Part  # subject
+    predicate: Part  # predicate; never lifted
+    object: Part  # object
+    streams: Streams  # what it listens to
+
+    @property
+    def parts(self) -> tuple[Part, Part, Part]:
+        """Return subject, predicate and object."""
+        return self.subject, self.predicate, self.object
+
+
+@dataclass(frozen=True)
+class Member:
+    """One branch of one query, as a member of a shape."""
+
+    listener: Listener  # the query
+    branch: int  # which of its branches
+    numbers: dict[Variable, int]  # its variables' numbers in the shape
+    constants: tuple[bytes, ...]  # its constants in the shape's open places, in the order of their numbers
+
+    @property
+    def steps(self) -> Branch:
+        """Return the branch itself."""
+        return self.listener.branches[self.branch]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Branches that differ in constants only."""
+
+    patterns: tuple[ShapePattern, ...]  # in the order written
+    tables: tuple[tuple[tuple[int, ...], tuple[tuple[bytes, ...], ...]], ...]  # inline data: (variables, rows)
+    members: tuple[Member, ...]  # at least one
+    variables: int  # how many there are
+
+
+_Key: TypeAlias = tuple[object, ...]
+
+
+def shapes_of(listeners: Iterable[Listener]) -> tuple[Shape, ...]:
+    """Group the branches of all queries by shape, in the order of their first member."""
+    groups: dict[_Key, list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]] = {}
+    for listener in listeners:
+        for number, branch in enumerate(listener.branches):
+            numbers = _numbered(branch)
+            key, constants = _key(listener, branch, numbers)
+            groups.setdefault(key, []).append((listener, number, numbers, constants))
+    return tuple(_shape(found) for found in groups.values())
+
+
+def _numbered(branch: Branch) -> dict[Variable, int]:
+    """Number the variables that patterns and tables bind by their first appearance."""
+    numbers: dict[Variable, int] = {}
+    for pattern in branch.patterns:
+        for term in pattern.terms:
+            if isinstance(term, Variable):
+                numbers.setdefault(term, len(numbers))
+    for table in branch.values:
+        for variable in table.variables:
+            numbers.setdefault(variable, len(numbers))
+    return numbers
+
+
+def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
+    """Say whether a constant may be left open: the object, or the subject when the object is a variable.
+
+    Not both: the sets of constants of one pattern would multiply in the dispatch tables.
+    """
+    if not isinstance(pattern.terms[place], bytes):
+        return False
+    return place == 2 or (place == 0 and isinstance(pattern.object, Variable))
+
+
+def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tuple[_Key, tuple[bytes, ...]]:
+    """Return what tells one shape from another, and the constants that it leaves out."""
+    constants: list[bytes] = []
+    parts: list[object] = []
+    for pattern in branch.patterns:
+        for place, term in enumerate(pattern.terms):
+            if isinstance(term, bytes) and _may_be_lifted(pattern, place):
+                constants.append(term)
+                parts.append(None)
+            else:
+                parts.append(_part(term, numbers))
+    tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
+    return (tuple(parts), tables, listener.streams), tuple(constants)
+
+
+def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
+    return numbers[term] if isinstance(term, Variable) else term
+
+
+def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
+    listener, branch_number, numbers, _ = found[0]
+    branch = listener.branches[branch_number]
+    columns = [frozenset(column) for column in zip(*(each[3] for each in found), strict=True)]
+    open_places = [place for place, values in enumerate(columns) if len(values) > 1]
+    lifted = {place: Lifted(number, columns[place]) for number, place in enumerate(open_places)}
+    members = tuple(
+        Member(who, which, names, tuple(given[place] for place in open_places)) for who, which, names, given in found
+    )
+    tables = tuple(
+        (tuple(numbers[v] for v in table.variables), tuple(_full(row) for row in table.rows)) for table in branch.values
+    )
+    return Shape(tuple(_patterns(listener, branch, numbers, lifted)), tables, members, len(numbers))
+
+
+def _full(row: tuple[bytes | None, ...]) -> tuple[bytes, ...]:
+    return tuple(cell for cell in row if cell is not None)
+
+
+def _patterns(
+    listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
+) -> Iterable[ShapePattern]:
+    place = 0
+    for pattern in branch.patterns:
+        parts: list[Part] = []
+        for position, term in enumerate(pattern.terms):
+            if _may_be_lifted(pattern, position):
+                parts.append(lifted.get(place, _part(term, numbers)))
+                place += 1
+            else:
+                parts.append(_part(term, numbers))
+        yield ShapePattern(parts[0], parts[1], parts[2], listener.streams)

@@ -1,0 +1,1 @@
+"""Regular expressions of XPath: read, and told apart by what it takes to match them."""
