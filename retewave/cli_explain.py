@@ -15,8 +15,8 @@ from retewave.errors import UsageError
 from retewave.io.reader import Reader
 
 if TYPE_CHECKING:
-    from retewave.viz.dot import Drawing
-    from retewave.viz.render import PictureFormat
+    from retewave.viz.draw.dot import Drawing
+    from retewave.viz.draw.render import PictureFormat
 
 __all__ = ["explain", "write"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from retewave.compiler.explain_names import Prefixes
 from retewave.errors import UsageError
+from retewave.viz.explain.names import Prefixes
 
 if TYPE_CHECKING:
     from retewave.engine import Engine
@@ -63,7 +63,7 @@ def drawn(shown: Engine | Query) -> str | None:
     Nothing where there is no query, or no program that draws; nor for a query that is not registered any more.
     """
     from retewave.query import Query
-    from retewave.viz.render import svg_element
+    from retewave.viz.draw.render import svg_element
 
     try:
         is_drawn = shown.network is not None if isinstance(shown, Query) else bool(shown.queries)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from retewave.compiler.explain_running import Compiled
-    from retewave.viz.dot import PartDrawing
-    from retewave.viz.render import PictureFormat
+    from retewave.viz.draw.dot import PartDrawing
+    from retewave.viz.draw.render import PictureFormat
+    from retewave.viz.explain.running import Compiled
 
 __all__ = ["Query"]
 
@@ -118,8 +118,8 @@ class Query:
 
     def draw(self, drawing: PartDrawing = "all", format: PictureFormat = "svg") -> bytes:
         """Return a drawing of the part of the network that leads to this query, as `Engine.draw` does."""
-        from retewave.viz.dot import draw
-        from retewave.viz.render import render
+        from retewave.viz.draw.dot import draw
+        from retewave.viz.draw.render import render
 
         if self.network is None:
             raise UsageError(f"{self.name} is not registered any more: it is part of no network")

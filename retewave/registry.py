@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.explain_running import Compiled
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
@@ -22,6 +21,7 @@ from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query
+from retewave.viz.explain.running import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
 __all__ = ["CartesianWarning", "Registry", "read_query"]

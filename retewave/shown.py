@@ -21,10 +21,10 @@ from retewave.query import Query
 if TYPE_CHECKING:
     import networkx
 
-    from retewave.compiler.explain_shares import ShardPlan
     from retewave.engine import Engine
-    from retewave.viz.dot import Drawing
-    from retewave.viz.render import PictureFormat
+    from retewave.viz.draw.dot import Drawing
+    from retewave.viz.draw.render import PictureFormat
+    from retewave.viz.explain.shards import ShardPlan
     from retewave.why_not_report import WhyNot
 
 __all__ = ["Shown"]
@@ -39,8 +39,8 @@ class Shown:
 
     def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
         """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
-        from retewave.compiler.explain import explain, explain_data
-        from retewave.compiler.explain_shares import explain_shares
+        from retewave.viz.explain.shards import explain_shares
+        from retewave.viz.explain.text import explain, explain_data
 
         if format not in ("text", "json"):
             raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
@@ -58,16 +58,16 @@ class Shown:
         return spread(cast("Engine", self), shards)[1]
 
     def graph(self) -> networkx.MultiDiGraph:
-        """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.graph`)."""
-        from retewave.viz.graph import graph
+        """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.draw.graph`)."""
+        from retewave.viz.draw.graph import graph
 
         with self.lock:
             return graph(self.live.current())
 
     def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
         """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
-        from retewave.viz.dot import draw
-        from retewave.viz.render import render
+        from retewave.viz.draw.dot import draw
+        from retewave.viz.draw.render import render
 
         with self.lock:
             drawn = draw(self.live.current(), drawing, network=self.datasets.schema.network)

@@ -130,7 +130,7 @@ def _counted(engine: Engine) -> dict[str, Any]:
     running = engine.live.running
     if running is None or not engine.live.options.stats:
         return {}
-    from retewave.compiler.explain_counts import counts
+    from retewave.viz.explain.counts import counts
 
     return {"network": counts(running)}
 

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
-from retewave.compiler.explain_counts import Counts, count
-from retewave.compiler.explain_epsilon import is_given
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, spell_window
 from retewave.compiler.expressions.tree import rename
 from retewave.compiler.plan.plan import End
 from retewave.compiler.plan.shape import Member
@@ -25,6 +22,9 @@ from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.query import Query
 from retewave.rete.counters import totals
+from retewave.viz.explain.counts import Counts, count
+from retewave.viz.explain.epsilon import is_given
+from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
 from retewave.why_not_report import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
 from retewave.why_not_rows import END, START, Memories, Related, Rows
 from retewave.why_not_search import Search, Steps, Verdict, Within, filter_text

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from explained import ROOT, bsbm_engine, social_engine
 
 import retewave as rw
-from retewave.viz.render import svg_element
+from retewave.viz.draw.render import svg_element
 
 GALLERY = ROOT / "docs" / "gallery"
 FB, TWD, SIOC = "http://facebook.example.org/ns#", "http://twitter.example.org/ns#", "http://rdfs.org/sioc/ns#"

@@ -8,8 +8,8 @@ import pytest
 from explained import agrees_with_golden, bsbm_engine, bsbm_query, social_engine
 
 import retewave as rw
-from retewave.compiler.explain import explain, explain_data
-from retewave.compiler.explain_plan import Section, StepPlan, describe
+from retewave.viz.explain.describe import Section, StepPlan, describe
+from retewave.viz.explain.text import explain, explain_data
 
 PREFIX = "PREFIX e: <http://e/>\n"
 SCHEMA = (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, naive_matches
 
 import retewave as rw
-from retewave.compiler.explain_counts import Counts, count, counts
-from retewave.compiler.explain_plan import StepPlan, describe
+from retewave.viz.explain.counts import Counts, count, counts
+from retewave.viz.explain.describe import StepPlan, describe
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 200
 MS = 1000

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import retewave as rw
-from retewave.viz import render
-from retewave.viz.graph import leading_to
+from retewave.viz.draw import render
+from retewave.viz.draw.graph import leading_to
 
 SCRIPT = "<script>alert(1)</script>"
 

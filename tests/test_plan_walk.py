@@ -7,9 +7,9 @@ import json
 import pytest
 
 from retewave import Engine
-from retewave.compiler.explain_names import Prefixes, pattern_parts
 from retewave.compiler.plan.plan import AlphaTest
 from retewave.compiler.plan.walk import depths, reached, users_of
+from retewave.viz.explain.names import Prefixes, pattern_parts
 
 QUERIES = (
     "SELECT * { ?x <urn:p> ?y }",

@@ -13,8 +13,8 @@ from naive import Branch, Item, Pattern, Query, Relation, choices_of, facts_of, 
 from related import Named, relating
 
 import retewave as rw
-from retewave.compiler.explain_counts import count
-from retewave.viz.dot import draw
+from retewave.viz.draw.dot import draw
+from retewave.viz.explain.counts import count
 from retewave.windows.relations import BEFORE, EQUALS, MEETS, NAMES, SEQ
 
 P, Q, R = (b"<http://e/%s>" % name for name in (b"p", b"q", b"r"))

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 import retewave as rw
 from retewave.epsilon import Schema
 from retewave.errors import UsageError
-from retewave.viz import render as render_module
-from retewave.viz.dot import DRAWINGS, to_dot
-from retewave.viz.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_shortcuts, fold_tests
-from retewave.viz.graph import epsilon_full, epsilon_reduced, graph
-from retewave.viz.render import render, svg_element
+from retewave.viz.draw import render as render_module
+from retewave.viz.draw.dot import DRAWINGS, to_dot
+from retewave.viz.draw.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_shortcuts, fold_tests
+from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph
+from retewave.viz.draw.render import render, svg_element
 
 HERE = Path(__file__).parent
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 100

@@ -1,6 +1,6 @@
 """Where the nodes of a network stand on the page: layers left to right, few crossings, no two on one place.
 
-Data's way: graph (`retewave.viz.graph`) -> **places** -> the page, which draws them.
+Data's way: graph (`retewave.viz.draw.graph`) -> **places** -> the page, which draws them.
 A simple layered layout of our own, so that the page needs no program that draws.
 """
 

@@ -1,7 +1,7 @@
 """What memories and queries hold, decoded page by page, and what a network has counted, node by node.
 
 Data's way: arrays of a network that runs -> **plain data** -> the page.
-Nodes are named as `retewave.viz.graph` names them: `memory:3`, `join:1`, `query:name`.
+Nodes are named as `retewave.viz.draw.graph` names them: `memory:3`, `join:1`, `query:name`.
 A memory lists its streamed rows only; its static ones are asked of the static data anew, once for a network.
 Left out: static rows of memories that a join fills, or that a filter guards.
 """
@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.explain_counts import count
-from retewave.compiler.explain_names import Prefixes
 from retewave.compiler.plan.plan import AlphaTest
 from retewave.compiler.plan.walk import reached
 from retewave.engine import Engine
@@ -30,6 +28,8 @@ from retewave.rete.facts import (
     FACT_WINDOW_START,
 )
 from retewave.running import Running, static_facts
+from retewave.viz.explain.counts import count
+from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import is_static
 
 __all__ = ["PAGE_ROWS", "StaticRows", "counts_by_node", "matches_of_query", "rows_of_memory"]

@@ -19,8 +19,6 @@ from typing import Any, Literal
 import numpy as np
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.explain_names import listed
-from retewave.compiler.explain_shares import ShardPlan, explain_shares
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
 from retewave.engine import Engine
@@ -31,6 +29,8 @@ from retewave.registry import Registry
 from retewave.rete.pack import pack, unpack
 from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.spark.spread import spread
+from retewave.viz.explain.names import listed
+from retewave.viz.explain.shards import ShardPlan, explain_shares
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
 from retewave.windows.times import Clock
 

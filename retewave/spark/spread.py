@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.explain_shares import ShardPlan, describe_shares
 from retewave.compiler.plan.plan import AlphaTest, tested
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
@@ -24,6 +23,7 @@ from retewave.io.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.rows import END, START
 from retewave.running import Running, build, fed_atoms, load
+from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.times import Clock
 
 __all__ = ["spread"]

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from retewave.compiler.explain_running import Compiled
 from retewave.rete import counters
+from retewave.viz.explain.running import Compiled
 
 __all__ = ["Counts", "JoinCounts", "MemoryCounts", "count", "counts"]
 

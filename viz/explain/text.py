@@ -1,6 +1,6 @@
 """`explain`: the plan of all queries as text, for people, for golden files, and as data for programs.
 
-Data's way: network that runs -> description (`explain_plan`) -> **text or plain data**.
+Data's way: network that runs -> description (`describe`) -> **text or plain data**.
 The text is deterministic: equal queries over an equal schema, registered in the same order, print the same.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from retewave.compiler.explain_counts import Counts, JoinCounts, MemoryCounts, count, counts
-from retewave.compiler.explain_names import listed
-from retewave.compiler.explain_plan import Description, PatternPlan, Section, StepPlan, describe
-from retewave.compiler.explain_running import Compiled
+from retewave.viz.explain.counts import Counts, JoinCounts, MemoryCounts, count, counts
+from retewave.viz.explain.describe import Description, PatternPlan, Section, StepPlan, describe
+from retewave.viz.explain.names import listed
+from retewave.viz.explain.running import Compiled
 
 __all__ = ["explain", "explain_data"]
 

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from retewave.compiler import algebra
-from retewave.compiler.explain_epsilon import Epsilon, Form
-from retewave.compiler.explain_filters import decided_by
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, pattern_parts, spell_window
-from retewave.compiler.explain_running import Compiled
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
 from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
 from retewave.rete.counters import holds_static
+from retewave.viz.explain.deciding import decided_by
+from retewave.viz.explain.epsilon import Epsilon, Form
+from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
+from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
 __all__ = [

@@ -15,10 +15,6 @@ from typing import Any
 
 import networkx
 
-from retewave.compiler.explain_counts import Counts, count
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
-from retewave.compiler.explain_plan import prefixes_of
-from retewave.compiler.explain_running import Compiled
 from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
 from retewave.compiler.plan.walk import Reached, depths, reached, users_of
 from retewave.epsilon.network import Network, Node
@@ -26,7 +22,11 @@ from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
 from retewave.rete.network import Node as JoinNode
-from retewave.viz.labels import elided, node_label, short_term
+from retewave.viz.draw.labels import elided, node_label, short_term
+from retewave.viz.explain.counts import Counts, count
+from retewave.viz.explain.describe import prefixes_of
+from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
+from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
 __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from retewave.compiler.algebra import Query
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes, listed, pattern_parts
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.shape import Shape
 from retewave.compiler.shares import Scheme
+from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts
 
 __all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "explain_shares"]
 

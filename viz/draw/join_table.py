@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from retewave.viz.style import FILLS, LINES, MEMORY_FILLS, STATIC_FILL, short_number
+from retewave.viz.draw.style import FILLS, LINES, MEMORY_FILLS, STATIC_FILL, short_number
 
 __all__ = ["join_table"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from retewave.compiler.explain_names import Prefixes
 from retewave.epsilon.network import Node
+from retewave.viz.explain.names import Prefixes
 
 __all__ = ["LONGEST_LABEL", "elided", "node_label", "short_term"]
 

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retewave.compiler.explain_names import MOST_LISTED, Prefixes
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import INPUT, OBJECT, SUBJECT, Dispatch, Key, Route, why
+from retewave.viz.explain.names import MOST_LISTED, Prefixes
 
 __all__ = ["Epsilon", "Form", "is_given"]
 

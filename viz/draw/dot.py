@@ -12,14 +12,12 @@ from typing import Any, Literal
 
 import networkx
 
-from retewave.compiler.explain_plan import prefixes_of
-from retewave.compiler.explain_running import Compiled
 from retewave.epsilon.network import Network, Node
 from retewave.errors import UsageError
-from retewave.viz.fold import fold_alike, fold_far, fold_shortcuts, fold_tests
-from retewave.viz.graph import epsilon_full, epsilon_reduced, graph, leading_to
-from retewave.viz.join_table import join_table
-from retewave.viz.style import (
+from retewave.viz.draw.fold import fold_alike, fold_far, fold_shortcuts, fold_tests
+from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph, leading_to
+from retewave.viz.draw.join_table import join_table
+from retewave.viz.draw.style import (
     EDGES,
     FILLS,
     FONT,
@@ -29,6 +27,8 @@ from retewave.viz.style import (
     heat,
     short_number,
 )
+from retewave.viz.explain.describe import prefixes_of
+from retewave.viz.explain.running import Compiled
 
 __all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 

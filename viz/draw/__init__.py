@@ -1,0 +1,1 @@
+"""Pictures of a network: a networkx graph (`graph`), DOT text (`dot`), SVG and PNG (`render`)."""
