@@ -44,7 +44,7 @@ def _scan(task: Task) -> None:
 def _intern(task: Task) -> None:
     """Read with everything accepted: each term looked up in the dictionary or put there."""
     rw: Any = import_module("retewave")
-    terms: Any = import_module("retewave.rete.terms").Terms()
+    terms: Any = import_module("retewave.rete.terms.dictionary").Terms()
     for _ in rw.read(str(task.offers), rate=task.question.rate).chunks(terms):
         pass
 

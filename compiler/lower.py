@@ -1,4 +1,4 @@
-"""Lower a plan to the records of `retewave.rete.network`: numbers for terms, words for columns.
+"""Lower a plan to the records of `retewave.rete.network.records`: numbers for terms, words for columns.
 
 Data's way: plan + dispatch tables -> **network records** -> the kernel's array.
 Here a producer's tuple loses the columns that nobody needs, a node gets the widest window of those who use
@@ -20,8 +20,8 @@ from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep, Ste
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
-from retewave.rete import layout as at
-from retewave.rete.network import Alpha, Edge, Instance, Key, Network, Node, Route, Slot, Terminal
+from retewave.rete.network.records import Alpha, Edge, Instance, Key, Network, Node, Route, Slot, Terminal
+from retewave.rete.words import layout as at
 
 __all__ = ["AlphaMemory", "Lowered", "Output", "SlotPlan", "lower"]
 

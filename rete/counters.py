@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retewave.rete import layout as at
-from retewave.rete.network import Network
+from retewave.rete.network.records import Network
+from retewave.rete.words import layout as at
 
 __all__ = [
     "SlotCounters",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.arena import mix
-from retewave.rete.jit import inlined, kernel
-from retewave.rete.layout import (
+from retewave.rete.memory.arena import mix
+from retewave.rete.terms.kinds import BLANK, IRI
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
     ALPHA_COLUMNS,
     ALPHA_EDGE_COUNT,
     ALPHA_EDGES,
@@ -67,8 +68,7 @@ from retewave.rete.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
-from retewave.rete.values import BLANK, IRI
+from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
 
 __all__ = ["alpha_of_edges", "dispatch", "edge_number", "key_home", "predicate_home"]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.arena import mix
 from retewave.rete.dispatch import dispatch, edge_number
-from retewave.rete.jit import kernel
-from retewave.rete.layout import (
+from retewave.rete.memory.arena import mix
+from retewave.rete.words.bare import words
+from retewave.rete.words.jit import kernel
+from retewave.rete.words.layout import (
     A_SLOT_STATES,
     ALPHA_COLUMNS,
     ALPHA_EDGE_COUNT,
@@ -41,8 +42,7 @@ from retewave.rete.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.rete.rows import ROW_WIDTH
-from retewave.rete.words import words
+from retewave.rete.words.rows import ROW_WIDTH
 
 __all__ = [
     "FACT_ALPHA",

@@ -13,16 +13,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retewave.rete.arena import make_room, mix, roomy
-from retewave.rete.collect import collect_all, shed
 from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
-from retewave.rete.filter_codes import TRUE, UNDECIDED
-from retewave.rete.filter_strings import VIEW_WIDTH
-from retewave.rete.filters import Filters, decide
-from retewave.rete.jit import inlined, kernel
-from retewave.rete.join import MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.layout import (
+from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.interpreter import Filters, decide
+from retewave.rete.filters.strings import VIEW_WIDTH
+from retewave.rete.memory.arena import make_room, mix, roomy
+from retewave.rete.memory.collect import collect_all, shed
+from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row
+from retewave.rete.operators.join import MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.terms.kinds import Values
+from retewave.rete.terms.marks import mark_row
+from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
+from retewave.rete.words.bytes import Address, address_of, cell
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
     A_COUNTING,
     A_EDGE_COUNTERS,
     A_LIMIT,
@@ -90,12 +95,7 @@ from retewave.rete.layout import (
     TO_SLOT,
     UNDECIDED_ROW,
 )
-from retewave.rete.marks import mark_row
-from retewave.rete.memory import fill_row, find_group, foresee, new_row
-from retewave.rete.rows import END, ROW_WIDTH, START
-from retewave.rete.term_bytes import Address, address_of, cell
-from retewave.rete.values import Values
-from retewave.rete.words import bytes_at, reals_at, tail, words, words_at
+from retewave.rete.words.rows import END, ROW_WIDTH, START
 
 __all__ = [
     "CELLS",

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.errors import SnapshotError
-from retewave.rete.jit import kernel
-from retewave.rete.term_bytes import Address, address_of, cell, copy
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.bytes import Address, address_of, cell, copy
+from retewave.rete.words.jit import kernel
 
 __all__ = ["Gathered", "gather", "pack", "unpack", "unpack_texts"]
 

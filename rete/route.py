@@ -15,12 +15,12 @@ from itertools import product
 import numpy as np
 
 from retewave.rete.dispatch import alpha_of_edges, dispatch, edge_number
-from retewave.rete.filters import part_of
-from retewave.rete.jit import kernel
-from retewave.rete.layout import N_STRIDE, T_COLUMNS, T_EDGES
-from retewave.rete.rows import ROW_WIDTH
-from retewave.rete.values import Values
-from retewave.rete.words import tail, words
+from retewave.rete.filters.interpreter import part_of
+from retewave.rete.terms.kinds import Values
+from retewave.rete.words.bare import tail, words
+from retewave.rete.words.jit import kernel
+from retewave.rete.words.layout import N_STRIDE, T_COLUMNS, T_EDGES
+from retewave.rete.words.rows import ROW_WIDTH
 
 __all__ = ["Role", "Routing"]
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from retewave.errors import LimitError
-from retewave.rete import layout as at
-from retewave.rete.collect import collect_now
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.kernel import (
@@ -31,11 +29,13 @@ from retewave.rete.kernel import (
     new_state,
     run,
 )
-from retewave.rete.marks import mark_terms, new_cursor
-from retewave.rete.network import Network, new_arena
-from retewave.rete.pages import Pool, extended, grown
-from retewave.rete.term_bytes import address_of
-from retewave.rete.values import Values
+from retewave.rete.memory.collect import collect_now
+from retewave.rete.network.records import Network, new_arena
+from retewave.rete.terms.kinds import Values
+from retewave.rete.terms.marks import mark_terms, new_cursor
+from retewave.rete.words import layout as at
+from retewave.rete.words.bytes import address_of
+from retewave.rete.words.pages import Pool, extended, grown
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["LiveRowsAtBound", "Options", "Runtime"]

@@ -47,7 +47,7 @@ class Notes:
     @contextmanager
     def compiling(self) -> Iterator[None]:
         """Say so when kernels are compiled, which takes a while; they are cached on disk."""
-        from retewave.rete.jit import telling_of_compilation
+        from retewave.rete.words.jit import telling_of_compilation
 
         with telling_of_compilation(
             lambda: self.say("compiling the kernels that are not cached yet; this takes up to a minute")

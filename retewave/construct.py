@@ -4,7 +4,7 @@ Data's way: a batch of matches -> **instances of the template** -> `match.triple
 Invariants: a triple with an unbound variable, a literal as its subject or a predicate that is no IRI is left out, the
 others of its match are built all the same; what one match builds stands together, in the order of the template; a blank
 node of the template is new for every match.
-Left out: N-Triples, which a kernel writes straight from the template (rete/written_lines.py); a law in
+Left out: N-Triples, which a kernel writes straight from the template (rete/written/lines.py); a law in
 tests/test_sink_laws.py holds the two equal.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retewave.compiler.algebra import BlankNode, TemplateTriple, Variable
-from retewave.rete.values import BLANK, IRI
+from retewave.rete.terms.kinds import BLANK, IRI
 
 if TYPE_CHECKING:
     from retewave.match import Matches

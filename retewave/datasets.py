@@ -17,8 +17,8 @@ import numpy as np
 from retewave.compiler.algebra import Query
 from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
 from retewave.errors import MalformedInput, MalformedStatic, SchemaError, UsageError
-from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["Closure", "DatasetWarning", "Datasets"]

@@ -21,10 +21,10 @@ from retewave.compiler.expressions.tree import variables
 from retewave.compiler.lower import Output
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep, Step
 from retewave.query import Query
-from retewave.rete import filter_codes
-from retewave.rete import layout as at
+from retewave.rete.filters import codes as filter_codes
 from retewave.rete.runtime import Runtime
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words import layout as at
 from retewave.stages import Solutions
 
 if TYPE_CHECKING:

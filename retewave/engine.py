@@ -31,9 +31,9 @@ from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.registry import Registry, read_query
-from retewave.rete.rows import ROW_WIDTH, START
 from retewave.rete.runtime import Options
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import ROW_WIDTH, START
 from retewave.shown import Shown
 from retewave.stats import Seconds, stats
 from retewave.telling import Found, Telling

@@ -13,7 +13,7 @@ import numpy as np
 from retewave.arguments import Triple, span, triples_of
 from retewave.arguments import texts_of as of_triple
 from retewave.errors import UsageError
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.windows.times import Clock, Instant
 
 __all__ = ["Interval", "Triples", "ids_of", "interval_of", "texts_of"]

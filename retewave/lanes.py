@@ -26,7 +26,7 @@ from retewave.errors import UsageError
 from retewave.io.position import BEGINNING, Position, Scanned, TimesState, ids_of
 from retewave.live import Live
 from retewave.numbering import documents
-from retewave.rete.rows import END, ROW_WIDTH
+from retewave.rete.words.rows import END, ROW_WIDTH
 from retewave.stats import Seconds
 from retewave.windows.doubt import ACCEPTED, DOUBTED, Doubt
 from retewave.windows.intervals import BEFORE_ALL

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from retewave.rete.rows import END, START, STREAM
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, START, STREAM
 from retewave.windows.times import Clock, Instant
 
 __all__ = ["LateItem", "Why", "described"]

@@ -26,12 +26,12 @@ from retewave.match import Matches
 from retewave.networks import Networks, are_few
 from retewave.news import joined, news, plain
 from retewave.registry import Registry
-from retewave.rete import layout as at
-from retewave.rete.acceptance import Acceptance
 from retewave.rete.counters import totals
-from retewave.rete.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.rete.runtime import Options
-from retewave.rete.terms import Terms
+from retewave.rete.terms.acceptance import Acceptance
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words import layout as at
+from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.running import Running, build, load
 from retewave.sweep import Sweep, rehearse
 from retewave.windows.times import Clock

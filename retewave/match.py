@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow
 
     from retewave.query import Query
-    from retewave.rete.terms import Terms
-    from retewave.rete.texts import Texts
+    from retewave.rete.terms.dictionary import Terms
+    from retewave.rete.terms.texts import Texts
 
 __all__ = ["Match", "Matches", "in_order"]
 
@@ -142,7 +142,7 @@ class Matches:
         return self._steady(lambda texts, of: texts.text(int(self._number(term))))
 
     def kinds(self, ids: np.ndarray) -> np.ndarray:
-        """Return the kinds (`retewave.rete.values`) of some of its ids."""
+        """Return the kinds (`retewave.rete.terms.kinds`) of some of its ids."""
         return self._steady(lambda texts, _: texts.kind[self._number(ids)])
 
     def _number(self, ids: Any) -> Any:

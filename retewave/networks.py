@@ -16,10 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from retewave.match import Matches
-from retewave.rete import layout as at
-from retewave.rete.acceptance import Acceptance, either
 from retewave.rete.counters import totals
-from retewave.rete.values import Values
+from retewave.rete.terms.acceptance import Acceptance, either
+from retewave.rete.terms.kinds import Values
+from retewave.rete.words import layout as at
 from retewave.running import Running
 from retewave.windows.times import Clock
 

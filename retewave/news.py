@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from retewave.compiler.lower import Output
-from retewave.rete import layout as at
+from retewave.rete.words import layout as at
 
 __all__ = ["Outputs", "joined", "news", "plain"]
 

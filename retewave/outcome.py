@@ -17,7 +17,7 @@ from retewave.compiler.plan.identity import digest
 from retewave.deciding import Deciding
 from retewave.match import Matches
 from retewave.query import Query
-from retewave.rete import layout as at
+from retewave.rete.words import layout as at
 from retewave.stages import Reporting, Solutions, Stage
 from retewave.states import State
 from retewave.windows.times import Clock

@@ -24,7 +24,7 @@ from retewave.lanes import Lane
 from retewave.live import Live
 from retewave.log import log
 from retewave.registry import Registry
-from retewave.rete.rows import END, ROW_WIDTH, START
+from retewave.rete.words.rows import END, ROW_WIDTH, START
 from retewave.stats import Seconds
 from retewave.windows.doubt import FAR, Doubt
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL

@@ -17,7 +17,7 @@ from retewave.compiler.lower import AlphaMemory, Lowered
 from retewave.compiler.plan.plan import AlphaTest
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END, FACT_START, FACT_WIDTH, FACT_WINDOW_START
 from retewave.rete.runtime import Runtime
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["facts_for"]
 

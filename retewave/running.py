@@ -25,14 +25,14 @@ from retewave.node_states import node_states
 from retewave.outcome import Outcome, Reports
 from retewave.query import Query
 from retewave.replay import facts_for
-from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
-from retewave.rete.cool_down import CoolDown
 from retewave.rete.counters import totals
 from retewave.rete.facts import FACT_WIDTH, distinct_facts
-from retewave.rete.rows import OBJECT, PREDICATE
+from retewave.rete.reports.cool_down import CoolDown
+from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
-from retewave.rete.support import Support
-from retewave.rete.terms import Terms
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import OBJECT, PREDICATE
 from retewave.stages import Reporting
 from retewave.states import State, States, take_over
 from retewave.windows.intervals import STATIC_END, STATIC_START

@@ -31,7 +31,7 @@ from retewave.io.position import Position
 from retewave.log import log
 from retewave.numbering import batches, documents
 from retewave.rete.counters import used
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.running import Running
 from retewave.states import arrays_of, put_arrays
 from retewave.windows.times import Clock

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from retewave.query import Query
-from retewave.rete import layout as at
+from retewave.rete.words import layout as at
 from retewave.states import State
 
 __all__ = ["Report", "Reporting", "Solutions", "Stage"]

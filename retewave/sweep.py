@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from retewave.match import Matches
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.running import Running
 
 __all__ = ["Sweep", "rehearse"]

@@ -19,8 +19,8 @@ from retewave.compiler.plan.plan import AlphaTest, End, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
-from retewave.rete.layout import ALPHA_COLUMNS
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.layout import ALPHA_COLUMNS
 from retewave.running import Running, static_facts
 from retewave.windows.intervals import STATIC_END, STATIC_START
 

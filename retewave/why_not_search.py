@@ -19,7 +19,7 @@ from retewave.compiler.expressions.evaluate import Evaluator, term_of
 from retewave.compiler.expressions.tree import Expression, Membership, Operation, to_sparql
 from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep
 from retewave.io.rdf import to_text
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.why_not_rows import END, START, WINDOW_START, Related, Rows
 from retewave.windows.intervals import STATIC_END, STATIC_START
 from retewave.windows.relations import holds

@@ -13,10 +13,10 @@ from retewave.compiler.expressions.evaluate import Evaluator, term_of
 from retewave.compiler.expressions.kernel import Program, compile_filter
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.parse import parse
-from retewave.rete import filter_codes as op
-from retewave.rete.filter_strings import VIEW_WIDTH
-from retewave.rete.filters import Filters, decide
-from retewave.rete.terms import Terms
+from retewave.rete.filters import codes as op
+from retewave.rete.filters.interpreter import Filters, decide
+from retewave.rete.filters.strings import VIEW_WIDTH
+from retewave.rete.terms.dictionary import Terms
 
 ABC = tuple(map(Variable, "abc"))
 VERDICTS = {op.TRUE: True, op.FALSE: False, op.ERROR: None}

@@ -10,7 +10,7 @@ from unittest.mock import patch
 from retewave import running
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.plan import AlphaTest, Join
-from retewave.rete.network import Relation
+from retewave.rete.network.records import Relation
 
 Named = tuple[bytes, int, bytes]  # a predicate, a code of retewave.windows.relations, a predicate
 

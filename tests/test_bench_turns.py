@@ -30,9 +30,9 @@ def git(*words: str) -> bytes:
 
 
 def test_a_commit_is_unpacked_as_an_installation_would_have_it(tmp_path: Path) -> None:
-    layout, front = git("show", "HEAD:rete/layout.py"), git("show", "HEAD:retewave/__init__.py")
+    layout, front = git("show", "HEAD:rete/words/layout.py"), git("show", "HEAD:retewave/__init__.py")
     place = unpack("HEAD", tmp_path)
-    assert (place / "retewave/rete/layout.py").read_bytes() == layout
+    assert (place / "retewave/rete/words/layout.py").read_bytes() == layout
     assert (place / "retewave/__init__.py").read_bytes() == front
     assert unpack("HEAD", tmp_path) == place
     assert [path.name for path in tmp_path.iterdir()] == [place.name]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query
 
 import retewave as rw
-from retewave.rete import layout as at
+from retewave.rete.words import layout as at
 
 LAW = settings(max_examples=10 * MANY, deadline=None)
 SUBJECTS = [b"<http://e/s%d>" % n for n in range(3)]

@@ -17,7 +17,7 @@ import retewave as rw
 from retewave.compiler.algebra import DistinctOn
 from retewave.compiler.parse import parse
 from retewave.inspector.reading import counts_by_node
-from retewave.rete.cool_down import CoolDown
+from retewave.rete.reports.cool_down import CoolDown
 
 WHERE = "FROM STREAM <http://e/s> [RANGE {window}] WHERE {{ ?x <http://e/in> ?room }}"
 

@@ -17,7 +17,7 @@ from retewave.io import read, read_static
 from retewave.io.formats import open_document
 from retewave.io.rdf import to_text
 from retewave.registry import read_query
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XML = f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:e="http://e/"><rdf:Description rdf:about="http://e/a">%s</rdf:Description></rdf:RDF>'

@@ -10,7 +10,7 @@ import pytest
 
 import retewave as rw
 from retewave.registry import CartesianWarning
-from retewave.rete import layout as at
+from retewave.rete.words import layout as at
 
 E = "http://e/"
 PAIR = "SELECT ?x ?y ?z {range} WHERE {{ ?x <http://e/p> ?y . ?x <http://e/q> ?z }}"

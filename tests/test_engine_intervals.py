@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import retewave as rw
-from retewave.rete.rows import END, OBJECT, ROW_WIDTH
+from retewave.rete.words.rows import END, OBJECT, ROW_WIDTH
 
 QUERY = "SELECT ?x ?y ?z FROM STREAM <http://e/s> [RANGE 10s] { ?x <http://e/p> ?y . ?y <http://e/q> ?z }"
 Time = float | tuple[float, float]

@@ -22,7 +22,7 @@ from naive import Item
 import retewave as rw
 from retewave import live
 from retewave.registry import CartesianWarning
-from retewave.rete.rows import END, ROW_WIDTH, START, STREAM
+from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
 
 LAW = settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))

@@ -17,7 +17,7 @@ from oxigraph import compare_as_oxigraph
 
 from retewave.compiler.expressions import evaluate
 from retewave.compiler.expressions.tree import variables
-from retewave.rete import filter_codes as op
+from retewave.rete.filters import codes as op
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 2_000
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -23,10 +23,10 @@ import retewave as rw
 from retewave.compiler.expressions import evaluate
 from retewave.compiler.expressions.evaluate import Evaluator
 from retewave.compiler.terms import XSD, literal
-from retewave.rete import filter_codes as op
-from retewave.rete.term_bytes import address_of
-from retewave.rete.term_strings import AS_WRITTEN, LOWER, UPPER, comparable, finds
-from retewave.rete.terms import Terms
+from retewave.rete.filters import codes as op
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.terms.strings import AS_WRITTEN, LOWER, UPPER, comparable, finds
+from retewave.rete.words.bytes import address_of
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 2_000
 LETTERS = 'abnrAKk"\\\n\r-. '

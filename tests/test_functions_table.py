@@ -21,7 +21,7 @@ from retewave.compiler.algebra import Extend
 from retewave.compiler.expressions import faults
 from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.parse import parse
-from retewave.rete.filter_codes import UNDECIDED
+from retewave.rete.filters.codes import UNDECIDED
 
 OF_TIME = ("time>", "ime>", "date>", "uration>")
 NO_FUNCTION = ("BOUND", "!", "&&", "||", "IF", "COALESCE")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from retewave.epsilon.encodings import foreign
 from retewave.io import read
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from retewave.rete.jit import stamped
+from retewave.rete.words.jit import stamped
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ("retewave", "compiler", "epsilon", "rete", "windows", "viz", "bench")

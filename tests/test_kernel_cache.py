@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from retewave.rete import kernel_cache
-from retewave.rete.jit import JIT
+from retewave.rete.words import kernel_cache
+from retewave.rete.words.jit import JIT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 
 MODULE = """
-from retewave.rete.jit import kernel, telling_of_compilation
+from retewave.rete.words.jit import kernel, telling_of_compilation
 
 @kernel
 def inner(x):

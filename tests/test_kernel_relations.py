@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, Relation, naive_matches
 
-from retewave.rete import layout as at
-from retewave.rete.network import Alpha, Edge, Instance, Network, Node, Route, Slot, Terminal
-from retewave.rete.network import Relation as NodeRelation
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, Route, Slot, Terminal
+from retewave.rete.network.records import Relation as NodeRelation
 from retewave.rete.runtime import Options, Runtime
-from retewave.rete.values import IRI, Values
+from retewave.rete.terms.kinds import IRI, Values
+from retewave.rete.words import layout as at
+from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.relations import NAMES
 

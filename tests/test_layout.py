@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from retewave.rete import layout
+from retewave.rete.words import layout
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("retewave", "compiler", "epsilon", "rete", "windows", "viz", "bench")  # the folders of the package

@@ -14,7 +14,7 @@ from test_engine_laws import LAW, anywhere, changes_kept, rows_of
 
 import retewave as rw
 from retewave import live, running
-from retewave.rete import terms as terms_module
+from retewave.rete.terms import dictionary as terms_module
 from retewave.windows.times import Clock
 
 SIZES = list[int]

@@ -19,8 +19,8 @@ from retewave.io.line_reasons import REASONS
 from retewave.io.line_scan import SCRATCH
 from retewave.io.line_terms import WRITTEN
 from retewave.io.position import BEGINNING
-from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
-from retewave.rete.terms import Terms
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
+from retewave.rete.terms.dictionary import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
@@ -341,7 +341,7 @@ def test_without_the_jit_the_same_rows_come_out():
     program = textwrap.dedent("""
         import sys
         from retewave.io import read
-        from retewave.rete.terms import Terms
+        from retewave.rete.terms.dictionary import Terms
         terms = Terms(seed=1)
         reader = read(sys.argv[1].encode("latin-1"), rate=3)
         rows = [row for chunk in reader.chunks(terms, scope=1) for row in chunk.rows.tolist()]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retewave.rete import rows as layout
+from retewave.rete.words import rows as layout
 from retewave.windows import waiting as waiting_module
 from retewave.windows.intervals import EARLIEST, LATEST
 from retewave.windows.order import Order, Rows

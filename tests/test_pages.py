@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retewave.rete import pages
-from retewave.rete.pages import Pool, extended, grown, in_huge_pages, zeros
+from retewave.rete.words import pages
+from retewave.rete.words.pages import Pool, extended, grown, in_huge_pages, zeros
 
 SMALL, LARGE = (7, 3), (1 << 16, 3)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import retewave as rw
 from retewave.io.position import Position
 from retewave.io.reader import Chunk, Reader
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 _AT = "http://e/at"
 _DATE = "http://www.w3.org/2001/XMLSchema#dateTime"

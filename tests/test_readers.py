@@ -21,8 +21,8 @@ from rdflib import BNode, Literal, URIRef
 from retewave.errors import MalformedInput, UsageError
 from retewave.io import GENERATED_AT, rdf, read, read_static, times
 from retewave.io.rdf import from_text, to_text
-from retewave.rete.rows import END, EVENT, START
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, EVENT, START
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 BSBM = Path(__file__).parents[1].parent / "shared" / "bsbm"

@@ -20,8 +20,8 @@ from retewave import lanes, pump
 from retewave.io.position import BEGINNING
 from retewave.lanes import Lane
 from retewave.rete import runtime
-from retewave.rete.network import Edge, Instance, Network, Node, Slot, Terminal
-from retewave.rete.rows import END, ROW_WIDTH
+from retewave.rete.network.records import Edge, Instance, Network, Node, Slot, Terminal
+from retewave.rete.words.rows import END, ROW_WIDTH
 from retewave.windows.doubt import FAR, Doubt
 
 ONE = "SELECT ?x { ?x <http://e/p> ?y }"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retewave.rete import layout
+from retewave.rete.words import layout
 
 BLOCKS = {  # prefix: the name that counts the block's words
     "N_": "N_HEADER",

@@ -33,7 +33,7 @@ SHARDS = st.sampled_from([1, 2, 3, 8])
 def _restless() -> Iterator[None]:
     """Let the dictionaries be swept, and what waits be poured, as often as can be."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("retewave.rete.terms._SWEEP_FROM", 4)
+        patch.setattr("retewave.rete.terms.dictionary._SWEEP_FROM", 4)
         patch.setattr("retewave.spark.shard._ENOUGH", 1)
         yield
 

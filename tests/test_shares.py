@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, _best
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.spark.job import Job, OneShardWarning
 from retewave.spark.route import Router
 

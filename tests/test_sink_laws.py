@@ -18,9 +18,9 @@ from retewave.io import sink_lines
 from retewave.io.sinks import open_sink
 from retewave.match import Matches
 from retewave.query import Query
-from retewave.rete.term_bytes import BLOCK, address_of
-from retewave.rete.terms import Terms
-from retewave.rete.written_times import DATES, EXACT, SECONDS, WHOLE_SECONDS, write_time
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.bytes import BLOCK, address_of
+from retewave.rete.written.times import DATES, EXACT, SECONDS, WHOLE_SECONDS, write_time
 from retewave.windows.intervals import EARLIEST, LATEST, STATIC_END, STATIC_START
 from retewave.windows.times import Clock, format_datetime
 

@@ -27,7 +27,7 @@ from retewave.bench.spark_scaling import (
 )
 from retewave.bench.vocabulary import OFFER, PRODUCT
 from retewave.compiler.shares import Scheme
-from retewave.rete.filters import part_of
+from retewave.rete.filters.interpreter import part_of
 from retewave.spark.job import Job
 
 OFFERS = 1_500

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import retewave as rw
-from retewave.rete.support import Support
+from retewave.rete.reports.distinct import Support
 
 P = "<http://e/p>"
 DISTINCT = f"SELECT DISTINCT ?x FROM STREAM <http://e/s> [RANGE 2s] {{ ?x {P} ?y }}"

@@ -29,9 +29,9 @@ from retewave.compiler.plan.identity import Identity
 from retewave.compiler.plan.plan import AlphaTest
 from retewave.node_states import nodes_of
 from retewave.registry import CartesianWarning
-from retewave.rete import layout as at
 from retewave.rete.counters import slot_counters
 from retewave.rete.runtime import Runtime
+from retewave.rete.words import layout as at
 from retewave.states import State
 
 FEW = settings(LAW, max_examples=50 * MANY)

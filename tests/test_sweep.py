@@ -15,8 +15,8 @@ from test_engine_laws import anywhere
 
 import retewave as rw
 from retewave import live
-from retewave.rete import terms as terms_module
-from retewave.rete.terms import Terms
+from retewave.rete.terms import dictionary as terms_module
+from retewave.rete.terms.dictionary import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 LAW = settings(max_examples=CASES * 150, deadline=None)

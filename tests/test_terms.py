@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.errors import SnapshotError, UsageError
-from retewave.rete import terms as terms_module
-from retewave.rete.terms import Terms
+from retewave.rete.terms import dictionary as terms_module
+from retewave.rete.terms.dictionary import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 texts = st.binary(min_size=1, max_size=40) | st.integers(0, 30).map(lambda n: b"<http://example.org/%d>" % n)

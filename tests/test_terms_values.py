@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retewave.rete import values as kinds
-from retewave.rete.terms import Terms
+from retewave.rete.terms import kinds as kinds
+from retewave.rete.terms.dictionary import Terms
 
 CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from rdflib import Literal, URIRef
 
 import retewave as rw
 from retewave.match import Matches
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 from retewave.windows.times import Clock
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

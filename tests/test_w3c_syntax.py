@@ -11,7 +11,7 @@ from rdflib.namespace import RDF
 
 from retewave.errors import MalformedInput
 from retewave.io import read
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 SUITES = Path(__file__).parents[1].parent / "shared" / "w3c"
 MF = rdflib.Namespace("http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import retewave as rw
-from retewave.rete.layout import PAGE
+from retewave.rete.words.layout import PAGE
 
 E = "http://e/"
 A = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

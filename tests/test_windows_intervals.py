@@ -200,7 +200,7 @@ def test_unknown_code_is_refused(code: int) -> None:
 
 
 def test_functions_compile_as_they_are() -> None:
-    from retewave.rete.jit import kernel
+    from retewave.rete.words.jit import kernel
 
     holds, shifted, inside = (kernel(f) for f in (relations.holds, intervals.window_start, intervals.within))
     for code in CODES:

@@ -9,7 +9,7 @@ import numpy as np
 from engine_cases import Case, case_of, engine_for, pushed_one_by_one
 from hypothesis import HealthCheck, given, seed, settings
 
-from retewave.rete.jit import JIT
+from retewave.rete.words.jit import JIT
 
 found: list[list[str]] = []
 

@@ -1,7 +1,7 @@
 """Put what arrives late back in time order, in front of the engine.
 
 Data's way: bytes -> reader -> rows -> **order** -> dispatch -> memories and joins -> match rows -> sink.
-A row's place is its end, the column END of the layout in `retewave.rete.rows`.
+A row's place is its end, the column END of the layout in `retewave.rete.words.rows`.
 
 Invariants:
 * What comes out never decreases in END; rows of equal END keep the order of their arrival.

@@ -1,7 +1,7 @@
 """Rows that wait for what may come before them: the one reorder buffer, of an engine and of a shard.
 
 Data's way: rows as they arrive -> **wait** -> rows in time order.
-A row's place is its end, the column END of the layout in `retewave.rete.rows`.
+A row's place is its end, the column END of the layout in `retewave.rete.words.rows`.
 
 Invariant: what is handed out never decreases in END; rows of equal END keep the order of their arrival.
 Left out: which rows come too late (`late` says where the bound belongs to; the callers know the bound).
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 __all__ = ["END", "NOTHING", "Rows", "Run", "Waiting", "in_time_order", "late"]
 
-Rows = NDArray[np.int64]  # [n, 7]: see retewave.rete.rows
+Rows = NDArray[np.int64]  # [n, 7]: see retewave.rete.words.rows
 Ends = NDArray[np.int64]
 Places = NDArray[np.intp]  # places of rows in a block
 
-END = 4  # the column by which rows are ordered, as in retewave.rete.rows (a test compares the two)
+END = 4  # the column by which rows are ordered, as in retewave.rete.words.rows (a test compares the two)
 NEVER = 2**62  # later than every time
 LARGE = 1 << 14  # rows; so many are not moved again to be merged with others
 

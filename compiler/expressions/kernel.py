@@ -1,6 +1,6 @@
 """Compile a filter's expression to code for the kernel.
 
-Data's way: expression -> **program** -> interpreter (rete/filters.py).
+Data's way: expression -> **program** -> interpreter (rete/filters/interpreter.py).
 Every expression compiles: what the kernel cannot compute becomes one instruction that says so.  A part that
 depends on one variable only is remembered by term: where the kernel is undecided, it looks into a memo table
 that Python fills with the evaluator's answers.
@@ -25,7 +25,7 @@ from retewave.compiler.expressions.tree import (
 )
 from retewave.compiler.regex.plain import Alternative, alternatives
 from retewave.compiler.terms import RDF, XSD, literal, unquote
-from retewave.rete import filter_codes as op
+from retewave.rete.filters import codes as op
 
 __all__ = ["Memo", "Program", "compile_filter"]
 
@@ -82,7 +82,7 @@ class Memo:
 class Program:
     """A filter as code."""
 
-    code: tuple[int, ...]  # instructions of rete/filter_codes.py
+    code: tuple[int, ...]  # instructions of rete/filters/codes.py
     depth: int  # the stack that it needs
     memos: tuple[Memo, ...]  # what it looks up
 

@@ -2,7 +2,7 @@
 
 Data's way: literal -> **number** -> operators, functions, casts -> **literal**.
 Invariant: a literal whose lexical form its datatype does not allow ("1_000", "200"^^xsd:byte) is no number, here as
-in the kernel (`rete/term_values.py`). Integers are `int`, decimals `Decimal`, floats and doubles `float`; an integer
+in the kernel (`rete/terms/value.py`). Integers are `int`, decimals `Decimal`, floats and doubles `float`; an integer
 of thousands of digits is a `Decimal`, too, because Python's own conversion takes time by their square: it can be
 compared and rounded, but not calculated with.
 """

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.kernel import Memo, compile_filter
 from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
-from retewave.rete import filter_codes as op
-from retewave.rete.terms import Terms
+from retewave.rete.filters import codes as op
+from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["Programs", "conjunction", "decides"]
 

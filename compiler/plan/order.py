@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from retewave.rete.join import MOST_SLOTS
+from retewave.rete.operators.join import MOST_SLOTS
 
 __all__ = ["Candidate", "Star", "next_star"]
 

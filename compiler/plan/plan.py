@@ -1,6 +1,6 @@
 """The plan: all registered queries as one network of shared memories and joins.
 
-Data's way: shapes -> join order -> **plan** -> `lower` -> the records of `retewave.rete.network`.
+Data's way: shapes -> join order -> **plan** -> `lower` -> the records of `retewave.rete.network.records`.
 A plan is a graph of producers (α tests, inline tables, joins) that refer to each other by number.  Equal
 producers are one: the number of an α test is found by its test, the number of a join by its inputs, keys
 and filters.  A join that several queries use keeps the widest of their windows; each query's own window is

@@ -24,7 +24,7 @@ from retewave.inspector.reading import StaticRows, counts_by_node, matches_of_qu
 from retewave.io.reader import Reader
 from retewave.pump import Arrived
 from retewave.rete.facts import FACT_ALPHA
-from retewave.rete.rows import END, OBJECT, STREAM, SUBJECT
+from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
 from retewave.running import Running
 
 __all__ = ["Controller", "Step"]

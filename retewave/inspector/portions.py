@@ -14,7 +14,7 @@ import numpy as np
 from retewave.engine import Engine
 from retewave.io.reader import Reader
 from retewave.pump import Arrived, pump
-from retewave.rete.rows import ROW_WIDTH
+from retewave.rete.words.rows import ROW_WIDTH
 
 __all__ = ["Portions"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from retewave.rete.columns import encoded, spelled
-from retewave.rete.texts import Texts
+from retewave.rete.terms.texts import Texts
+from retewave.rete.written.columns import encoded, spelled
 
 __all__ = ["MOST_BYTES", "TERMS", "moments", "strings", "terms"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.io.line_scan import ONLY_FOR_TIME
-from retewave.rete import values as kinds
-from retewave.rete.jit import kernel
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.terms import kinds as kinds
+from retewave.rete.words.jit import kernel
+from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 
 __all__ = ["CELLS", "GAP", "HELD", "NAME", "OUT", "UNTIMED", "finish_events", "place_events"]
 

@@ -2,15 +2,15 @@
 
 Data's way: called by the term scanner for everything that is not plain ASCII.
 Invariant: a character that these accept is a Unicode scalar value, encoded in its one right way.
-Left out: the wide search through ASCII, which is in rete/term_bytes.py.
+Left out: the wide search through ASCII, which is in rete/words/bytes.py.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.jit import kernel
-from retewave.rete.term_bytes import Address, byte, set_byte
+from retewave.rete.words.bytes import Address, byte, set_byte
+from retewave.rete.words.jit import kernel
 
 __all__ = [
     "decode",

@@ -28,11 +28,8 @@ from retewave.io.line_terms import (
     iri,
     literal,
 )
-from retewave.rete import rows as columns
-from retewave.rete.acceptance import ACCEPT, ACCEPT_OBJECT
-from retewave.rete.jit import inlined, kernel
-from retewave.rete.term_bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
-from retewave.rete.term_table import (
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
+from retewave.rete.terms.table import (
     fetch_slot,
     fetch_span,
     fetch_text,
@@ -43,6 +40,9 @@ from retewave.rete.term_table import (
     intern_bytes,
     intern_hashed,
 )
+from retewave.rete.words import rows as columns
+from retewave.rete.words.bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
+from retewave.rete.words.jit import inlined, kernel
 
 __all__ = [
     "AT",

@@ -22,8 +22,7 @@ from retewave.io.line_characters import (
     is_label_start,
     is_letter,
 )
-from retewave.rete.jit import inlined, kernel
-from retewave.rete.term_bytes import (
+from retewave.rete.words.bytes import (
     BLOCK,
     Address,
     byte,
@@ -36,6 +35,7 @@ from retewave.rete.term_bytes import (
     spells,
     word,
 )
+from retewave.rete.words.jit import inlined, kernel
 
 __all__ = [
     "FAULT",

@@ -20,11 +20,11 @@ from retewave.io.line_reasons import LINE_TOO_LONG, REASONS
 from retewave.io.line_terms import SCOPE, SCOPE_SIZE
 from retewave.io.position import BEGINNING, Scanned
 from retewave.io.sources import DAMAGED, Bytes
-from retewave.rete.acceptance import Acceptance, sieve_of
-from retewave.rete.pages import Pool
-from retewave.rete.rows import END, OBJECT, ROW_WIDTH, SUBJECT
-from retewave.rete.term_bytes import BLOCK, address_of
-from retewave.rete.terms import Terms
+from retewave.rete.terms.acceptance import Acceptance, sieve_of
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.bytes import BLOCK, address_of
+from retewave.rete.words.pages import Pool
+from retewave.rete.words.rows import END, OBJECT, ROW_WIDTH, SUBJECT
 
 __all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Room", "Wanted"]
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retewave.errors import MalformedInput, Place
-from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, SUBJECT
+from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, SUBJECT
 from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
-    from retewave.rete.terms import Terms
+    from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["BEGINNING", "NAMED", "Position", "Scanned", "TimesState", "ids_of", "no_rows"]
 

@@ -24,13 +24,13 @@ from retewave.io.rates import check_rate
 from retewave.io.sources import Pausing, Source, name_of
 from retewave.log import Tally, log
 from retewave.numbering import documents
-from retewave.rete.rows import ROW_WIDTH
+from retewave.rete.words.rows import ROW_WIDTH
 
 if TYPE_CHECKING:
     from retewave.io.lines import LineReading, Wanted
     from retewave.io.times import Times
-    from retewave.rete.acceptance import Acceptance
-    from retewave.rete.terms import Terms
+    from retewave.rete.terms.acceptance import Acceptance
+    from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["GENERATED_AT", "Chunk", "Counters", "Reader", "read", "read_static"]
 
@@ -45,7 +45,7 @@ OnError = Literal["count", "raise"]
 class Chunk:
     """Some rows of a stream, in the order of the source."""
 
-    rows: np.ndarray  # int64 [n, 7], the columns of retewave.rete.rows
+    rows: np.ndarray  # int64 [n, 7], the columns of retewave.rete.words.rows
     triples: int  # statements read for them, refused ones included
     bytes: int  # bytes read for them (of the lines, not of a compressed file)
     scanned: Scanned  # where the source is read on
@@ -177,7 +177,7 @@ class Reader:
     ) -> Iterator[Chunk]:
         """Open the source, read it to its end, and hand on what the times let through."""
         from retewave.io.lines import LineReading
-        from retewave.rete.acceptance import accept_all
+        from retewave.rete.terms.acceptance import accept_all
 
         with ExitStack() as stack:
             opened = open_document(self.source, self.format, self.name, behind=wanted.behind.bytes)
@@ -233,7 +233,7 @@ def read(
     by a `time_property` of its named graphs (an IRI, such as GENERATED_AT), or else by their arrival.
     `stream` is the IRI of the stream that they belong to; without it every query hears them.
 
-    >>> from retewave.rete.terms import Terms
+    >>> from retewave.rete.terms.dictionary import Terms
     >>> terms = Terms(seed=1)
     >>> reader = read(b"<a:s> <a:p> <a:o> .\n<a:s> <a:p> .", rate=10)
     >>> [chunk.rows.tolist() for chunk in reader.chunks(terms)]
@@ -270,7 +270,7 @@ def read_static(
 ) -> np.ndarray:
     """Read static data or a schema: all its rows at once, times 0, graphs merged.
 
-    >>> from retewave.rete.terms import Terms
+    >>> from retewave.rete.terms.dictionary import Terms
     >>> read_static(b"<a:s> <a:p> 'o'@EN .", Terms(seed=1), format="ttl").tolist()
     [[2, 1, 3, 0, 0, 0, 0]]
     """

@@ -1,6 +1,6 @@
 """The lines of the text formats: ndjson, CSV, TSV and N-Triples, from a batch of matches to the bytes of a file.
 
-Data's way: a batch of matches -> **jobs for the kernels** (rete/written_lines.py) -> stretches of bytes -> file.
+Data's way: a batch of matches -> **jobs for the kernels** (rete/written/lines.py) -> stretches of bytes -> file.
 Invariant: one entry a match, in the batch's order; CONSTRUCT's entry may hold several lines, or none.
 What is constant in a query's lines is put together once, and buffers are used again.
 Left out: the order among the batches of several queries, and the file.
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from retewave.compiler.algebra import BlankNode, Variable
-from retewave.rete import written_lines as at
-from retewave.rete.term_bytes import BLOCK, address_of
-from retewave.rete.written_times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
+from retewave.rete.words.bytes import BLOCK, address_of
+from retewave.rete.written import lines as at
+from retewave.rete.written.times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
 
 if TYPE_CHECKING:
-    from retewave.rete.texts import Texts
+    from retewave.rete.terms.texts import Texts
     from retewave.windows.times import Clock
 
 __all__ = ["Csv", "Format", "Objects", "Triples", "Tsv", "in_order", "lines_of", "stretches"]
@@ -195,7 +195,7 @@ class Triples(Format):
 class _Job:
     """What the kernels are to write, and the arrays that it is told by, which it keeps alive."""
 
-    cells: np.ndarray  # as rete/written_lines.py has them
+    cells: np.ndarray  # as rete/written/lines.py has them
     held: tuple[object, ...]  # arrays
     write: Callable[[int, int, int, int, int, int], int]  # the kernel
     count: int  # of matches

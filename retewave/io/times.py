@@ -17,8 +17,8 @@ from retewave.errors import UsageError
 from retewave.io.event_times import CELLS, GAP, HELD, NAME, OUT, UNTIMED, finish_events, place_events
 from retewave.io.position import NAMED, TimesState
 from retewave.io.rates import check_rate
-from retewave.rete.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
 
 __all__ = ["ArrivalTimes", "EventTimes", "NoTimes", "RateTimes", "Times"]
 

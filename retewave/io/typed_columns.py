@@ -3,7 +3,7 @@
 Data's way: batches of matches -> different terms with their values -> **columns with a type** -> tables, data frames.
 Invariant: a column has a type only if every bound term of it has a value of that type, exactly; one that is ill-typed,
 too long, or of another kind makes the whole column text. So nothing is lost, and no number is a wrong one.
-Left out: what a lexical form means, which the dictionary has told once (rete/term_values.py).
+Left out: what a lexical form means, which the dictionary has told once (rete/terms/value.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.io.arrow_columns import strings
-from retewave.rete import values as kinds
-from retewave.rete.columns import encoded
+from retewave.rete.terms import kinds as kinds
+from retewave.rete.written.columns import encoded
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
     from retewave.match import Matches
-    from retewave.rete.texts import Texts
+    from retewave.rete.terms.texts import Texts
 
 __all__ = ["table"]
 

@@ -27,7 +27,7 @@ from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
 from retewave.registry import Registry
 from retewave.rete.pack import pack, unpack
-from retewave.rete.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.spark.spread import spread
 from retewave.viz.explain.names import listed
 from retewave.viz.explain.shards import ShardPlan, explain_shares

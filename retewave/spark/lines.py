@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from retewave.io.sink_lines import Objects, in_order, lines_of
 from retewave.rete.pack import unpack_texts
-from retewave.rete.texts import Texts
+from retewave.rete.terms.texts import Texts
 from retewave.spark.settling import settle
 from retewave.windows.times import Clock
 

@@ -16,7 +16,7 @@ import numpy as np
 from retewave.engine import Engine
 from retewave.rete.counters import totals
 from retewave.rete.pack import pack, unpack
-from retewave.rete.terms import Terms
+from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["Remembered", "kept", "put"]
 

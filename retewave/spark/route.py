@@ -25,7 +25,7 @@ from retewave.io.sources import open_bytes
 from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
 from retewave.rete.route import Role, Routing
-from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.running import Running
 from retewave.spark.job import Job
 from retewave.windows.intervals import BEFORE_ALL

@@ -26,7 +26,7 @@ import numpy as np
 
 from retewave.errors import UsageError
 from retewave.rete.pack import unpack
-from retewave.rete.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
+from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.found import Finder
 from retewave.spark.job import Job
 from retewave.spark.remembered import Remembered, kept, put

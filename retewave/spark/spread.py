@@ -21,7 +21,7 @@ from retewave.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
-from retewave.rete.rows import END, START
+from retewave.rete.words.rows import END, START
 from retewave.running import Running, build, fed_atoms, load
 from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.times import Clock

@@ -19,10 +19,10 @@ from retewave.io.line_scan import KEEP_GRAPHS, NO_GRAPHS
 from retewave.io.lines import LineReading, Wanted
 from retewave.io.sources import open_bytes
 from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
-from retewave.rete.acceptance import accept_all
 from retewave.rete.pack import gather
-from retewave.rete.rows import END, EVENT, OBJECT, PREDICATE, START, SUBJECT
-from retewave.rete.terms import Terms
+from retewave.rete.terms.acceptance import accept_all
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, START, SUBJECT
 from retewave.spark.plans import Part
 from retewave.spark.ranges import texts_of
 

@@ -21,7 +21,7 @@ from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
-from retewave.rete.network import Node as JoinNode
+from retewave.rete.network.records import Node as JoinNode
 from retewave.viz.draw.labels import elided, node_label, short_term
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of

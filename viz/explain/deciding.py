@@ -11,7 +11,7 @@ from enum import IntEnum
 from retewave.compiler.expressions.kernel import compile_filter
 from retewave.compiler.expressions.tree import IMPURE, Expression, Operation, mentions, variables
 from retewave.compiler.rewrite.normal import Branch, FilterStep
-from retewave.rete import filter_codes as op
+from retewave.rete.filters import codes as op
 
 __all__ = ["DecidedBy", "decided_by"]
 

@@ -46,7 +46,7 @@ class Arrays(Protocol):
 
     @property
     def arena(self) -> np.ndarray:
-        """The memories (`rete/layout.py`)."""
+        """The memories (`rete/words/layout.py`)."""
 
 
 class Compiled(Protocol):

@@ -1,0 +1,1 @@
+"""Filters: programs over a tuple's columns, and the interpreter that decides them."""

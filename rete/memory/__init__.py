@@ -1,0 +1,1 @@
+"""Memories: pages of rows under keys, facts, and the collection of what is over."""

@@ -1,0 +1,55 @@
+"""Garbage collection, on the compute thread.
+
+A row of a memory can never again be part of a match once its window start is more than the node's window before now.
+Rows leave from the head of their memory, all that are due: when a page of new rows has come to it, when joins have met
+some of them, at each new row when the live rows are more than half their bound, and from all memories after some
+thousand input rows.
+Rows that a join made arrive in the order of their ends, not of their starts: one that is due may wait behind one that
+is not, for at most one window.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.memory.slots import collect_slot, drop_oldest
+from retewave.rete.words.bare import words
+from retewave.rete.words.jit import kernel
+from retewave.rete.words.layout import (
+    A_SHED,
+    A_SINCE,
+    N_SLOT_COUNT,
+    N_SLOTS,
+    S_ROWS,
+    SLOT_STATE,
+    SLOT_WIDTH,
+)
+from retewave.windows.intervals import AFTER_ALL
+
+__all__ = ["collect_all", "collect_now", "shed"]
+
+
+@kernel
+def collect_all(arena, net):  # type: ignore[no-untyped-def]
+    """Drop every row that is due from every slot."""
+    arena[A_SINCE] = 0
+    dropped = 0
+    for number in range(net[N_SLOT_COUNT]):
+        dropped += collect_slot(arena, net, net[N_SLOTS] + number * SLOT_WIDTH)
+    return dropped
+
+
+@kernel
+def collect_now(arena_array, net_array):  # type: ignore[no-untyped-def]
+    """Drop every row that is due from every slot: `collect_all` for who holds the arrays."""
+    return collect_all(words(arena_array), words(net_array))
+
+
+@kernel
+def shed(arena, net):  # type: ignore[no-untyped-def]
+    """Drop the oldest sixteenth of the fullest memory, counted: what the user chose at the bound on live rows."""
+    fullest, most = net[N_SLOTS], 0
+    for number in range(net[N_SLOT_COUNT]):
+        slot = net[N_SLOTS] + number * SLOT_WIDTH
+        rows = arena[net[slot + SLOT_STATE] + S_ROWS]
+        if rows > most:
+            fullest, most = slot, rows
+    arena[A_SHED] += drop_oldest(arena, net, fullest, AFTER_ALL, (most + 15) // 16)

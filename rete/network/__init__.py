@@ -1,0 +1,1 @@
+"""A network as records, and as the array that the kernel reads."""

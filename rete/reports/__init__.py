@@ -1,0 +1,1 @@
+"""Reports: what stands between output rows and matches."""

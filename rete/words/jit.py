@@ -1,0 +1,88 @@
+"""Compile kernels: one decorator for every jitted function.
+
+A kernel is compiled once for all patterns (the network is data, not code), kept on disk (`rete/words/kernel_cache.py`),
+and runs without the GIL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import config, njit
+from numba.core.event import Listener, install_listener
+
+from retewave.rete.words.kernel_cache import cached, waiting
+
+__all__ = ["JIT", "inlined", "kernel", "stamped", "telling_of_compilation"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JIT: bool = not config.DISABLE_JIT  # False under NUMBA_DISABLE_JIT=1: kernels run as plain Python
+
+
+def stamped() -> list[Path]:
+    """Return every source file that may hold kernels, or constants that kernels have compiled in."""
+    here = Path(__file__).parents[1]  # the folder `rete`, and beside it those of its neighbours
+    folders = [here, here.parent / "windows", here.parent / "io", here.parent / "retewave" / "io"]
+    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+
+
+@cache
+def _stamp() -> str:
+    """Return a digest of the stamped files."""
+    digest = hashlib.sha256()
+    for path in stamped():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def kernel(function: F) -> F:
+    """Compile a function on its first call, cache the code on disk, run it without the GIL."""
+    return _compiled(function, inline=False)
+
+
+def inlined(function: F) -> F:
+    """Compile a function as `kernel` does, and put its code wherever a kernel calls it.
+
+    A call that stays costs its arguments and its result, through memory, and what registers held around it.
+    For small kernels on the way of every row; what is large, or seldom needed, stays a call.
+    """
+    return _compiled(function, inline=True)
+
+
+def _compiled(function: F, inline: bool) -> F:
+    compiled = njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    if JIT:
+        cached(compiled, _stamp())
+    return compiled
+
+
+@contextmanager
+def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
+    """Call back once, when a kernel begins to be compiled, here or elsewhere: not when it is found on the disk."""
+    told = False
+
+    def once() -> None:
+        nonlocal told
+        if not told:
+            told = True
+            tell()
+
+    class Compiling(Listener):
+        def on_start(self, event: object) -> None:
+            once()
+
+        def on_end(self, event: object) -> None:
+            """Do nothing: only beginnings are told."""
+
+    waiting.append(once)
+    try:
+        with install_listener("numba:compile", Compiling()):
+            yield
+    finally:
+        waiting.remove(once)

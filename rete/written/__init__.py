@@ -1,0 +1,1 @@
+"""Matches as the formats of results write them: bytes, from the dictionary's bytes."""
