@@ -51,7 +51,7 @@ def _spelled(engine: Any, source: Any, rate: int) -> int:
     """Run a stream through the engine, and every match out of it as text in Arrow's columns; return their number."""
     matches, reader = 0, import_module("retewave").read(source, rate=rate)
     with Path(os.devnull).open("wb") as out:
-        sink = import_module("retewave.io.sinks_arrow").ArrowSink(out, engine.queries[0].variables, seconds=True)
+        sink = import_module("retewave.io.sinks.arrow").ArrowSink(out, engine.queries[0].variables, seconds=True)
         for found in engine.run_batches(reader):
             sink.write(found)
             matches += sum(map(len, found))

@@ -44,7 +44,7 @@ def through(task: Task, source: Path, format: str, file: BinaryIO) -> tuple[int,
     engine.flush()  # makes the network, which is not the stream's time
     reader = import_module("retewave").read(str(source), rate=task.question.rate)
     started, matches = time.perf_counter(), 0
-    sink = import_module("retewave.io.sinks").open_sink(format, engine.queries, file, seconds=True)
+    sink = import_module("retewave.io.sinks.sinks").open_sink(format, engine.queries, file, seconds=True)
     for found in engine.run_batches(reader):
         sink.write(found)
         matches += sum(map(len, found))
@@ -78,7 +78,9 @@ def _piped(task: Task) -> Result:
     empty = "import sys\nwhile sys.stdin.buffer.raw.read(1 << 20): pass"
     with subprocess.Popen([sys.executable, "-c", empty], stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
-        sink: Any = import_module("retewave.io.sinks").open_sink("ndjson", engine.queries, process.stdin, seconds=True)
+        sink: Any = import_module("retewave.io.sinks.sinks").open_sink(
+            "ndjson", engine.queries, process.stdin, seconds=True
+        )
         sink.write(batches[0])  # the kernels are there, and so is the reader
         started = time.perf_counter()
         for found in batches[1:]:

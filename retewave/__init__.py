@@ -21,10 +21,10 @@ from retewave.errors import (
 )
 
 if TYPE_CHECKING:
-    from retewave.engine import Engine
+    from retewave.engine.engine import Engine
+    from retewave.engine.late import LateItem
     from retewave.epsilon.schema import Budget
-    from retewave.io.reader import Reader, read
-    from retewave.late import LateItem
+    from retewave.io.reading.reader import Reader, read
     from retewave.match import Match, Matches
     from retewave.query import Query
 
@@ -53,13 +53,13 @@ __all__ = [
 # Loaded when first asked for: importing retewave imports no numba and compiles nothing.
 _LAZY = {
     "Budget": "retewave.epsilon.schema",
-    "Engine": "retewave.engine",
-    "LateItem": "retewave.late",
+    "Engine": "retewave.engine.engine",
+    "LateItem": "retewave.engine.late",
     "Match": "retewave.match",
     "Matches": "retewave.match",
     "Query": "retewave.query",
-    "Reader": "retewave.io.reader",
-    "read": "retewave.io.reader",
+    "Reader": "retewave.io.reading.reader",
+    "read": "retewave.io.reading.reader",
 }
 
 

@@ -1,6 +1,6 @@
 """`python -m retewave` is the command line."""
 
-from retewave.cli import main
+from retewave.cli.app import main
 
 if __name__ == "__main__":
     main()

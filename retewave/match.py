@@ -206,13 +206,13 @@ class Matches:
 
     def to_arrow(self, *, typed: bool = True) -> pyarrow.Table:
         """Return the matches as a table: start, end, and each variable, as `Query.to_arrow` does."""
-        from retewave.io.typed_columns import table
+        from retewave.io.sinks.typed_columns import table
 
         return table([self], self.query.variables, typed=typed)
 
     def to_pandas(self, *, typed: bool = True) -> pandas.DataFrame:
         """Return the matches as a data frame, with the columns of `to_arrow`."""
-        from retewave.io.frames import frame
+        from retewave.io.sinks.frames import frame
 
         return frame(self.to_arrow(typed=typed))
 

@@ -15,7 +15,7 @@ from retewave.errors import UsageError
 from retewave.viz.explain.names import Prefixes
 
 if TYPE_CHECKING:
-    from retewave.engine import Engine
+    from retewave.engine.engine import Engine
     from retewave.match import Match
     from retewave.query import Query
 

@@ -106,13 +106,13 @@ class Query:
         A variable whose terms are all numbers, booleans or times is a column of such; everything else, and all that is
         not `typed`, is in N-Triples form.
         """
-        from retewave.io.typed_columns import table
+        from retewave.io.sinks.typed_columns import table
 
         return table(tuple(self._kept), self.variables, typed=typed, last=self._keep)
 
     def to_pandas(self, *, typed: bool = True) -> pandas.DataFrame:
         """Return the last matches as a data frame, with the columns of `to_arrow`."""
-        from retewave.io.frames import frame
+        from retewave.io.sinks.frames import frame
 
         return frame(self.to_arrow(typed=typed))
 

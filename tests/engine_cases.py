@@ -12,7 +12,7 @@ from naive import Branch, Entail, Item, Pattern, Query, naive_matches
 from naive_reports import Distinct, On, key
 
 import retewave as rw
-from retewave.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))  # how many times as many cases are tried
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from retewave import running
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.plan import AlphaTest, Join
+from retewave.engine import running
 from retewave.rete.network.records import Relation
 
 Named = tuple[bytes, int, bytes]  # a predicate, a code of retewave.windows.relations, a predicate

@@ -15,7 +15,7 @@ from engine_cases import Case, written
 from naive import Item
 from naive_reports import Distinct, key
 
-from retewave.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning
 from retewave.spark.found import unpack
 from retewave.spark.job import Job, OneShardWarning
 from retewave.spark.route import Router

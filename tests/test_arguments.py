@@ -11,7 +11,7 @@ from rdflib import URIRef
 from typer.testing import CliRunner
 
 import retewave as rw
-from retewave.cli import app
+from retewave.cli.app import app
 from retewave.errors import MalformedStatic
 from retewave.io.rdf import to_text
 

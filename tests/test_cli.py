@@ -14,9 +14,9 @@ import pytest
 from click.testing import Result as Ended
 from typer.testing import CliRunner
 
-from retewave.cli import app
-from retewave.cli_input import stream_name
-from retewave.cli_notes import Notes, progress
+from retewave.cli.app import app
+from retewave.cli.inputs import stream_name
+from retewave.cli.notes import Notes, progress
 from retewave.errors import UsageError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -252,7 +252,7 @@ def test_explain_counts_over_streams_if_it_is_told_to(tmp_path: Path) -> None:
 def test_help_and_version_load_neither_numpy_nor_numba() -> None:
     for argument in ("--help", "--version", "run --help"):
         code = (
-            "import sys\nfrom retewave.cli import app\n"
+            "import sys\nfrom retewave.cli.app import app\n"
             f"try: app({argument.split()!r}, prog_name='retewave')\nexcept SystemExit as end: assert not end.code\n"
             "heavy = {'numpy', 'numba', 'rdflib', 'lark', 'pyarrow', 'rich'} & set(sys.modules)\n"
             "sys.exit(f'loaded: {heavy}' if heavy else 0)"
@@ -323,7 +323,7 @@ def test_reader_of_the_output_may_go_away() -> None:
 
 
 def test_demo_shows_the_papers_match() -> None:
-    command = "import sys; from retewave.cli import main; sys.argv[0] = 'retewave'; main()"
+    command = "import sys; from retewave.cli.app import main; sys.argv[0] = 'retewave'; main()"
     Path("retewave").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{command}" "$@"\n')
     Path("retewave").chmod(0o755)
     ended = subprocess.run(["sh", str(EXAMPLES / "demo.sh"), "./retewave"], capture_output=True, text=True)

@@ -18,7 +18,7 @@ from click.testing import Result as Ended
 from run_faults import PATIENCE, Run, orders
 from typer.testing import CliRunner
 
-from retewave.cli import app
+from retewave.cli.app import app
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))  # how many times as often a run is killed
 QUERY = "SELECT ?x ?y WHERE { ?x <http://e/p> ?y }"

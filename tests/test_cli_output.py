@@ -10,8 +10,8 @@ import pytest
 from click.testing import Result as Ended
 from typer.testing import CliRunner
 
-from retewave.cli import app
-from retewave.cli_output import check_folders
+from retewave.cli.app import app
+from retewave.cli.output import check_folders
 from retewave.errors import UsageError
 
 COMMAND = [sys.executable, "-m", "retewave"]

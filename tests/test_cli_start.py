@@ -12,7 +12,7 @@ import pytest
 
 _RUN = """
 import json, sys
-from retewave.cli import main
+from retewave.cli.app import main
 sys.argv = ["retewave", "run", *sys.argv[1:]]
 try:
     main()
@@ -31,11 +31,11 @@ NOT_NEEDED = {
     "pyspark",
     "rich",
     "matplotlib",
-    "retewave.cli_inspect",
+    "retewave.cli.inspect",
     "retewave.compiler.expressions.evaluate",
     "retewave.inspector",
     "retewave.viz",
-    "retewave.why_not",
+    "retewave.why_not.ask",
 }
 COMPILING = "numba.typed.typeddict"  # one of those that numba loads before it compiles
 

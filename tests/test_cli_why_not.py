@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from retewave.cli import WRONG, app
+from retewave.cli.app import WRONG, app
 
 QUERY = "PREFIX e: <http://e/> SELECT * { ?x e:likes ?y . ?y e:costs 5 }"
 

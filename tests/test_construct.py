@@ -9,7 +9,7 @@ import pytest
 
 import retewave as rw
 from retewave.construct import built
-from retewave.io.sinks import open_sink
+from retewave.io.sinks.sinks import open_sink
 
 P = "<http://e/p>"
 TEMPLATE = (

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
+from retewave.engine.registry import read_query
 from retewave.epsilon import guard
 from retewave.epsilon import sources as schemas
 from retewave.epsilon.schema import Schema
 from retewave.errors import MalformedInput, QueryError, SchemaError, UsageError
 from retewave.io import read, read_static
-from retewave.io.formats import open_document
 from retewave.io.rdf import to_text
-from retewave.registry import read_query
+from retewave.io.reading.formats import open_document
 from retewave.rete.terms.dictionary import Terms
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

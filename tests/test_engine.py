@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retewave as rw
-from retewave.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning
 from retewave.rete.words import layout as at
 
 E = "http://e/"

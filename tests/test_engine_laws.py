@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from naive import Item
 
 import retewave as rw
-from retewave import live
-from retewave.registry import CartesianWarning
+from retewave.engine import live
+from retewave.engine.registry import CartesianWarning
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
 

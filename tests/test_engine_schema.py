@@ -16,9 +16,9 @@ from naive import Branch, Item, Pattern, Query
 from naive_epsilon import entailed, facts
 
 import retewave as rw
+from retewave.engine.registry import CartesianWarning
 from retewave.epsilon.schema import Schema, SchemaWarning
 from retewave.epsilon.vocabulary import TYPE
-from retewave.registry import CartesianWarning
 
 
 @st.composite

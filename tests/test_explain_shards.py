@@ -8,7 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import retewave as rw
-from retewave.cli import app
+from retewave.cli.app import app
 
 QUERY = """PREFIX e: <http://e/>
 REGISTER QUERY offers AS SELECT ?o ?x WHERE { ?o e:product ?p . ?o e:price ?x . ?p e:kind e:T }"""

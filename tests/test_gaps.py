@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import retewave as rw
-from retewave.cli import app
-from retewave.late import LateItem
+from retewave.cli.app import app
+from retewave.engine.late import LateItem
 
 E = "http://e/"
 DAY = 86_400

@@ -135,7 +135,7 @@ def test_command_line_serves_until_it_is_interrupted(number: int, ignored: str, 
 def test_missing_packages_are_named_with_how_to_install_them(monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner
 
-    from retewave.cli import WRONG, app
+    from retewave.cli.app import WRONG, app
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "retewave.inspector.serving")
@@ -148,7 +148,7 @@ def test_missing_packages_are_named_with_how_to_install_them(monkeypatch: pytest
 def test_host_that_cannot_be_listened_on_by_name_is_refused(host: str) -> None:
     from typer.testing import CliRunner
 
-    from retewave.cli import WRONG, app
+    from retewave.cli.app import WRONG, app
 
     result = CliRunner().invoke(app, ["inspect", QUERY, "--stream", "-", "--host", host])
     assert result.exit_code == WRONG

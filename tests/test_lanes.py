@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_refuted import ONE, Silent
 
 import retewave as rw
-from retewave import lanes
+from retewave.engine import lanes
 
 
 def test_what_a_piece_completes_is_told_before_the_next_piece_is_asked_for() -> None:

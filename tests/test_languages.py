@@ -20,8 +20,8 @@ from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.compiler.languages.sparql.query import declare
 from retewave.compiler.languages.sparql.triples import triples
 from retewave.compiler.parse import parse
+from retewave.engine.registry import read_query
 from retewave.errors import QueryError, UsageError
-from retewave.registry import read_query
 from retewave.windows import durations
 
 

@@ -15,7 +15,8 @@ from retewave.compiler.expressions.programs import conjunction
 from retewave.compiler.parse import parse
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import UsageError
-from retewave.io import lines, rdf
+from retewave.io import rdf
+from retewave.io.lines import lines
 
 LIKES = "SELECT ?o { ?s <http://e/p> ?o }"
 FORMS = {

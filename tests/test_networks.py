@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_engine_laws import LAW, anywhere, changes_kept, rows_of
 
 import retewave as rw
-from retewave import live, running
+from retewave.engine import live, running
 from retewave.rete.terms import dictionary as terms_module
 from retewave.windows.times import Clock
 
@@ -134,7 +134,7 @@ def test_constants_leave_the_dictionary_though_queries_come_and_go_all_the_time(
     assert max(sizes) < 600  # of 1,200 constants
 
 
-@pytest.mark.filterwarnings("ignore::retewave.registry.CartesianWarning")
+@pytest.mark.filterwarnings("ignore::retewave.engine.registry.CartesianWarning")
 @LAW
 @given(case_of(), case_of(), st.lists(st.integers(0, 12), min_size=1, max_size=3), st.integers(0, 12))
 def test_a_guest_of_its_own_network_changes_no_batch(case: Case, other: Case, cuts: list[int], goes: int) -> None:

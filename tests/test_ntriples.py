@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.errors import MalformedInput
-from retewave.io import lines, read
-from retewave.io.line_reasons import REASONS
-from retewave.io.line_scan import SCRATCH
-from retewave.io.line_terms import WRITTEN
-from retewave.io.position import BEGINNING
+from retewave.io import read
+from retewave.io.lines import lines
+from retewave.io.lines.reasons import REASONS
+from retewave.io.lines.scan import SCRATCH
+from retewave.io.lines.terms import WRITTEN
+from retewave.io.reading.position import BEGINNING
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms.dictionary import Terms
 

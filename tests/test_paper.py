@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import retewave as rw
-from retewave.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning
 
 N = "http://example.org/"
 

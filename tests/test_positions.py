@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retewave as rw
-from retewave.io.position import Position
-from retewave.io.reader import Chunk, Reader
+from retewave.io.reading.position import Position
+from retewave.io.reading.reader import Chunk, Reader
 from retewave.rete.terms.dictionary import Terms
 
 _AT = "http://e/at"

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.io import GENERATED_AT, rdf, read, read_static, times
+from retewave.io import GENERATED_AT, rdf, read, read_static
 from retewave.io.rdf import from_text, to_text
+from retewave.io.times import times
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, EVENT, START
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from test_engine_laws import LAW, anywhere
 
 import retewave as rw
-from retewave import lanes, pump
-from retewave.io.position import BEGINNING
-from retewave.lanes import Lane
+from retewave.engine import lanes, pump
+from retewave.engine.lanes import Lane
+from retewave.io.reading.position import BEGINNING
 from retewave.rete import runtime
 from retewave.rete.network.records import Edge, Instance, Network, Node, Slot, Terminal
 from retewave.rete.words.rows import END, ROW_WIDTH

@@ -64,7 +64,7 @@ def test_a_stream_over_shards_matches_what_the_naive_matcher_does(
     assert read(job, cluster.found, case.query.distinct) == wanted(case)
 
 
-@pytest.mark.filterwarnings("ignore::retewave.registry.CartesianWarning")
+@pytest.mark.filterwarnings("ignore::retewave.engine.registry.CartesianWarning")
 def test_branches_of_a_distinct_query_are_spread_alike_though_one_of_them_would_be_better_off_in_one_shard() -> None:
     text = "PREFIX e: <http://e/> SELECT DISTINCT ?w WHERE { { ?w e:p ?w } UNION { ?w e:q ?w . ?x e:p ?y } }"
     job = Job.of([text], static=[b"<http://e/a> <http://e/q> <http://e/a> ."], shards=2, allow_cartesian=True)

@@ -14,8 +14,8 @@ from naive_lines import csv_term, json_term, naive_lines, tsv_term
 
 import retewave as rw
 from retewave.errors import UsageError
-from retewave.io import sink_lines
-from retewave.io.sinks import open_sink
+from retewave.io.sinks import lines as sink_lines
+from retewave.io.sinks.sinks import open_sink
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
@@ -179,13 +179,13 @@ def test_each_record_batch_of_arrow_brings_its_own_dictionary_of_different_terms
 
 
 def test_columns_of_too_much_text_are_cut_into_several_record_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retewave.io.arrow_columns.MOST_BYTES", 25)
+    monkeypatch.setattr("retewave.io.sinks.arrow_columns.MOST_BYTES", 25)
     terms, time = Terms(seed=1), np.zeros(4, np.int64)
     ids = np.array([[terms.intern(b'"0123456789%d"' % n), 0] for n in range(4)])
     batch = Matches(SELECTED[0], terms, Clock("int"), ids, time, time)
     assert [len(found) for found in pa.ipc.open_stream(arrow([batch]))] == [1, 1, 1, 1]
     with pytest.raises(UsageError, match="more than 2 GiB"):
-        monkeypatch.setattr("retewave.io.arrow_columns.MOST_BYTES", 5)
+        monkeypatch.setattr("retewave.io.sinks.arrow_columns.MOST_BYTES", 5)
         arrow([batch])
 
 

@@ -17,7 +17,7 @@ from rdflib.query import Result
 import retewave as rw
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text, to_text
-from retewave.io.sinks import FORMATS, open_sink, usual_format
+from retewave.io.sinks.sinks import FORMATS, open_sink, usual_format
 
 E = "http://e/"
 XSD = "http://www.w3.org/2001/XMLSchema#"

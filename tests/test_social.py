@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import retewave as rw
-from retewave.io.reader import GENERATED_AT
+from retewave.io.reading.reader import GENERATED_AT
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SOCIAL, SENSORS = EXAMPLES / "social", EXAMPLES / "sensors"

@@ -22,17 +22,17 @@ from shard_cases import Cluster, instants, job_for, streamed
 from test_engine_laws import LAW, changes_kept
 
 import retewave as rw
-from retewave import node_states
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan import shape
 from retewave.compiler.plan.identity import Identity
 from retewave.compiler.plan.plan import AlphaTest
-from retewave.node_states import nodes_of
-from retewave.registry import CartesianWarning
+from retewave.engine import node_states
+from retewave.engine.node_states import nodes_of
+from retewave.engine.registry import CartesianWarning
+from retewave.engine.states import State
 from retewave.rete.counters import slot_counters
 from retewave.rete.runtime import Runtime
 from retewave.rete.words import layout as at
-from retewave.states import State
 
 FEW = settings(LAW, max_examples=50 * MANY)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_engine_laws import anywhere
 
 import retewave as rw
-from retewave import live
+from retewave.engine import live
 from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 

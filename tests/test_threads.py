@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import retewave as rw
-from retewave import telling
+from retewave.engine import telling
 
 PAIRS = "SELECT ?x ?y ?z { ?x <http://e/p> ?y . ?x <http://e/q> ?z }"
 ONE = "SELECT ?x { ?x <http://e/p> ?y }"

@@ -135,7 +135,7 @@ def found(case: Case) -> Counter[Row]:
 CASES = {case.name: case for case in cases()}
 
 
-@pytest.mark.filterwarnings("ignore::retewave.registry.CartesianWarning")
+@pytest.mark.filterwarnings("ignore::retewave.engine.registry.CartesianWarning")
 @pytest.mark.skipif(not CASES, reason="the W3C suite is not at ../shared/w3c")
 @pytest.mark.parametrize("name", CASES)
 def test_an_expression_has_the_value_that_the_w3c_gives_it(name: str) -> None:

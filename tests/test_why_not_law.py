@@ -1,4 +1,4 @@
-"""Law: the deepest partial match of `why_not` is as deep as nested loops over all that has come find."""
+"""Law: the deepest partial match of `ask` is as deep as nested loops over all that has come find."""
 
 import warnings
 from itertools import combinations
@@ -7,7 +7,7 @@ from engine_cases import MANY, Case, case_of, engine_for, pushed_one_by_one
 from hypothesis import HealthCheck, given, settings
 from naive import Branch, choices_of, facts_of
 
-from retewave.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning
 
 
 def deepest(branch: Branch, case: Case, asked: dict[str, bytes]) -> int:

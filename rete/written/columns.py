@@ -2,7 +2,7 @@
 
 Data's way: a column of ids -> **codes and a dictionary of texts** -> Arrow's columns.
 Invariant: terms are numbered in the order of their first appearance, in one pass; no text becomes a Python object.
-Left out: Arrow itself (retewave/io/arrow_columns.py).
+Left out: Arrow itself (retewave/io/sinks/arrow_columns.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lines of results, match by match, from ids to the bytes that a file is given.
 
 Data's way: a batch's ids and times, and the dictionary's texts -> **lines in a sink's buffer** -> file or pipe.
-The cells of a job say where all this is.  What is constant in a line are its pieces (retewave/io/sink_lines.py).
+The cells of a job say where all this is.  What is constant in a line are its pieces (retewave/io/sinks/lines.py).
 Invariant: a kernel writes whole lines, as many as there is room for, and says where each ends; it never grows anything.
 Left out: formats' constant parts, buffers, and the order among several queries' lines, but for `gather`.
 """

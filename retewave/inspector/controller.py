@@ -16,16 +16,16 @@ from typing import Any
 import networkx
 import numpy as np
 
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
+from retewave.engine.pump import Arrived
+from retewave.engine.running import Running
 from retewave.errors import RetewaveError, UsageError
 from retewave.inspector.paths import leading_to
 from retewave.inspector.portions import Portions
 from retewave.inspector.reading import StaticRows, counts_by_node, matches_of_query, rows_of_memory
-from retewave.io.reader import Reader
-from retewave.pump import Arrived
+from retewave.io.reading.reader import Reader
 from retewave.rete.facts import FACT_ALPHA
 from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
-from retewave.running import Running
 
 __all__ = ["Controller", "Step"]
 

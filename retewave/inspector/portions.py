@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from retewave.engine import Engine
-from retewave.io.reader import Reader
-from retewave.pump import Arrived, pump
+from retewave.engine.engine import Engine
+from retewave.engine.pump import Arrived, pump
+from retewave.io.reading.reader import Reader
 from retewave.rete.words.rows import ROW_WIDTH
 
 __all__ = ["Portions"]

@@ -16,7 +16,8 @@ import numpy as np
 
 from retewave.compiler.plan.plan import AlphaTest
 from retewave.compiler.plan.walk import reached
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
+from retewave.engine.running import Running, static_facts
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
 from retewave.rete.facts import (
@@ -27,7 +28,6 @@ from retewave.rete.facts import (
     FACT_WIDTH,
     FACT_WINDOW_START,
 )
-from retewave.running import Running, static_facts
 from retewave.viz.explain.counts import count
 from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import is_static

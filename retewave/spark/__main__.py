@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from retewave.cli import main
+from retewave.cli.app import main
 
 if __name__ == "__main__":
     sys.argv.insert(1, "spark")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.construct import built
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
 from retewave.spark.job import Job

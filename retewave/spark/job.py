@@ -21,11 +21,11 @@ import numpy as np
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
+from retewave.engine.registry import Registry
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
-from retewave.registry import Registry
 from retewave.rete.pack import pack, unpack
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.spark.spread import spread

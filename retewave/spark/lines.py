@@ -1,7 +1,7 @@
 """Stage 3 for files of text: packed matches become lines, many at once.
 
 Data's way: packed matches -> **texts of whole lines** -> files or a terminal.
-Invariant: the lines are those that `retewave run` writes, by the same kernels (retewave/io/sink_lines.py).
+Invariant: the lines are those that `retewave run` writes, by the same kernels (retewave/io/sinks/lines.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from retewave.io.sink_lines import Objects, in_order, lines_of
+from retewave.io.sinks.lines import Objects, in_order, lines_of
 from retewave.rete.pack import unpack_texts
 from retewave.rete.terms.texts import Texts
 from retewave.spark.settling import settle

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 
 from retewave.errors import UsageError
-from retewave.io.formats import FORMATS, QUADS, format_of
+from retewave.io.reading.formats import FORMATS, QUADS, format_of
 from retewave.spark.ranges import Range, cut, is_cuttable, statements
 
 __all__ = ["Counts", "Files", "Offset", "Part", "Plan", "groups"]

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from retewave.epsilon.encodings import MARK
 from retewave.errors import MalformedInput, Place, UsageError
-from retewave.io.formats import LINES, QUADS, open_document
-from retewave.io.sources import DAMAGED, is_gzip
+from retewave.io.reading.formats import LINES, QUADS, open_document
+from retewave.io.reading.sources import DAMAGED, is_gzip
 
 __all__ = ["Range", "cut", "is_cuttable", "statements", "statements_of", "texts_of"]
 
@@ -41,7 +41,7 @@ class Range:
     file: str  # its path
     start: int  # bytes before it
     end: int  # bytes up to its end; of a file that cannot be cut, its size
-    format: str  # one of retewave.io.formats
+    format: str  # one of retewave.io.reading.formats
 
 
 def is_cuttable(path: str, format: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
 from retewave.rete.counters import totals
 from retewave.rete.pack import pack, unpack
 from retewave.rete.terms.dictionary import Terms

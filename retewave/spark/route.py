@@ -18,15 +18,15 @@ import pyarrow.compute as pc
 
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.shape import shapes_of
+from retewave.engine.running import Running
 from retewave.errors import UsageError
-from retewave.io.line_scan import KEEP_GRAPHS
-from retewave.io.lines import LineReading, Room, Wanted
-from retewave.io.sources import open_bytes
-from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
+from retewave.io.lines.lines import LineReading, Room, Wanted
+from retewave.io.lines.scan import KEEP_GRAPHS
+from retewave.io.reading.sources import open_bytes
+from retewave.io.times.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
 from retewave.rete.route import Role, Routing
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
-from retewave.running import Running
 from retewave.spark.job import Job
 from retewave.windows.intervals import BEFORE_ALL
 

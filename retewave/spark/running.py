@@ -3,7 +3,7 @@
 Data's way: folders and topics -> DataFrames -> packed matches -> **files of lines, or the terminal**.
 Invariant: a micro-batch has a folder of its own, which is written anew if the batch is repeated; so whatever fails,
 what the folders hold together is what an uninterrupted run would have written.
-Left out: the command line's words (`cli_spark`).
+Left out: the command line's words (`spark`).
 """
 
 from __future__ import annotations

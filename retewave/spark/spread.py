@@ -17,12 +17,12 @@ import numpy as np
 from retewave.compiler.plan.plan import AlphaTest, tested
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
-from retewave.engine import Engine
+from retewave.engine.engine import Engine
+from retewave.engine.running import Running, build, fed_atoms, load
 from retewave.errors import UsageError
-from retewave.io.reader import read_static
+from retewave.io.reading.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
-from retewave.running import Running, build, fed_atoms, load
 from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.times import Clock
 

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.errors import MalformedInput
-from retewave.io.formats import QUADS
-from retewave.io.line_scan import KEEP_GRAPHS, NO_GRAPHS
-from retewave.io.lines import LineReading, Wanted
-from retewave.io.sources import open_bytes
-from retewave.io.times import EventTimes, NoTimes, RateTimes, Times
+from retewave.io.lines.lines import LineReading, Wanted
+from retewave.io.lines.scan import KEEP_GRAPHS, NO_GRAPHS
+from retewave.io.reading.formats import QUADS
+from retewave.io.reading.sources import open_bytes
+from retewave.io.times.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import gather
 from retewave.rete.terms.acceptance import accept_all
 from retewave.rete.terms.dictionary import Terms

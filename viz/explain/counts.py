@@ -2,7 +2,7 @@
 
 Data's way: the kernel's counters (`rete/counters.py`) -> **counts** -> explanation, drawings, statistics.
 The kernel counts only when `stats` is on; live rows and matches are known without.  When queries come or go, the
-counts of a node go on in the next network, if that has an equal node (`retewave/node_states.py`).
+counts of a node go on in the next network, if that has an equal node (`retewave/engine/node_states.py`).
 
 Every row that comes into a memory looks for its partners at once: it finds no row of its key in some other memory, or
 is tried with those that are there, and each trial ends in a hit, outside the window, or against a relation.

@@ -1,6 +1,7 @@
 """What an explanation needs of a network that runs: its plan, its records, its tables, its state, its queries.
 
-`retewave.running.Running` is the one thing that has all this; it stands above this part, so it is told by its shape.
+`retewave.engine.running.Running` is the one thing that has all this; it stands above this part, so it is told by its
+shape.
 """
 
 from __future__ import annotations

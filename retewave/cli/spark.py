@@ -1,0 +1,185 @@
+"""`retewave spark`: the same queries as a job of Spark Structured Streaming.
+
+Data's way: options -> session, inputs, job -> **wait for the end** -> notes.
+Invariant: a signal ends the run between two micro-batches' commits, and the next run goes on there.
+Left out: everything of Spark (`retewave.spark`), which is imported when the command runs.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from retewave.cli.inputs import stream_name
+from retewave.cli.notes import SHOWN, Notes
+from retewave.cli.output import check_folders
+from retewave.errors import UsageError
+from retewave.windows.durations import parse
+
+if TYPE_CHECKING:
+    from retewave.spark.running import Input, Running, Where
+
+__all__ = ["Deployment", "run"]
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Where and how a job runs."""
+
+    master: str | None  # Spark's address; None: this machine, or what spark-submit says
+    settings: tuple[str, ...]  # of Spark, KEY=VALUE
+    shards: int | None  # None: as many as there are cores
+    checkpoint: str  # a folder
+    out: str  # a folder, or "console"
+    watermark: str  # a duration
+    batch_bytes: int  # of files that a micro-batch takes
+    once: bool  # stop when everything that is there is done
+
+
+def run(
+    queries: Sequence[str], inputs: Sequence[str], deployment: Deployment, format: str | None, options: dict[str, Any]
+) -> None:
+    """Run queries as a job, until it ends or a signal comes."""
+    from retewave.spark.sessions import check_installed
+
+    check_installed()
+    notes = Notes(sys.stderr)
+    with notes.warnings():
+        streams, where = [_input(text, format) for text in inputs], _where(deployment)
+        folders = {"--checkpoint": where.checkpoint} | ({} if where.out == "console" else {"--out": where.out})
+        check_folders([each.where for each in streams], folders)
+        from retewave.spark.job import Job
+        from retewave.spark.running import open_session, start
+
+        spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
+        try:
+            shards = deployment.shards or spark.sparkContext.defaultParallelism
+            job = Job.of(list(queries), shards=shards, **options)
+            notes.say(job.explain().rstrip())
+            signals = _Signals()
+            with signals.listening(), _shown(deployment.out) as show:
+                _wait(start(spark, job, streams, where), signals, show, notes)
+            if deployment.once:
+                notes.say(_waiting(deployment.watermark))
+        finally:
+            spark.stop()
+
+
+def _input(text: str, format: str | None) -> Input:
+    from retewave.spark.running import Input
+
+    if text.startswith("kafka://"):
+        return Input(text, None)
+    name, path = stream_name(text)
+    return Input(path, name, format)
+
+
+def _settings(deployment: Deployment) -> dict[str, str]:
+    found = {}
+    for text in deployment.settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--conf {text}: no = in it", hint="write --conf KEY=VALUE")
+        found[key] = value
+    return found
+
+
+def _where(deployment: Deployment) -> Where:
+    from retewave.spark.running import Where
+
+    try:
+        micros = parse(deployment.watermark)
+    except ValueError as error:
+        raise UsageError(f"--watermark {deployment.watermark}: {error}") from error
+    spelled = f"{micros} microseconds"
+    return Where(deployment.checkpoint, deployment.out, spelled, deployment.batch_bytes, deployment.once)
+
+
+def _waiting(watermark: str) -> str:
+    """Say which matches a run that was only to do what is there has not put out.
+
+    >>> _waiting("0s")
+    "matches that end in the stream's last millisecond wait for what comes later (--watermark)"
+    """
+    last = "millisecond" if parse(watermark) < 1_000 else watermark
+    return f"matches that end in the stream's last {last} wait for what comes later (--watermark)"
+
+
+def _wait(running: Running, signals: _Signals, show: Callable[[Running], None], notes: Notes) -> None:
+    def tick(running: Running) -> None:
+        signals.check()
+        show(running)
+
+    try:
+        running.wait(tick)
+    except KeyboardInterrupt:
+        running.hush()
+        raise
+    finally:
+        running.stop()
+        _tell(running, notes)
+
+
+def _tell(running: Running, notes: Notes) -> None:
+    """Tell what was read, found and left out."""
+    stats = running.stats
+    for error in stats.first_malformed[:SHOWN]:
+        notes.say(error)
+    notes.say(f"{stats.triples:,} triples, {stats.matches:,} matches")
+    for count, what in (
+        (stats.malformed, "malformed lines are left out"),
+        (stats.untimed, "triples have no time, and are left out"),
+        (stats.late, "triples came later than --watermark allows, and are left out"),
+    ):
+        if count:
+            notes.say(f"{count:,} {what}")
+
+
+class _Signals:
+    """Takes the signals that ask for the end; a second one ends the run at once."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the signals, instead of being ended by them in the middle of a word with the JVM."""
+        before = {number: signal.signal(number, self._take) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if the end is asked for."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _shown(out: str) -> Iterator[Callable[[Running], None]]:
+    """Show on a terminal what has been done; nothing where the matches appear on the same terminal."""
+    if not sys.stderr.isatty() or (out == "console" and sys.stdout.isatty()):
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status("starting") as status:
+        yield lambda running: status.update(_progress(running))
+
+
+def _progress(running: Running) -> str:
+    last = running.query.lastProgress
+    done = "" if last is None else f"batch {last.batchId}, {last.processedRowsPerSecond:,.0f} rows/s, "
+    return f"{done}{running.stats.triples:,} triples, {running.stats.matches:,} matches"

@@ -1,0 +1,100 @@
+"""What callers give the engine, looked at before it is used: what is wrong is told in words, and changes nothing.
+
+Where it stands: at the front door, before data's way begins.
+Left out: terms (`io/rdf.py`), times (`windows/times.py`) and durations, which have checks of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from retewave.errors import UsageError
+from retewave.io.rdf import to_text
+
+if TYPE_CHECKING:
+    from retewave.io.reading.reader import Reader
+
+__all__ = ["Triple", "WhenFull", "check_inbox", "check_options", "readers_of", "span", "texts_of", "triples_of"]
+
+Triple = Sequence[Any]
+
+WhenFull = Literal["wait", "drop", "error"]  # what becomes of an item that finds an inbox full
+
+_MOST_SEED = 2**63 - 1
+
+
+def triples_of(triples: Triple | Iterable[Triple]) -> list[Triple]:
+    """Return one triple, or several, as a list."""
+    if isinstance(triples, tuple) and triples and not isinstance(triples[0], tuple | list):
+        return [triples]
+    if isinstance(triples, str | bytes) or not isinstance(triples, Iterable):
+        raise UsageError(
+            f"a triple is a tuple of three terms, not {triples!r}", hint="give a triple, or a list of triples"
+        )
+    return list(triples)
+
+
+def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
+    """Return the texts of a triple's terms."""
+    if isinstance(triple, str | bytes) or not isinstance(triple, Iterable):
+        raise UsageError(f"a triple is a tuple of three terms, not {triple!r}", hint="several triples are a list")
+    parts = tuple(triple)
+    if len(parts) != 3:
+        raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}")
+    s, p, o = to_text(parts[0]), to_text(parts[1]), to_text(parts[2])
+    if s[:1] == b'"':
+        raise UsageError(f"a literal cannot be a subject: {s.decode()}")
+    if p[:1] != b"<":
+        raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
+    return s, p, o
+
+
+def span(time: Any) -> tuple[Any, Any]:
+    """Return the start and the end of an instant or an interval."""
+    if not isinstance(time, tuple):
+        return time, time
+    if len(time) != 2:
+        raise UsageError(f"an interval is a pair of times, not {time!r}")
+    return time[0], time[1]
+
+
+def readers_of(readers: Sequence[Any]) -> list[Reader]:
+    """Return readers; the path of a file stands for what `read` makes of it: its triples have the time they arrive."""
+    from retewave.io.reading.reader import Reader, read
+
+    found = []
+    for each in readers:
+        if not isinstance(each, Reader | str | Path):
+            raise UsageError(
+                f"cannot run {type(each).__name__} {each!r}"[:200],
+                hint="give what rw.read(source, …) returns, or a path",
+            )
+        found.append(each if isinstance(each, Reader) else read(each))
+    return found
+
+
+def check_options(
+    datasets: object, imports: object, on_late: Callable[..., object] | None, max_live_rows: object, seed: object
+) -> None:
+    """Refuse arguments of an engine that cannot be what they should."""
+    for name, mapping in (("datasets", datasets), ("imports", imports)):
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise UsageError(f"{name} maps IRIs to files, and is not {mapping!r}", hint=f"{name}={{iri: path}}")
+    if on_late is not None and not callable(on_late):
+        raise UsageError(f"on_late is called with late items, and {on_late!r} cannot be called")
+    for name, number, least, most in (
+        ("max_live_rows", max_live_rows, 1, _MOST_SEED),
+        ("seed", seed, 0, _MOST_SEED),
+    ):
+        if number is not None and (not isinstance(number, int) or not least <= number <= most):
+            raise UsageError(f"{name} is a whole number from {least} on, not {number!r}", hint="None: no bound")
+
+
+def check_inbox(size: object, when_full: object) -> None:
+    """Refuse an inbox that cannot be."""
+    if not isinstance(size, int) or size < 1:
+        raise UsageError(f"an inbox holds a whole number of items from 1 on, not {size!r}")
+    if when_full not in ("wait", "drop", "error"):
+        raise UsageError(f"unknown when_full {when_full!r}", hint="known: wait, drop, error")

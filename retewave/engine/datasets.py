@@ -1,0 +1,193 @@
+"""Schema and static data: where they come from, and when they may still come.
+
+Queries name them too (`FROM <…>`): a local file is read, an IRI is looked up in the user's `datasets`; nothing is ever
+fetched.  What a file says about classes and properties becomes schema, everything else static data.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from retewave.compiler.algebra import Query
+from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
+from retewave.errors import MalformedInput, MalformedStatic, SchemaError, UsageError
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+__all__ = ["Closure", "DatasetWarning", "Datasets"]
+
+
+class DatasetWarning(UserWarning):
+    """A query names a dataset that is not read."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Who closes the schema, and within which bounds."""
+
+    by: Literal["retewave", "owlrl"] = "retewave"  # our own closure, or owlrl's OWL 2 RL closure before it
+    budget: Budget | None = None  # how far owlrl's may go; None: as far as is usual
+    progress: Progress | None = None  # is told the triples and the seconds of owlrl's so far
+
+
+class Datasets:
+    """The sources of schema and static data of one engine; read when they are first needed."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        schema: Any,
+        static: Any,
+        local: Mapping[str, str | Path],
+        imports: Mapping[str, str | Path],
+        closure: Closure,
+    ) -> None:
+        self.terms = terms
+        self._schema_sources = _listed(schema)
+        self._static_sources = _listed(static)
+        self._local = dict(local)  # IRI -> file, for FROM
+        self._imports = dict(imports)  # IRI -> file, for owl:imports
+        self._closure = closure
+        self._schema: Schema | None = None
+        self._static: np.ndarray | None = None
+        self._restored: tuple[Schema, np.ndarray] | None = None  # what a snapshot held; further sources add to it
+        self.named: set[str] = set()  # files that queries have named
+        self._mixed: list[Path] = []  # those of them that hold schema and static data
+
+    @property
+    def schema(self) -> Schema:
+        """The schema, read when it is first asked for."""
+        if self._schema is None:
+            loaded = Schema.load(
+                self._schema_sources,
+                imports=self._imports,
+                closure=self._closure.by,
+                budget=self._closure.budget,
+                progress=self._closure.progress,
+            )
+            before = self._restored[0].axioms if self._restored else ()
+            self._schema = replace(loaded, axioms=tuple(dict.fromkeys(before + loaded.axioms)))
+        return self._schema
+
+    @property
+    def static(self) -> np.ndarray:
+        """The static triples as input rows of all times, read when they are first asked for."""
+        if self._static is None:
+            rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
+            rows += [self._rows(_data_of(path)) for path in self._mixed]
+            rows += [self._restored[1]] if self._restored else []
+            found = np.concatenate(rows)
+            found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
+            self.terms.pin(found[:, SUBJECT : OBJECT + 1].ravel())
+            self.terms.grow_ahead()  # now, and not in the middle of the stream
+            self._static = found
+        return self._static
+
+    def put(self, schema: Schema, static: np.ndarray, named: Iterable[str]) -> None:
+        """Take over what a snapshot held."""
+        self._schema, self._static = self._restored = schema, static
+        self.named = set(named)
+
+    def add(self, *, schema: Any = (), static: Any = (), started: bool) -> None:
+        """Take further sources, before the stream starts."""
+        more_schema, more_static = _listed(schema), _listed(static)
+        if started and (more_schema or more_static):
+            raise SchemaError(
+                "schema and static data cannot change while the stream runs",
+                hint="take a snapshot of what matters, build a new Engine with all sources, and go on from there",
+            )
+        if more_schema:
+            self._schema_sources += more_schema
+            self._schema = None
+        if more_static:
+            self._static_sources += more_static
+            self._static = None
+
+    def add_of(self, query: Query, *, started: bool) -> None:
+        """Take the files that a query names."""
+        for name in query.dataset:
+            for path in self._new_paths(name, query):
+                self.add(schema=[path], started=started)
+                self._mixed.append(path)
+                self._static = None
+        for name in query.schema:
+            self.add(schema=self._new_paths(name, query), started=started)
+        for name in query.static:
+            self.add(static=self._new_paths(name, query), started=started)
+
+    def _new_paths(self, name: str, query: Query) -> list[Path]:
+        """Return the local file behind a name, if there is one that no query has named before."""
+        path = self._path(name, query)
+        if path is None or str(path) in self.named:
+            return []
+        self.named.add(str(path))
+        return [path]
+
+    def _path(self, name: str, query: Query) -> Path | None:
+        """Return the local file behind a name, or warn that there is none."""
+        if name in self._local:
+            return Path(self._local[name])
+        plain = name.removeprefix("file://")
+        beside = Path(query.source).parent / plain
+        for path in (beside, Path(plain)):
+            if "://" not in plain and path.is_file():
+                return path
+        if "://" not in plain:
+            raise UsageError(
+                f"{query.source}: FROM <{name}>: there is no file {beside}",
+                hint="write a path that exists, or map the name: datasets={name: path}",
+            )
+        warnings.warn(
+            f"{query.source}: FROM <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or "
+            "give its content as schema or static data)",
+            DatasetWarning,
+            stacklevel=4,
+        )
+        return None
+
+    def _rows(self, source: Any) -> np.ndarray:
+        from retewave.io.rdf import to_text
+        from retewave.io.reading.reader import read_static
+
+        if isinstance(source, str | Path | bytes):
+            try:
+                return read_static(source, self.terms, format=_format(source))
+            except MalformedInput as e:
+                raise MalformedStatic(e.what, place=e.place, hint=e.hint) from e
+        if not isinstance(source, Iterable):
+            raise UsageError(f"cannot read static data from {source!r}", hint="give paths, bytes, a Graph or triples")
+        triples = [tuple(term if isinstance(term, bytes) else to_text(term) for term in triple) for triple in source]
+        if wrong := next((triple for triple in triples if len(triple) != 3), None):
+            raise UsageError(f"a triple of static data has three terms, not {len(wrong)}: {wrong!r}")
+        rows = np.zeros((len(triples), ROW_WIDTH), dtype=np.int64)
+        for place, column in ((0, SUBJECT), (1, PREDICATE), (2, OBJECT)):
+            if triples:
+                rows[:, column] = self.terms.intern_many([triple[place] for triple in triples])
+        return rows
+
+
+def _data_of(path: Path) -> tuple[tuple[bytes, bytes, bytes], ...]:
+    """Return what a file holds beside its schema."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)  # the engine's schema, which includes the file, warns of it
+        return Schema.load([path]).data
+
+
+def _format(source: Any) -> str | None:
+    """Say how bytes are to be read: N-Triples if they look like it, else Turtle, which includes it."""
+    return "ttl" if isinstance(source, bytes) else None
+
+
+def _listed(sources: Any) -> list[Any]:
+    """Take one source for a list of one; an rdflib Graph is a source, a list of triples too."""
+    if isinstance(sources, str | Path | bytes) or hasattr(sources, "triples"):
+        return [sources]
+    found = list(sources) if isinstance(sources, Iterable) else [sources]
+    return [found] if found and all(isinstance(each, tuple) for each in found) else found

@@ -1,0 +1,173 @@
+"""The first stage: what the kernel left to Python is decided, and what a query shows or compares is put into columns.
+
+Data's way: output rows -> **steps in Python** -> solutions.
+Most rows pass straight through: the kernel has decided every filter that it can.  A filter on one variable is
+evaluated once a term; what it said is entered in the kernel's memo, so that the next row is decided there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retewave.compiler.algebra import Variable
+from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.expressions.tree import variables
+from retewave.compiler.lower import Output
+from retewave.compiler.rewrite.normal import ExtendStep, FilterStep, Step
+from retewave.engine.stages import Solutions
+from retewave.query import Query
+from retewave.rete.filters import codes as filter_codes
+from retewave.rete.runtime import Runtime
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words import layout as at
+
+if TYPE_CHECKING:
+    from rdflib import BNode
+
+    from retewave.compiler.expressions.evaluate import Evaluator
+
+__all__ = ["Deciding"]
+
+_VERDICTS = {True: filter_codes.TRUE, False: filter_codes.FALSE, None: filter_codes.ERROR}
+
+
+@dataclass
+class Deciding:
+    """Decides output rows, for all queries of one network."""
+
+    terms: Terms  # the dictionary
+    runtime: Runtime  # whose output it is; its memo is filled here
+    programs: Programs  # the kernel's filters; they know what the memo's rows stand for
+    outputs: dict[tuple[int, int], Output]  # what the rows of (query, branch) hold
+    _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+
+    def take(self, found: Solutions) -> Solutions:
+        """Return the solutions whose filters are all true, with the columns that the query shows or compares."""
+        query, rows = found.query, found.rows
+        ready = self._as_they_are(query, rows)
+        if ready is not None:
+            return Solutions(query, rows, found.places, ready)
+        branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
+        columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
+        kept = np.ones(len(rows), dtype=np.bool_)
+        for branch in np.unique(branches).tolist():
+            of_branch = np.flatnonzero(branches == branch)
+            output = self.outputs[query.number, branch]
+            columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
+        return Solutions(query, rows, found.places, columns).only(kept)
+
+    def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
+        """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
+        branch = int(rows[0, at.O_BRANCH])
+        if branch & at.UNDECIDED_ROW:
+            return None
+        if len(rows) > 1 and (rows[:, at.O_BRANCH] != branch).any():
+            return None
+        output, width = self.outputs[query.number, branch], len(query.columns)
+        if output.always or output.names[:width] != query.columns:
+            return None
+        return rows[:, at.O_COLUMNS : at.O_COLUMNS + width]
+
+    def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the shown ids of a branch's rows, and which rows pass."""
+        columns = {name: rows[:, at.O_COLUMNS + place] for place, name in enumerate(output.names)}
+        passed = np.ones(len(rows), dtype=np.bool_)
+        open_rows = (
+            np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
+        )
+        if len(open_rows):
+            self._take_steps(output.steps, columns, open_rows, passed)
+        shown = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
+        for place, name in enumerate(query.columns):
+            if name in columns:
+                shown[:, place] = columns[name]
+        return shown, passed
+
+    def _take_steps(
+        self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
+    ) -> None:
+        """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
+        solutions: defaultdict[int, BNode] = defaultdict(_new_blank)
+        for step in steps:
+            rows = rows[passed[rows]]
+            if isinstance(step, FilterStep):
+                passed[rows] = self._verdicts(step, columns, rows, solutions)
+            else:
+                column = np.zeros(len(passed), dtype=np.int64)
+                column[rows] = [self._value(step, columns, row, solutions) for row in rows.tolist()]
+                columns[step.variable.name] = column
+
+    def _verdicts(
+        self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray, solutions: Mapping[int, BNode]
+    ) -> np.ndarray:
+        seen = step.scope
+        evaluator = self._evaluator(step)
+        if len(seen) == 1 and evaluator.pure:
+            (only,) = seen
+            used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
+            known = [self._remembered(step, only, term) for term in used.tolist()]
+            return np.array([verdict == filter_codes.TRUE for verdict in known], dtype=np.bool_)[inverse]
+        said = [
+            evaluator.truth(self._bindings(seen, columns, row), solutions[row] if evaluator.labels else None)
+            for row in rows.tolist()
+        ]
+        return np.array([verdict is True for verdict in said], dtype=np.bool_)
+
+    def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
+        """Return the verdict of a filter on one term, evaluated once."""
+        memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
+        table = self.runtime.memo
+        if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
+            return int(table[memo, term])
+        bindings = {variable.name: _python().term_of(self.terms.text(term))} if term else {}
+        verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
+        if memo is not None and term > 0:
+            self._enter(memo, term, verdict)
+        return verdict
+
+    def _enter(self, memo: int, term: int, verdict: int) -> None:
+        if term >= self.runtime.memo.shape[1]:
+            width = max(2 * self.runtime.memo.shape[1], term + 1)
+            wider = np.zeros((len(self.runtime.memo), width), dtype=np.uint8)
+            wider[:, : self.runtime.memo.shape[1]] = self.runtime.memo
+            self.runtime.memo = wider
+        self.runtime.memo[memo, term] = verdict
+
+    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int, solutions: Mapping[int, BNode]) -> int:
+        evaluator = self._evaluator(step)
+        solution = solutions[row] if evaluator.labels else None
+        value = evaluator.value(self._bindings(step.scope, columns, row), solution)
+        return 0 if value is None else self.terms.intern(_python().text_of(value))
+
+    def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for variable in scope:
+            term = int(columns[variable.name][row]) if variable.name in columns else 0
+            if term:
+                found[variable.name] = _python().term_of(self.terms.text(term))
+        return found
+
+    def _evaluator(self, step: Step) -> Evaluator:
+        if id(step) not in self._evaluators:
+            self._evaluators[id(step)] = _python().Evaluator(step.expression, scope=step.scope)
+        return self._evaluators[id(step)]
+
+
+@cache
+def _python() -> Any:
+    """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
+    from retewave.compiler.expressions import evaluate
+
+    return evaluate
+
+
+def _new_blank() -> BNode:
+    from rdflib import BNode
+
+    return BNode()

@@ -1,0 +1,478 @@
+"""The engine: what a user does with retewave in one process.
+
+Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
+Any thread may call anything: what is read or changed is locked (`Live.lock`), who pours and calls back takes turns
+(`retewave.engine.telling`).  The turn is taken before the lock, and a user's code runs without the lock.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time as wall
+import warnings
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from retewave.compiler.languages.language import Language
+from retewave.engine.arguments import Triple, WhenFull, check_inbox, check_options, readers_of, triples_of
+from retewave.engine.datasets import Closure, Datasets
+from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
+from retewave.engine.late import LateItem, Why, described
+from retewave.engine.live import Live
+from retewave.engine.registry import Registry, read_query
+from retewave.engine.shown import Shown
+from retewave.engine.stats import Seconds, stats
+from retewave.engine.telling import Found, Telling
+from retewave.epsilon.schema import Budget, Progress
+from retewave.errors import UsageError
+from retewave.log import Tally
+from retewave.match import Match, Matches, in_order
+from retewave.query import Query
+from retewave.rete.runtime import Options
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import ROW_WIDTH, START
+from retewave.windows import durations
+from retewave.windows.order import Order
+from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.engine.asynchronous import Pushes
+    from retewave.engine.pump import Arrived
+    from retewave.engine.running import Running
+    from retewave.io.reading.position import Position
+    from retewave.io.reading.reader import Reader
+
+__all__ = ["Engine"]
+
+
+_ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
+_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
+
+_PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
+
+
+class Engine(Shown):
+    """Finds the patterns of registered queries in streams of RDF.  Any thread may call anything, also from callbacks.
+
+    >>> engine = Engine()
+    >>> query = engine.register("SELECT ?who WHERE { ?who <http://e/likes> <http://e/tea> }")
+    >>> [match] = engine.push(("http://e/ann", "http://e/likes", "http://e/tea"), time=1)
+    >>> match["who"], match.start
+    (rdflib.term.URIRef('http://e/ann'), 1)
+    """
+
+    def __init__(
+        self,
+        schema: Any = (),
+        static: Any = (),
+        *,
+        datasets: Mapping[str, str | Path] | None = None,
+        imports: Mapping[str, str | Path] | None = None,
+        closure: Literal["retewave", "owlrl"] = "retewave",
+        closure_budget: Budget | None = None,
+        on_closure: Progress | None = None,
+        lateness: Any = 0,
+        max_future: Any = "1d",
+        on_late: Callable[[list[LateItem]], object] | None = None,
+        max_live_rows: int | None = None,
+        at_limit: Literal["error", "shed"] = "error",
+        allow_cartesian: bool = False,
+        stats: bool = False,
+        seed: int | None = None,
+        inbox: int = 1024,
+        when_full: WhenFull = "wait",
+    ) -> None:
+        if at_limit not in ("error", "shed"):
+            raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
+        check_options(datasets, imports, on_late, max_live_rows, seed)
+        check_inbox(inbox, when_full)
+        self.terms = Terms(seed)
+        self.registry = Registry()
+        closed = Closure(closure, closure_budget, on_closure)
+        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
+        options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
+        self.live = Live(self.terms, self.registry, self.datasets, options)
+        self.allow_cartesian = allow_cartesian
+        self.options = {  # what a snapshot keeps of the arguments
+            "lateness": _duration(lateness) / 1e6,
+            "max_future": None if max_future is None else _duration(max_future) / 1e6,
+            "max_live_rows": max_live_rows,
+            "at_limit": at_limit,
+            "allow_cartesian": allow_cartesian,
+            "stats": stats,
+            "seed": options.seed,
+        }
+        self._late_tally = Tally("%s items came later than lateness allows")
+        self._future_tally = Tally("%s items are dated further ahead than max_future allows")
+        self.lock = self.live.lock  # held while anything is read or changed
+        self.registry.network = self._network
+        self.telling = Telling(self.registry, on_late)
+        self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
+        self._hands_over = on_late is not None  # what is late
+        self._runs = 0  # under way: the last one to end lets go of what waits for late items
+        future = None if max_future is None else _duration(max_future)
+        self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
+        self.live.holders.append(self.order.held)
+        self.clock: Clock | None = None  # how times are told; the first time that comes in decides
+        self.triples = 0  # triples that came in, those that no pattern could use included
+        self.readers: list[Reader] = []  # what was run; they count what they could not read
+        self.seconds = Seconds()  # how long it took
+        self._inbox = (inbox, when_full)  # how many items of event loops may wait, and what becomes of more
+        self._pushes: Pushes | None = None  # none before the first
+        self._opening = threading.Lock()  # held while it is made
+        self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
+
+    # ---- queries ----
+    def register(
+        self,
+        query: str | Path,
+        *,
+        on_match: Callable[[Match], object] | None = None,
+        name: str | None = None,
+        language: str | Language | None = None,
+        allow_cartesian: bool | None = None,
+        keep: int | None = 10_000,
+    ) -> Query:
+        """Register a query, given as text or as the path of a file; its matches are reported from now on.
+
+        `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
+        all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
+        hold.
+        """
+        parsed = read_query(query, language)
+        allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
+        with self.lock:
+            self.datasets.add_of(parsed, started=self.live.started)
+            return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
+
+    def remove(self, query: Query) -> None:
+        """Stop listening for a query."""
+        with self.lock:
+            self.registry.remove(query)
+
+    @property
+    def queries(self) -> list[Query]:
+        """The registered queries, oldest first."""
+        with self.lock:
+            return list(self.registry.queries.values())
+
+    # ---- schema and static data ----
+    def load(self, *, schema: Any = (), static: Any = ()) -> None:
+        """Take further schema and static data; refused once the stream runs."""
+        with self.turn, self.lock:  # a user's iterable, which is read here, may push
+            self.datasets.add(schema=schema, static=static, started=self.live.started)
+            self.registry.generation += 1
+
+    # ---- the stream ----
+    def push(
+        self,
+        triples: Triples,
+        *,
+        time: Interval | None = None,
+        stream: str | None = None,
+        event: int | None = None,
+    ) -> list[Match]:
+        """Pour in a triple, or several of one time; call back and return the matches that this completes.
+
+        Terms are rdflib terms, N-Triples texts (`<…>`, `"…"`, `_:…`), absolute IRIs or plain Python values; an
+        array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
+        of them for an interval; without it, the time is now.
+        """
+        found = self.pushed(texts_of(triples), time, stream, event)
+        return [match for batches in found for match in in_order(batches)]
+
+    def pushed(
+        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
+    ) -> list[list[Matches]]:
+        """Pour in an item, given as the texts of its triples; call back and return the matches as batches."""
+        turn, seconds = self.turn, self.seconds
+        if not turn.acquire(False):
+            turn.wait()
+        seconds.begin()
+        try:
+            return self._all_poured(self.accept(texts, time, stream, event))
+        finally:
+            seconds.end()
+            turn.release()
+
+    def accept(
+        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
+    ) -> int:
+        """Let an item wait for the next push, run or flush; return how many triples it has."""
+        with self.lock:
+            ids = ids_of(texts, self.terms)
+            rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
+            rows[:, :START] = ids
+            number = 0 if event is None else -_PUSHED_EVENTS - event
+            rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
+            self.triples += len(rows)
+            self.live.wait(self.order.push(rows))
+        return len(rows)
+
+    def flush(self) -> list[Match]:
+        """Let go of what waits for late items; call it at the end of a stream that was pushed."""
+        with self.turn:
+            self._let_go()
+            found = self._all_poured()
+        return [match for batches in found for match in in_order(batches)]
+
+    def encode(self, triples: Iterable[Triple]) -> np.ndarray:
+        """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
+        texts = texts_of(triples_of(triples))
+        with self.lock:
+            ids = ids_of(texts, self.terms)
+            self.terms.pin(np.unique(ids).tolist())
+        return ids
+
+    def run(self, *readers: Reader | str | Path) -> Iterator[Match]:
+        """Read streams to their end, merged by time; call back and yield every match.
+
+        A path stands for `read(path)`: the time of its triples is when they arrive.
+
+        To leave it for a while, keep what this returns, and go on with it later.  Where it is left for good (`break`),
+        what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
+        """
+        for batches in self.run_batches(*readers):
+            yield from Found(self.telling, [batches])
+
+    def run_batches(
+        self, *streams: Reader | str | Path, between: Callable[[], object] | None = None
+    ) -> Iterator[list[Matches]]:
+        """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns.
+
+        `between` is called whenever all that has been read so far is told, some times a second or more on a busy
+        stream: the moment for a `snapshot`.
+        """
+        readers = readers_of(streams)
+        with self.lock:
+            self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
+        recorded = bool(readers) and all(reader.time_property is not None for reader in readers)
+        yield from self.course(self._read(readers, between), recorded=recorded)
+
+    def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
+        """Yield what former calls have left, and the matches of a run's steps; then let go of what waits."""
+        with self.lock:
+            self._runs += 1
+            # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
+            self.order.doubt.of_first = recorded
+        try:
+            with self.seconds:
+                yield from self._left()
+                yield from steps
+                if self._runs == 1:
+                    self._let_go()
+                yield from self.poured()
+        finally:
+            with self.lock:
+                self._runs -= 1
+                self.order.doubt.of_first = False
+
+    def _read(self, readers: list[Reader], between: Callable[[], object] | None) -> Iterator[list[Matches]]:
+        from retewave.engine.pump import pump
+
+        with closing(pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
+            for arrived in arrivals:
+                yield from self.poured(arrived.triples)
+                if between is not None:
+                    between()
+
+    def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
+        """Pour in what readers have brought; call back and yield the matches as batches."""
+        self.keep(arrived)
+        yield from self.poured(arrived.triples)
+
+    def keep(self, arrived: Arrived) -> None:
+        """Let what readers have brought wait for the next push, run or flush."""
+        with self.lock:
+            self.triples += arrived.triples
+            self._tell(arrived.clock)
+            self.live.wait(self.order.push(arrived.rows))
+
+    # ---- from an event loop ----
+    def stream(
+        self,
+        source: Reader | str | Path | AsyncIterable[Any] | Iterable[Any],
+        *,
+        inbox: int | None = None,
+        when_full: WhenFull | None = None,
+    ) -> AsyncGenerator[Match, None]:
+        """Pour in what a source brings, in a thread; call back there, and give every match to `async for`.
+
+        A source is a reader or a path, or brings items: pairs of triples and their time, triples alone, which have the
+        time now, or mappings of the arguments of `push`.  Of an async one, as many as the `inbox` holds may wait.
+        """
+        from retewave.engine.asynchronous import stream
+
+        return stream(self, source, inbox, when_full)
+
+    async def apush(
+        self, triples: Triples, *, time: Interval | None = None, stream: str | None = None, event: int | None = None
+    ) -> list[Match]:
+        """Push from an event loop, which goes on meanwhile; the callbacks are called in a thread."""
+        return await self.pushes.push((texts_of(triples), time, stream, event))
+
+    @property
+    def pushes(self) -> Pushes:
+        """What event loops have pushed and is yet to be poured."""
+        from retewave.engine.asynchronous import Pushes
+
+        with self._opening:  # not the engine's lock: a loop must not wait for it
+            if self._pushes is None:
+                self._pushes = Pushes(self, *self._inbox)
+            return self._pushes
+
+    @property
+    def dropped(self) -> int:
+        """How many items of event loops have found an inbox full, and were dropped."""
+        return 0 if self._pushes is None else self._pushes.dropped
+
+    def _let_go(self) -> None:
+        with self.lock:
+            self.live.wait(self.order.flush())
+
+    def _all_poured(self, came: int = 0) -> list[list[Matches]]:
+        """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
+        telling, pouring = self.telling, self._pouring(came)
+        found: list[list[Matches]] = []
+        try:
+            while (batches := self._step(pouring)) is not None:
+                found.append(batches)
+                if telling.untold:
+                    telling.tell()
+            if telling.untold:
+                telling.tell()
+        except BaseException:
+            for batches in found:
+                telling.leave(batches)
+            raise
+        if telling.left and not telling.at_work:
+            found = [*self._left(), *found]
+        return found
+
+    def poured(self, came: int = 0) -> Iterator[list[Matches]]:
+        """Pour what waits, step by step; call back, and yield the matches.  Between steps, others may have their turn.
+
+        `came` is how many triples these rows are left of.
+        """
+        telling, pouring = self.telling, self._pouring(came)
+        while True:
+            with self.turn:
+                found = self._step(pouring)
+                try:
+                    telling.tell()
+                except BaseException:
+                    if found is not None:
+                        telling.leave(found)
+                    raise
+            if found is None:
+                return
+            yield found
+
+    def _pouring(self, came: int) -> Iterator[list[Matches]]:
+        return self.live.pour(_NO_ROWS, self.clock or _ARRIVAL, came)
+
+    def _step(self, pouring: Iterator[list[Matches]]) -> list[Matches] | None:
+        """Pour some rows; return the matches, which are to be told, or nothing at the end."""
+        with self.lock:
+            started = wall.perf_counter()
+            try:
+                found = next(pouring, None)
+            finally:
+                self.seconds.match += wall.perf_counter() - started
+        if found is not None:
+            self.telling.add(found)
+        return found
+
+    def _left(self) -> Iterator[list[Matches]]:
+        """Yield what former calls have found and could not return."""
+        while self.telling.left:
+            with self.turn, self.lock:  # texts are copied: no sweep may come between
+                left = self.telling.take_left()
+            if left:
+                yield left
+
+    def _interval(self, time: Interval | None) -> tuple[int, int]:
+        if time is None:
+            self._tell(_ARRIVAL)
+            now = _now()
+            return now, now
+        first, last, clock = interval_of(time)
+        self._tell(clock)
+        return first, last
+
+    @property
+    def told(self) -> Clock:
+        """How times are told: as the first one was, or as datetimes."""
+        return self.clock or _ARRIVAL
+
+    def _tell(self, clock: Clock) -> None:
+        self.clock = self.clock or clock
+
+    # ---- what does not get in ----
+    def _late(self, rows: np.ndarray, why: Why = "late") -> None:
+        if why == "late":
+            self._late_tally.told(self.order.late + len(rows))
+        if self._hands_over:
+            self.telling.add_late(described(rows, why, self.terms, self.told, self.registry.streams))
+
+    def _future(self, rows: np.ndarray) -> None:
+        warnings.warn(
+            f"{len(rows)} triples are dated further ahead than max_future allows, and what came next was not: they are "
+            "set aside and counted",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        self._future_tally.told(self.order.future + len(rows))
+        self._late(rows, "future")
+
+    # ---- what is going on ----
+    def stats(self) -> dict[str, Any]:
+        """Return counts of what went in, what is kept and what came out."""
+        with self.lock:
+            return stats(self)
+
+    def _network(self) -> Running:
+        with self.lock:
+            return self.live.current()
+
+    # ---- snapshots ----
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """How far the readers of the latest run have come, in their order; `reader.at(position)` goes on there."""
+        return self.live.positions()
+
+    def snapshot(self, path: str | Path, *, note: Any = None) -> None:
+        """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped.
+
+        It holds the `positions` of the readers, too, and a `note` of the caller's: anything that JSON can hold.
+        """
+        from retewave.engine.snapshot import write
+
+        write(self, Path(path), note)
+
+    @classmethod
+    def restore(cls, path: str | Path, *, keep: int | None = 10_000, **options: Any) -> Engine:
+        """Return the engine that a snapshot was taken of; `on_late` is given anew, as are callbacks (by `queries`).
+
+        `keep` says how many matches each query keeps from now on, as for `register`.
+        """
+        from retewave.engine.snapshot import read
+
+        return read(cls, Path(path), keep, options)
+
+
+def _now() -> int:
+    return wall.time_ns() // 1000
+
+
+def _duration(value: Any) -> int:
+    try:
+        return durations.parse(value)
+    except ValueError as e:
+        raise UsageError(str(e)) from e

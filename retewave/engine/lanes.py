@@ -1,0 +1,255 @@
+"""One reader beside the engine: who reads it, and what it has scanned ahead.
+
+Data's way: reader -> **lane** -> pump -> network.
+Reading and matching overlap: scanning and matching both run without the GIL.  A gate keeps the dictionary from being
+swept while a scan is under way; a reader stands outside of it only while it reads bytes or waits for room.
+A reader that is alone and brings little at a time has no thread: to hand a few rows over takes longer than to scan
+them.  It is read by who takes its rows, and gets a thread when more comes at once; the thread ends when little comes.
+
+Invariant: what was read is in `chunks` until it is taken, also when the lane has ended by an error.
+Left out: which lane's rows come first (`retewave.engine.pump`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from datetime import UTC
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retewave.engine.live import Live
+from retewave.engine.stats import Seconds
+from retewave.errors import UsageError
+from retewave.io.reading.position import BEGINNING, Position, Scanned, TimesState, ids_of
+from retewave.numbering import documents
+from retewave.rete.words.rows import END, ROW_WIDTH
+from retewave.windows.doubt import ACCEPTED, DOUBTED, Doubt
+from retewave.windows.intervals import BEFORE_ALL
+from retewave.windows.order import LONGEST
+from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.io.reading.reader import Chunk, Reader
+
+__all__ = ["Lane"]
+
+AHEAD = 3  # chunks that a thread may be ahead of the engine
+MUCH = 512  # triples at once that are worth a thread
+
+
+class _Stopped(Exception):
+    """The engine wants no more."""
+
+
+class _Open:
+    """A context in which the gate is open, for a thread that waits; one that was given up meanwhile goes no further."""
+
+    def __init__(self, lane: Lane) -> None:
+        self._gate, self._lane = lane.gate, lane
+
+    def __enter__(self) -> None:
+        self._gate.release()
+        if self._lane.ahead:
+            self._lane.tell(away=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lane.ahead:
+            self._lane.tell(away=False)
+        self._gate.acquire()
+        if self._lane.ahead and self._lane.given_up:
+            raise _Stopped from error
+
+
+@dataclass
+class Lane:
+    """One reader, perhaps its thread, and what it has scanned ahead."""
+
+    reader: Reader  # what is read
+    stream: int  # the engine's number of its stream
+    last_event: int  # event numbers start behind it
+    news: threading.Condition  # shared by all lanes: something has changed
+    gate: threading.Lock  # shared by all lanes: held while one scans
+    alone: bool = False  # there is no other lane: it may do without a thread
+    incoming: Generator[Chunk, None, None] | None = None  # what is read; none before the start
+    thread: threading.Thread | None = None  # the last one that read
+    ahead: bool = False  # it reads; else whoever takes the chunks reads them, too
+    chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
+    ended: bool = False  # no more chunks will come
+    error: BaseException | None = None  # what ended it, if not the source's end
+    stopped: bool = False  # the engine wants no more
+    away: bool = False  # it reads from its source, or waits for room: it touches nothing else
+    given_up: bool = False  # it was stopped, and did not come back from its source
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
+    newest: int = BEFORE_ALL  # the greatest end so far
+    doubted: int = 0  # of the rows that are not merged, the last ones whose end may be a wrong clock's
+    scope: int = 0  # the number of its document
+    scanned: Scanned = BEGINNING  # where the chunks taken end
+    times: TimesState = field(default_factory=dict)  # what waited for its time there
+
+    @property
+    def clock(self) -> Clock:
+        """How its times are told."""
+        return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
+
+    def open(self, live: Live, seconds: Seconds) -> None:
+        """Get ready to read; one that is not alone reads ahead from the beginning."""
+        self._go_on(live)
+        chunks = self.reader.chunks(
+            live.terms, live.acceptance, self.stream, last_event=self.last_event, scope=self.scope, pause=_Open(self)
+        )
+        self.incoming = seconds.timed("read", chunks)
+        if not self.alone:
+            self._go_ahead()
+
+    def _go_on(self, live: Live) -> None:
+        """Take over what the position of the reader tells, if it has one."""
+        position = self.reader.position
+        if position is None:
+            self.scope = documents.next()
+            return
+        if position.terms is not live.terms:
+            raise UsageError(
+                f"{position.name}: the position is of another engine", hint="take `positions` of the engine that runs"
+            )
+        self.scope, self.scanned, self.times = position.scope, position.scanned, position.times
+        self.rows, self.newest = position.rows, position.newest
+
+    def position(self, live: Live) -> Position:
+        """Tell how far the chunks go that were taken."""
+        counters, reports = self.reader.counters, self.scanned.malformed
+        return Position(
+            self.reader.name,
+            self.scanned,
+            self.scope,
+            live.terms,
+            self.times,
+            self.rows.copy(),
+            self.newest,
+            tuple(counters.first_malformed[:reports]),
+            tuple(counters.first_untimed),
+        )
+
+    def ids(self) -> list[np.ndarray]:
+        """Return rows of the ids that positions hold: that of the chunks taken, and those of the others."""
+        of_chunks = [ids_of(chunk.scanned, chunk.times) for chunk in tuple(self.chunks)]
+        return [ids_of(self.scanned, self.times), *of_chunks]
+
+    @property
+    def waits_for_reading(self) -> bool:
+        """Tell whether nothing will come until somebody calls `read`."""
+        return not (self.ahead or self.ended or self.chunks)
+
+    def read(self) -> None:
+        """Read one chunk, in the thread of whoever takes it."""
+        assert self.incoming is not None
+        chunk = None
+        try:
+            with self.gate:
+                chunk = next(self.incoming, None)
+                self.chunks += [] if chunk is None else [chunk]
+        except Exception as error:  # raised when what came before has been handed over
+            self.error = error
+        if chunk is None:
+            self.ended = True
+            return
+        if chunk.triples >= MUCH:
+            self._go_ahead()
+
+    def _go_ahead(self) -> None:
+        if self.thread is not None:
+            self.thread.join()  # its work is done
+        self.ahead, self.thread = True, threading.Thread(target=self._read_ahead, daemon=True)
+        try:
+            self.thread.start()
+        except BaseException:
+            if self.thread.ident is None:  # there can be no more threads
+                self.ahead, self.thread = False, None
+            raise
+
+    def _read_ahead(self) -> None:
+        """Read to the end, or until little comes and nobody else reads; this is the thread."""
+        over = True
+        try:
+            with self.gate:
+                over = self._read_much()
+        except _Stopped:
+            return
+        except BaseException as error:  # handed to the engine's thread, which raises it
+            self.error = error
+        finally:
+            if over:
+                self._close()
+            with self.news:
+                self.ended, self.ahead = over, False
+                self.news.notify_all()
+
+    def _read_much(self) -> bool:
+        """Read and hand on chunks; say whether that was to the end."""
+        assert self.incoming is not None
+        for chunk in self.incoming:
+            self._hand_on(chunk)
+            if self.alone and chunk.triples < MUCH:
+                return False
+        return True
+
+    def _hand_on(self, chunk: Chunk) -> None:
+        self.chunks.append(chunk)
+        with _Open(self), self.news:
+            self.news.notify_all()
+            self.news.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
+        if self.stopped:
+            raise _Stopped
+
+    def _close(self) -> None:
+        """Let go of the source: nobody reads any more."""
+        if self.incoming is not None:
+            with self.gate:
+                self.incoming.close()
+
+    def end(self) -> None:
+        """Let go of what a lane that was stopped has, unless its thread is still at the source."""
+        if self.ahead:
+            return
+        if self.thread is not None:
+            self.thread.join()
+        if not self.ended:
+            self._close()
+            self.ended = True
+
+    def tell(self, *, away: bool) -> None:
+        """Say whether the thread is at its source, or waits.
+
+        Nobody is woken for it: an engine that waits for chunks would wake twice for each block that is read, and take
+        the GIL from the reader.  Who wants to know looks again after a while.
+        """
+        with self.news:
+            self.away = away
+
+    def take(self) -> int:
+        """Take over one scanned chunk; return the triples read for it."""
+        chunk = self.chunks[0]
+        self.scanned, self.times = chunk.scanned, chunk.times
+        self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
+        self.chunks.popleft()
+        return chunk.triples
+
+    def keys(self, doubt: Doubt, *, last: bool) -> np.ndarray:
+        """Return what its rows are merged by: the greatest end up to each.
+
+        An end whose clock was wrong does not count; rows whose end is doubted have no key yet, unless they are last.
+        """
+        ends, newest = self.rows[:, END], None if self.newest == BEFORE_ALL else self.newest
+        last = last or (self.ended and not self.chunks)
+        verdicts = doubt.verdicts(ends, newest, lateness=LONGEST, last=last) if len(ends) else None
+        self.doubted = 0
+        if verdicts is not None:
+            self.doubted = int(np.count_nonzero(verdicts == DOUBTED))
+            ends = np.where(verdicts == ACCEPTED, ends, self.newest)[: len(ends) - self.doubted]
+        return np.maximum(np.maximum.accumulate(ends), self.newest) if len(ends) else ends

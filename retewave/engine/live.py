@@ -1,0 +1,359 @@
+"""The networks that run: made when the queries change, poured into, swept.
+
+Data's way: rows in time order -> **networks** -> batches of matches.
+Whatever changes the queries marks the networks stale.  Before the next row a few changes make the young network anew
+(`retewave/engine/networks.py`), many the main one, of all queries; either takes over what the former ones' α-memories
+hold. Who asks for the network (`current`) gets one of all queries.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retewave.compiler.plan.shape import Listener
+from retewave.engine.datasets import Datasets
+from retewave.engine.fresh import joined, news, plain
+from retewave.engine.networks import Networks, are_few
+from retewave.engine.registry import Registry
+from retewave.engine.running import Running, build, load
+from retewave.engine.sweep import Sweep, rehearse
+from retewave.errors import LimitError
+from retewave.log import Tally, log
+from retewave.match import Matches
+from retewave.rete.counters import totals
+from retewave.rete.runtime import Options
+from retewave.rete.terms.acceptance import Acceptance
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words import layout as at
+from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.io.reading.position import Position
+
+__all__ = ["Live"]
+
+Held = Callable[[], list[np.ndarray]]
+
+SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
+_FEW = 16  # terms that no row accounts for are worth a sweep when they are one in so many
+_MANY_TIMES = 16  # a sweep that seems to be in vain is put off until the terms are so many times what the last one left
+_SETTLING = 1 << 8  # rows a query after which the young network's queries join the main one: until then it is cheaper
+_PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
+
+
+class Live:
+    """The network of a registry's queries.
+
+    Whoever calls a method holds the lock, but for readers' threads, which ask for `acceptance` only.
+    """
+
+    def __init__(self, terms: Terms, registry: Registry, datasets: Datasets, options: Options) -> None:
+        self.lock = threading.RLock()  # held while anything of an engine is read or changed
+        self.terms = terms  # the dictionary
+        self.registry = registry  # the queries
+        registry.network = self.current
+        self.datasets = datasets  # schema and static data
+        self.options = options  # what the user chose
+        self.networks: Networks | None = None  # none before they are first needed
+        self.started = False  # a triple of the stream has come
+        self.triples = 0  # rows poured
+        self.collected, self.shed = 0, 0  # rows, by networks before this one
+        self._shed_tally = Tally("%s of the oldest rows are dropped, as the bound on live rows is met")
+        self._rows_before = 0  # live rows when the last sweep began
+        self._rows_ahead = 0  # rows that were waiting then
+        self._generation = -1  # the registry's when the networks were made
+        self._settles = 0  # the number of rows poured at which the young network's queries join the main one
+        self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
+        self._known: set[int] = set()  # queries whose matches so far have been found
+        self.stated = joined([])  # what they have been found to match before the stream: plain output rows
+        self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
+        self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
+        self.events = 0  # event numbers taken so far
+        self.intervals = False  # an item was no instant, or may have been
+        self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
+        self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
+        self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
+        self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
+
+    def acceptance(self) -> Acceptance:
+        """Return which triples a reader may drop; readers' threads ask, and must never make a network."""
+        return (self.networks or Networks(self.current())).acceptance
+
+    @property
+    def running(self) -> Running | None:
+        """The main network, if there is one yet."""
+        return None if self.networks is None else self.networks.main
+
+    def current(self) -> Running:
+        """Return the one network of the queries as they are now; a new one is not loaded yet."""
+        if self.networks is None or self._generation != self.registry.generation or not self.networks.one:
+            self._renew()
+        assert self.networks is not None
+        return self.networks.main
+
+    def _follow(self) -> Networks:
+        """Return networks of the queries as they are now."""
+        networks, stale = self.networks, self._generation != self.registry.generation
+        if networks is None or (stale and not self._may_be_young(networks)):
+            self._renew()
+        elif stale:
+            self._renew_young(networks)
+        elif not networks.one and self.triples >= self._settles:
+            self._renew()
+        assert self.networks is not None
+        return self.networks
+
+    def _may_be_young(self, networks: Networks) -> bool:
+        """Tell whether the changes may be kept apart.
+
+        Before the stream all queries are planned at once; a bound is one network's, and so are counters.
+        """
+        planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
+        apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
+        return apart and are_few(len(planned ^ registered), len(planned))
+
+    def _renew_young(self, networks: Networks) -> None:
+        """Make the young network anew: of the queries that the main one lacks, if there are any."""
+        main, former = networks.main, networks.young
+        lacking = self.registry.queries.keys() - main.outcome.queries.keys()
+        gone = frozenset(main.outcome.queries.keys() - self.registry.queries.keys())
+        young = former
+        if lacking != (former.outcome.queries.keys() if former else set()):
+            young = self._loaded_young(networks, lacking) if lacking else None
+            if former is not None:
+                self._give_up(former)
+        self.networks, self._generation = Networks(main, young, gone), self.registry.generation
+        self._known = set(self.registry.queries)
+        self._settles = self.triples + self.networks.live_rows + _SETTLING * len(self.registry.queries)
+
+    def _loaded_young(self, networks: Networks, lacking: set[int]) -> Running:
+        """Return a network of some queries that begins with what the others' memories hold."""
+        for each in networks.all:
+            each.runtime.collect()
+        listeners = self.registry.listeners(sorted(lacking))
+        young = self._built(listeners, self.options, self.intervals or networks.main.runtime.has_ends)
+        if self._sweep is not None:
+            self._sweep.follow(networks.young, young)
+        self._found += self._new(list(load(young, self.terms, self.datasets.static, networks.all)), young)
+        for each in reversed(networks.all):
+            young.take_over(each)
+        return young
+
+    def _renew(self) -> None:
+        """Make one network of all queries, and keep the matches that new queries have in it for the next `pour`."""
+        self.leave_sweep()
+        began = time.perf_counter()
+        former, registry = () if self.networks is None else self.networks.all, self.registry
+        if any(each.runtime.has_ends for each in former):
+            self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
+        for each in former:
+            each.runtime.collect()  # else a new query would find what was only not yet collected
+        without_bound = replace(self.options, max_live_rows=0)
+        running = self._built(registry.listeners(), without_bound, self.intervals)
+        found = list(load(running, self.terms, self.datasets.static, former))
+        running.runtime.bound(self.options.max_live_rows)
+        if not former:
+            rehearse(running)
+        for each in reversed(former):  # the main one last: what it remembers goes further back
+            running.take_over(each)
+            self._give_up(each)
+        self._found += self._new(found, running)
+        self._known = set(registry.queries)
+        self.networks, self._generation = Networks(running), registry.generation
+        nodes, taken = len(running.lowered.network.nodes), 1000 * (time.perf_counter() - began)
+        log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
+
+    def _give_up(self, former: Running) -> None:
+        """Go on without a network."""
+        held = totals(former.runtime.arena)
+        self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
+        if self._sweep is not None:
+            self._sweep.follow(former, None)
+        former.leave()
+        self.terms.worthwhile = True  # what only the former one has used can go
+
+    def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> Running:
+        """Return a network for some queries, empty."""
+        queries = {each.number: self.registry.queries[each.number] for each in listeners}
+        schema, static = self.datasets.schema.network, self.datasets.static
+        return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
+
+    def _meet_interval(self) -> None:
+        """Make the network anew, with room for the ends of items: the first that is no instant has come."""
+        self.current()
+        self.intervals = True
+        self._renew()
+
+    def _new(self, found: list[np.ndarray], running: Running) -> list[np.ndarray]:
+        """Return what a new network's first output tells that was not told: before the stream, to every query."""
+        if self.triples == 0:
+            rows, outputs = joined(found), running.lowered.outputs
+            fresh = news(rows, self.stated, outputs)
+            self.stated = plain(rows, outputs)
+            return [fresh]
+        new = list(self.registry.queries.keys() - self._known)
+        return [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
+
+    def take_over(
+        self, waiting: np.ndarray, found: np.ndarray, stated: np.ndarray, counts: Mapping[str, Any]
+    ) -> Running:
+        """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
+        self.leave_sweep()
+        registry = self.registry
+        self.intervals = counts["intervals"]
+        running = self._built(registry.listeners(), self.options, self.intervals)
+        self.networks, self._generation, self._found = Networks(running), registry.generation, [found]
+        self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
+        self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
+        self.collected, self.shed = counts["collected"], counts["shed"]
+        return running
+
+    def pour(self, rows: np.ndarray, clock: Clock, came: int = 0) -> Iterator[list[Matches]]:
+        """Pour rows in time order; yield the matches of all queries, batch by batch.
+
+        What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
+        `came` is how many triples these rows are left of: what they have brought to the dictionary is swept, too.
+        """
+        self.wait(rows)
+        behind = self.triples + came
+        self._follow()  # a new network may have found something
+        if self._found:
+            yield from self._first_matches(clock)
+        while len(self.waiting):
+            networks = self._follow()
+            next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            outs, poured, said = networks.pour_some(next_rows, self.terms.values)
+            self._count(poured, networks.main)
+            if any(map(len, outs)):
+                found = networks.matches(outs, clock)
+                if found:  # what is refused in Python, or by DISTINCT, is nobody's
+                    yield self._noted(found)
+                yield from self._first_matches(clock)
+            elif said == at.INTERVAL:
+                self._meet_interval()
+            elif said == at.AT_LIMIT:
+                raise self._at_bound()
+            elif said == at.NEEDS_ARENA:
+                raise networks.main.runtime.full()
+            self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
+        if behind > self.triples:
+            self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _count(self, poured: int, running: Running) -> None:
+        """Note how many rows have gone in, and log what has left early."""
+        self.waiting = self.waiting[poured:]
+        self.triples += poured
+        if poured:
+            self.stated = self.stated[:0]
+        if self.options.shed:
+            self._shed_tally.told(self.shed + totals(running.runtime.arena).shed)
+
+    def wait(self, rows: np.ndarray) -> None:
+        """Let rows wait for the next pour, behind those that wait already."""
+        if len(rows):
+            self.waiting = np.concatenate([self.waiting, rows]) if len(self.waiting) else rows
+            self.started = True
+
+    def _at_bound(self) -> LimitError:
+        self.waiting = self.waiting.copy()
+        log.warning("the bound of %d live rows is met; %d triples wait", self.options.max_live_rows, len(self.waiting))
+        return LimitError(
+            f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "
+            "triples wait until it is made room",
+            hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
+        )
+
+    def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
+        """Yield what new queries have already matched: static data alone, or what the memories held."""
+        while self._found:
+            batches = self._follow().first_matches(self._found.pop(0), clock)
+            if batches:
+                yield self._noted(batches)
+
+    @property
+    def found(self) -> np.ndarray:
+        """Return the output rows that are yet to be reported, as one array."""
+        return joined(self._found)
+
+    def _noted(self, found: list[Matches]) -> list[Matches]:
+        for batch in found:
+            self._batches.add(batch)
+        if self._sweep is not None:
+            self._sweep.spare(found)
+        return found
+
+    @contextmanager
+    def reading(self, gate: threading.Lock, held: Held) -> Iterator[None]:
+        """Let the dictionary be swept only while the gate is shut, and spare what is held."""
+        with self.lock:
+            self._readings.append((gate, held))
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._readings.remove((gate, held))
+
+    def sweep(self) -> int:
+        """Reclaim the terms that nothing uses: no row, no pattern, no static data, no match that somebody holds."""
+        self.leave_sweep()
+        self.current().runtime.collect()
+        sweep = self._begun()
+        while not sweep.go_on(1 << 62):
+            continue
+        return sweep.freed
+
+    def leave_sweep(self) -> None:
+        """Give up a sweep that is under way."""
+        if self._sweep is not None:
+            self._sweep.leave()
+            self._sweep = None
+
+    def _sweep_on(self, work: int) -> None:
+        """Go on with the sweep that is under way, or begin one when it is due."""
+        if self._sweep is None and self.terms.due() and self._pays():
+            self._sweep = self._begun()
+            log.debug("a sweep of the dictionary begins, at %d terms", len(self.terms))
+        if self._sweep is not None and self._sweep.go_on(work):
+            log.debug("the sweep has ended: %d terms are reclaimed", self._sweep.freed)
+            self._sweep = None
+
+    def _pays(self) -> bool:
+        """Tell whether a sweep may find anything.
+
+        One that has found next to nothing tells how many terms the rows have use for.  While a window fills, rows and
+        terms grow alike; as long as there are no more terms than the rows account for, to go through them is in vain.
+        """
+        before = self._rows_before + self._rows_ahead
+        growth = (self._live_rows() + self._rows_ahead) / before if before else 1.0
+        unaccounted = len(self.terms) - self.terms.in_use(growth)
+        return self.terms.worthwhile or _FEW * unaccounted >= self.terms.passing or self.terms.due(_MANY_TIMES)
+
+    def _live_rows(self) -> int:
+        return 0 if self.networks is None else self.networks.live_rows
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let no reader scan meanwhile: its rows are where they can be told, and the dictionary does not grow."""
+        with ExitStack() as gates:
+            for gate, _ in self._readings:
+                gates.enter_context(gate)
+            yield
+
+    def _begun(self) -> Sweep:
+        """Begin a sweep."""
+        with self.standing_still():
+            waiting = [rows for _, held in self._readings for rows in held()]
+            waiting += [self.waiting, *(of() for of in self.holders)]
+            marks = self.terms.begin_sweep()
+        self._rows_before, self._rows_ahead = self._live_rows(), sum(map(len, waiting))
+        held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
+        return Sweep(self.terms, marks, self._follow().all, held, self._batches)

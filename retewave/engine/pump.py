@@ -1,0 +1,242 @@
+"""Readers into one stream: their rows are merged by time.
+
+Data's way: readers -> **merged rows** -> order -> network.
+Each reader has its lane (`retewave.engine.lanes`); what they have scanned and has not been taken yet is named by
+`held`.
+
+Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far, one
+wrong clock left out.
+Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
+scanned beside another.  However it ends, the threads end with it, and what was scanned ahead is handed over.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retewave.engine.lanes import Lane
+from retewave.engine.live import Live
+from retewave.engine.registry import Registry
+from retewave.engine.stats import Seconds
+from retewave.log import log
+from retewave.rete.words.rows import END, ROW_WIDTH, START
+from retewave.windows.doubt import FAR, Doubt
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+from retewave.windows.times import Clock
+
+if TYPE_CHECKING:
+    from retewave.io.reading.reader import Reader
+
+__all__ = ["Arrived", "pump"]
+
+SWITCH = 1e-4  # seconds
+EVENTS = 1 << 40  # event numbers that a reader may take
+_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
+PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """Rows of all readers up to some time."""
+
+    rows: np.ndarray  # input rows
+    triples: int  # triples read for them, refused ones included
+    clock: Clock  # how their times are told
+
+
+Keep = Callable[[Arrived], object]
+
+
+class _Pump:
+    """All lanes, and the merge of what they bring."""
+
+    def __init__(
+        self,
+        lanes: list[Lane],
+        news: threading.Condition,
+        doubt: Doubt,
+        lock: threading.RLock | None = None,
+        keep: Keep | None = None,
+    ) -> None:
+        self.lanes, self.news, self.doubt = lanes, news, doubt
+        self.lock = lock or threading.RLock()  # the engine's: nobody looks while rows go from a lane to who keeps them
+        self.keep = keep
+        timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
+        self.merging = len(lanes) > 1 and all(timed)
+        self.arriving = len(lanes) > 1 and not any(timed)
+        self.newest = BEFORE_ALL  # the latest arrival so far
+        self.handed = _NO_ROWS  # what was handed on last: it may not have come to the network yet
+
+    def arrivals(self) -> Iterator[Arrived]:
+        """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
+        while True:
+            self._wait()
+            if error := next((lane.error for lane in self.lanes if lane.error is not None), None):
+                yield from self.rest()
+                raise error
+            yield from self._taken([lane for lane in self.lanes if lane.chunks])
+            if all(lane.ended and not lane.chunks and not len(lane.rows) for lane in self.lanes):
+                return
+
+    def rest(self) -> Iterator[Arrived]:
+        """Stop the readers, and yield all that they have brought."""
+        self.stop()
+        yield from self._taken([lane for lane in self.lanes for _ in range(len(lane.chunks))], AFTER_ALL)
+
+    def _taken(self, lanes: Sequence[Lane], bound: int | None = None) -> Iterator[Arrived]:
+        """Take a chunk from each lane, and yield the rows that can go on, if there are any."""
+        with self.lock:
+            with self.news:
+                triples = sum(lane.take() for lane in lanes)
+                self.news.notify_all()
+            rows = self._merged(bound) if self.merging else self._all()
+            if not len(rows) and not triples:
+                return
+            arrived = Arrived(rows, triples, self.lanes[0].clock)
+            if self.keep is not None:
+                self.keep(arrived)
+        yield arrived
+        self.handed = _NO_ROWS
+
+    def _wait(self) -> None:
+        """Wait until there is something to do."""
+        with self.news:
+            self.news.wait_for(self._can_go_on)
+        for lane in self.lanes:
+            if lane.waits_for_reading:
+                lane.read()
+
+    def _can_go_on(self) -> bool:
+        if any(lane.error is not None for lane in self.lanes):
+            return True
+        if self.merging:
+            return all(lane.chunks or lane.ended or len(lane.rows) > lane.doubted for lane in self.lanes)
+        return any(lane.chunks or lane.waits_for_reading for lane in self.lanes) or all(
+            lane.ended for lane in self.lanes
+        )
+
+    def _all(self) -> np.ndarray:
+        rows = [lane.rows for lane in self.lanes if len(lane.rows)]
+        self.handed = rows[0] if len(rows) == 1 else np.concatenate([_NO_ROWS, *rows])
+        for lane in self.lanes:
+            lane.rows = lane.rows[:0]
+        return self._as_they_arrive(self.handed) if self.arriving else self.handed
+
+    def _as_they_arrive(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows of several readers in the order of their arrival; one that was overtaken arrives no earlier."""
+        rows = rows[np.argsort(rows[:, END], kind="stable")]
+        rows[:, START] = rows[:, END] = np.maximum(rows[:, END], self.newest)
+        self.newest = int(rows[-1, END]) if len(rows) else self.newest
+        return rows
+
+    def _merged(self, bound: int | None = None) -> np.ndarray:
+        """Take the rows that no reader can still go before, or those up to a bound, ordered by the greatest ends."""
+        keys = [lane.keys(self.doubt, last=bound is not None) for lane in self.lanes]
+        if bound is None:
+            bound = self._bound(keys)
+        counts = [int(np.searchsorted(of, bound, side="right")) for of in keys]
+        taken = np.concatenate([lane.rows[:count] for lane, count in zip(self.lanes, counts, strict=True)])
+        order = np.concatenate([of[:count] for of, count in zip(keys, counts, strict=True)])
+        self.handed = taken[np.argsort(order, kind="stable")]
+        for lane, of, count in zip(self.lanes, keys, counts, strict=True):
+            lane.newest = max(lane.newest, int(of[count - 1])) if count else lane.newest
+            lane.rows = lane.rows[count:]
+        return self.handed
+
+    def _bound(self, keys: list[np.ndarray]) -> int:
+        """Return the time that every reader has reached."""
+        open_ends = [
+            int(of[-1]) if len(of) else lane.newest
+            for lane, of in zip(self.lanes, keys, strict=True)
+            if not lane.ended or lane.chunks  # one that ended may have brought a last chunk that is not taken yet
+        ]
+        return min(open_ends, default=AFTER_ALL)
+
+    def held(self) -> list[np.ndarray]:
+        """Return the rows that have been scanned and not been poured, and what the readers' positions hold."""
+        scanned = [rows for lane in self.lanes for rows in (*(chunk.rows for chunk in tuple(lane.chunks)), *lane.ids())]
+        return [*scanned, *(lane.rows for lane in self.lanes), self.handed]
+
+    def stop(self) -> None:
+        """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
+        with self.news:
+            for lane in self.lanes:
+                lane.stopped = True
+            self.news.notify_all()
+            if any(lane.thread is threading.current_thread() for lane in self.lanes):  # an abandoned pump
+                return  # that is collected there
+            while any(lane.ahead and not lane.given_up for lane in self.lanes):
+                self.news.wait_for(lambda: not any(lane.ahead for lane in self.lanes), PATIENCE)
+                for lane in self.lanes:
+                    lane.given_up = lane.away and lane.ahead
+        for lane in self.lanes:
+            lane.end()
+
+
+class _QuickSwitches:
+    """Let threads hand the GIL over soon: a scanning thread needs it for microseconds, and would wait milliseconds.
+
+    Runs of several threads may overlap: the first one changes what is the process's, the last one restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs = 0  # under way
+        self._before = 0.0  # seconds
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._runs == 0:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before, SWITCH))
+            self._runs += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._runs -= 1
+            if self._runs == 0:
+                sys.setswitchinterval(self._before)
+
+
+_quick_switches = _QuickSwitches()
+
+
+def pump(
+    live: Live,
+    registry: Registry,
+    readers: Sequence[Reader],
+    seconds: Seconds,
+    keep: Keep | None = None,
+    doubt: Doubt | None = None,
+) -> Generator[Arrived, None, None]:
+    """Yield the rows of all readers; `keep` is given them before: also what was scanned ahead, when this is left early.
+
+    A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
+    """
+    gate, news = threading.Lock(), threading.Condition()
+    lanes: list[Lane] = []
+    with live.lock:
+        for reader in readers:
+            stream, alone = registry.stream_number(reader.stream), len(readers) == 1
+            lanes.append(Lane(reader, stream, live.events, news, gate, alone))
+            live.events += EVENTS
+        live.positions = lambda: tuple(lane.position(live) for lane in lanes)
+        live.current()  # the network is made here, not in the threads, which ask it what they may drop
+    of_all = _Pump(lanes, news, doubt or Doubt(FAR), live.lock, keep)
+    names = ", ".join(reader.name for reader in readers)
+    log.info("reading %s", names)
+    with live.reading(gate, of_all.held), _quick_switches:
+        try:
+            for lane in lanes:
+                lane.open(live, seconds)
+            yield from of_all.arrivals()
+        finally:
+            deque(of_all.rest(), maxlen=0)
+            log.info("no more is read of %s, at %d triples", names, sum(lane.scanned.triples for lane in lanes))

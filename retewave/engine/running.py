@@ -1,0 +1,200 @@
+"""From registered queries to a network that runs: plan, lower, load what is there before the stream.
+
+Changing the queries builds a new network and pours into it what the old one's α-memories hold; the network itself is
+never operated on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.lower import Lowered, lower
+from retewave.compiler.plan.identity import Identity, identities
+from retewave.compiler.plan.plan import AlphaTest, Plan, Table, atoms_of, make_plan
+from retewave.compiler.plan.shape import Listener, shapes_of
+from retewave.engine.deciding import Deciding
+from retewave.engine.node_states import node_states
+from retewave.engine.outcome import Outcome, Reports
+from retewave.engine.replay import facts_for
+from retewave.engine.stages import Reporting
+from retewave.engine.states import State, States, take_over
+from retewave.epsilon.atoms import Atom
+from retewave.epsilon.dispatch import Dispatch, routes
+from retewave.epsilon.network import Network as EpsilonNetwork
+from retewave.query import Query
+from retewave.rete.counters import totals
+from retewave.rete.facts import FACT_WIDTH, distinct_facts
+from retewave.rete.reports.cool_down import CoolDown
+from retewave.rete.reports.distinct import Support
+from retewave.rete.runtime import Options, Runtime
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import OBJECT, PREDICATE
+from retewave.windows.intervals import STATIC_END, STATIC_START
+
+__all__ = ["Running", "build", "fed_atoms", "load", "static_facts"]
+
+
+@dataclass
+class Running:
+    """A network that runs, with what is needed to read its output."""
+
+    lowered: Lowered  # the plan and its records
+    dispatch: Dispatch  # how ε led to the tables
+    runtime: Runtime  # the arrays
+    programs: Programs  # its filters, and the constants that it keeps in the dictionary
+    outcome: Outcome  # what makes matches of output rows
+    acceptance: Acceptance  # which triples a reader may drop
+    streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.lowered.plan
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """No output rows."""
+        return self.runtime.nothing
+
+    @cached_property
+    def identities(self) -> list[Identity]:
+        """The identities of the plan's producers."""
+        return identities(self.plan, self.streams)
+
+    @cached_property
+    def states(self) -> States:
+        """What is remembered that the rows do not tell, by identity."""
+        return self._nodes | self.outcome.states(self.outcome.queries)
+
+    @cached_property
+    def _nodes(self) -> dict[str, State]:
+        return node_states(self.lowered, self.runtime, lambda: self.identities)
+
+    def take_over(self, former: Running) -> None:
+        """Remember what nodes and queries remembered in another network.
+
+        A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
+        """
+        take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+
+    def advance(self) -> None:
+        """Forget what states need no more."""
+        now = totals(self.runtime.arena).now
+        for state in self.states.values():
+            state.advance(now)
+
+    def leave(self) -> None:
+        """Give it up: the constants of its queries are no longer its."""
+        self.programs.leave()
+
+
+def build(
+    listeners: Iterable[Listener],
+    queries: Mapping[int, Query],
+    network: EpsilonNetwork,
+    terms: Terms,
+    static: np.ndarray,
+    options: Options,
+    intervals: bool,
+    streams: Mapping[str, int],
+) -> Running:
+    """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
+    listeners = tuple(listeners)
+    shapes = shapes_of(listeners)
+    atoms = atoms_of(shapes)
+    dispatch = routes(atoms, network)
+    fed = fed_atoms(static, dispatch, terms)
+    plan = make_plan(shapes, fed.__contains__)
+    programs = Programs(terms)
+    lowered = lower(plan, dispatch, programs, intervals)
+    runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
+    deciding = Deciding(terms, runtime, programs, lowered.outputs)
+    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
+    return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
+
+
+def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
+    """Return the report stages of the queries that have some."""
+    return {
+        each.number: (_reporting(queries[each.number], each.width),)
+        for each in listeners
+        if queries[each.number].parsed.distinct
+    }
+
+
+def _reporting(query: Query, width: int) -> Reporting:
+    """Return the stage of a DISTINCT query with a window of some width."""
+    on, keys = query.parsed.on, [query.columns.index(name) for name in query.compared]
+    if on is None or on.within is None:
+        return Reporting(Support.empty(len(keys), width), keys)
+    return Reporting(CoolDown.empty(len(keys), on.within, on.most), keys)
+
+
+def load(running: Running, terms: Terms, static: np.ndarray, former: Sequence[Running] = ()) -> Iterator[np.ndarray]:
+    """Pour in what is there before the stream: inline tables, static data, what former networks' memories hold."""
+    runtime = running.runtime
+    for number, producer in enumerate(running.plan.producers):
+        if isinstance(producer, Table):
+            for row in producer.rows:
+                ids = tuple(running.programs.id(text) for text in row)
+                yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
+    yield from runtime.pour_facts(static_facts(running, terms, static), terms.values)
+    sources = [(each.lowered, each.runtime) for each in former]
+    yield from runtime.pour_facts(facts_for(running.lowered, sources, terms), terms.values)
+
+
+def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
+    """Return the atoms that static data, or the schema itself, gives something to."""
+    atoms = dispatch.reduction.atoms
+    fed = {atoms[fact.atom] for fact in dispatch.facts}
+    if len(static) == 0:
+        return frozenset(fed)
+    objects: dict[int, set[int]] = {
+        int(p): set(np.unique(static[static[:, PREDICATE] == p, OBJECT]).tolist())
+        for p in np.unique(static[:, PREDICATE])
+    }
+    for (_, predicate, object_), found in dispatch.table.items():
+        there = objects.get(terms.find(predicate), set()) if predicate is not None else {0}
+        if there and (object_ is None or predicate is None or terms.find(object_) in there):
+            fed.update(atoms[route.atom] for route in found)
+    return frozenset(fed)
+
+
+def static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarray:
+    """Return the facts of static data and of the schema, each once."""
+    given = running.runtime.static_facts(static, terms.values)
+    lowered = running.lowered
+    atoms = running.dispatch.reduction.atoms
+    tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
+    for number, producer in enumerate(running.plan.producers):
+        if isinstance(producer, AlphaTest):
+            tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
+    stated = [
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(running.programs.id(text) for text in fact[1:]), 0]
+        for fact in running.dispatch.facts
+        for alpha, test in tests.get(atoms[fact.atom], ())
+        if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+    ]
+    facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
+    return facts[: distinct_facts(facts)]
+
+
+def _acceptance(lowered: Lowered) -> Acceptance:
+    """Return which triples can reach some α test."""
+    keys = lowered.network.keys
+    everything = any(p == 0 for _, p, _ in keys)
+    size = 1 + max((max(p, o) for _, p, o in keys), default=0)
+    predicates, objects = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
+    for _, p, o in keys:
+        if o:
+            objects[o] = 1
+            predicates[p] = predicates[p] or ACCEPT_OBJECT
+        else:
+            predicates[p] = ACCEPT
+    return Acceptance(int(everything), predicates, objects)

@@ -1,0 +1,93 @@
+"""What an engine shows of itself: its plan, its network as a graph and as a picture, and why a match did not come.
+
+Where it stands: beside data's way; nothing here changes what is found.
+Invariant: the engine's state is locked while it is looked at.
+Left out: counts (`retewave.engine.stats`), and what makes the reports.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from retewave.engine.datasets import Datasets
+from retewave.engine.live import Live
+from retewave.errors import UsageError
+from retewave.query import Query
+
+if TYPE_CHECKING:
+    import networkx
+
+    from retewave.engine.engine import Engine
+    from retewave.viz.draw.dot import Drawing
+    from retewave.viz.draw.render import PictureFormat
+    from retewave.viz.explain.shards import ShardPlan
+    from retewave.why_not.answer import WhyNot
+
+__all__ = ["Shown"]
+
+
+class Shown:
+    """The part of an engine that shows it."""
+
+    datasets: Datasets
+    live: Live
+    lock: threading.RLock
+
+    def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
+        """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
+        from retewave.viz.explain.shards import explain_shares
+        from retewave.viz.explain.text import explain, explain_data
+
+        if format not in ("text", "json"):
+            raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
+        with self.lock:
+            running = self.live.current()
+            plan = None if shards is None else self._shard_plan(shards)
+            if format == "text":
+                return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
+            data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    def _shard_plan(self, shards: int) -> ShardPlan:
+        from retewave.spark.spread import spread
+
+        return spread(cast("Engine", self), shards)[1]
+
+    def graph(self) -> networkx.MultiDiGraph:
+        """Return the network as a graph: nodes and links with what is known of them (`retewave.viz.draw.graph`)."""
+        from retewave.viz.draw.graph import graph
+
+        with self.lock:
+            return graph(self.live.current())
+
+    def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
+        """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
+        from retewave.viz.draw.dot import draw
+        from retewave.viz.draw.render import render
+
+        with self.lock:
+            drawn = draw(self.live.current(), drawing, network=self.datasets.schema.network)
+        return render(drawn, format)
+
+    def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
+        """Say why a query has not matched a binding that was expected; print the answer, or take its fields."""
+        from retewave.why_not.ask import why_not
+
+        with self.lock:
+            return why_not(cast("Engine", self), query, binding)
+
+    def _repr_html_(self) -> str:
+        from retewave.notebook import of_engine
+
+        with self.lock:
+            return of_engine(cast("Engine", self))
+
+    def _repr_svg_(self) -> str | None:
+        from retewave.notebook import drawn
+
+        with self.lock:
+            return drawn(cast("Engine", self))

@@ -1,0 +1,159 @@
+"""What is going on in an engine, in numbers: what went in, what is kept, what came out, and the seconds it took.
+
+Where it stands: beside data's way.  The engine and its readers keep the counts; this module only gathers them.
+Invariant: the result is JSON, with the same keys and types at any time; unknown is 0.
+With `Engine(stats=True)` the counts by memory and by join are there too, as `network`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from retewave.rete.counters import totals
+
+if TYPE_CHECKING:
+    from retewave.engine.engine import Engine
+
+__all__ = ["Seconds", "peak_rss_bytes", "stats"]
+
+Step = TypeVar("Step")
+
+
+class Seconds:
+    """Seconds that an engine has worked; `with` it, the total runs.
+
+    >>> seconds = Seconds()
+    >>> with seconds:
+    ...     list(seconds.timed("match", iter("ab")))
+    ['a', 'b']
+    >>> 0 < seconds.match < seconds.total
+    True
+    """
+
+    def __init__(self) -> None:
+        self.read = 0.0  # spent scanning, added up over readers; in threads it runs beside the matching
+        self.match = 0.0  # spent matching
+        self._total = 0.0  # of what has ended
+        self._since = 0.0  # when what runs began
+        self._depth = 0  # how many runs and pushes are under way
+        self._lock = threading.Lock()  # two readers add to `read`, and runs of several threads begin and end
+
+    @property
+    def total(self) -> float:
+        """Wall time of runs and pushes, of what the caller did with the matches meanwhile, too."""
+        return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
+
+    def begin(self) -> None:
+        """Let the total run."""
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.perf_counter()
+            self._depth += 1
+
+    def end(self) -> None:
+        """Let the total stand, if nothing else is under way."""
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._total += time.perf_counter() - self._since
+
+    def __enter__(self) -> Seconds:
+        self.begin()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def timed(self, part: Literal["read", "match"], steps: Iterator[Step]) -> Generator[Step, None, None]:
+        """Iterate, and add the time that each step takes."""
+        lock, clock = self._lock, time.perf_counter
+        while True:
+            started = clock()
+            try:
+                step = next(steps)
+            except StopIteration:
+                return
+            finally:
+                spent = clock() - started
+                with lock:
+                    setattr(self, part, getattr(self, part) + spent)
+            yield step
+
+
+def stats(engine: Engine) -> dict[str, Any]:
+    """Return counts of what went in, what is kept and what came out.
+
+    >>> from retewave import Engine
+    >>> engine = Engine()
+    >>> query = engine.register("SELECT ?x WHERE { ?x a ?class }", name="typed")
+    >>> _ = engine.push(("http://e/x", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "http://e/c"), time=0)
+    >>> found = stats(engine)
+    >>> found["triples"], found["matches"]
+    (1, {'typed': 1})
+    """
+    seconds = engine.seconds
+    total = seconds.total
+    return {
+        "triples": engine.triples,
+        "malformed": sum(reader.counters.malformed for reader in engine.readers),
+        "untimed": sum(reader.counters.untimed for reader in engine.readers),
+        "late": engine.order.late,
+        "future": engine.order.future,
+        "matches": {query.name: query.matched for query in engine.queries},
+        **_of_reports(engine),
+        "unreturned": engine.telling.unreturned,
+        "dropped": engine.dropped,
+        "seconds": {"total": total, "read": seconds.read, "match": seconds.match},
+        "triples_per_second": engine.triples / total if total else 0.0,
+        "peak_rss_bytes": peak_rss_bytes(),
+        "terms": len(engine.terms),
+        **_of_network(engine),
+        **_counted(engine),
+    }
+
+
+def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
+    """Return what DISTINCT did not report, and how many things it remembers, by query."""
+    running = engine.live.running
+    found = {} if running is None else {query.name: running.outcome.counts(query.number) for query in engine.queries}
+    return {
+        part: {name: counts[part] for name, counts in found.items() if counts} for part in ("suppressed", "remembered")
+    }
+
+
+def _counted(engine: Engine) -> dict[str, Any]:
+    """Return what the network counts by memory and by join, if it was told to."""
+    running = engine.live.running
+    if running is None or not engine.live.options.stats:
+        return {}
+    from retewave.viz.explain.counts import counts
+
+    return {"network": counts(running)}
+
+
+def _of_network(engine: Engine) -> dict[str, int]:
+    """Return the counts of the network's arrays."""
+    live = engine.live
+    found = {"live_rows": 0, "static_rows": 0, "collected": live.collected, "shed": live.shed, "arena_bytes": 0}
+    for each in () if live.networks is None else live.networks.all:
+        held = totals(each.runtime.arena)
+        found["live_rows"] += held.live
+        found["static_rows"] += held.static
+        found["collected"] += held.collected
+        found["shed"] += held.shed
+        found["arena_bytes"] += held.used_bytes
+    return found
+
+
+def peak_rss_bytes() -> int:
+    """Return the most memory that this process has held; 0 where the system does not tell."""
+    try:
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:  # Windows has no such module
+        return 0
+    peak = getrusage(RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,110 @@
+"""A sweep of the dictionary, a slice at a time: reclaim the terms that nothing uses while the stream goes on.
+
+Where it stands: beside data's way; `retewave.engine.live` begins one when the terms have doubled, and lets it do a
+little after each batch of rows.  It goes through all rows, then through the matches that somebody still holds, then
+through all terms but the pinned ones at their beginning.
+
+Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
+is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
+whatever it stores, and whoever makes matches tells of them (`spare`): their rows may go before it is their turn.
+Left out: when to sweep, and keeping readers out while one begins (`retewave.engine.live`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from retewave.engine.running import Running
+from retewave.match import Matches
+from retewave.rete.terms.dictionary import Terms
+
+__all__ = ["Sweep", "rehearse"]
+
+
+class Sweep:
+    """A sweep that is under way."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
+        networks: Iterable[Running],
+        held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there are not above zero
+        matches: Iterable[Matches],
+    ) -> None:
+        self.freed = 0  # terms reclaimed so far
+        self._terms, self._networks = terms, list(networks)
+        self._matches = list(matches)  # yet to be gone through, before what they hold is reclaimed
+        self._marking = True
+        self._next = terms.first_passing()  # the term to come to next
+        self._marks = marks
+        for ids in held:
+            marks[np.maximum(ids, 0)] = 1
+        for each in self._networks:
+            each.runtime.begin_marking(marks)
+
+    def go_on(self, work: int) -> bool:
+        """Do so much work, counted in rows, matches and terms; say whether all is done."""
+        if self._marking:
+            work = self._mark(work)
+        if self._marking:
+            return False
+        self._forget(self._terms.reclaim(self._next, work))
+        self._next += work
+        if self._next < len(self._marks):
+            return False
+        self._terms.end_sweep()
+        return True
+
+    def spare(self, matches: Iterable[Matches]) -> None:
+        """Spare what matches hold that are made while it is under way."""
+        if self._marking:
+            self._matches += matches
+
+    def follow(self, leaves: Running | None, joins: Running | None) -> None:
+        """Go on with another network in place of one; what it takes over of the other is yet to be poured into it."""
+        self._networks = [each for each in self._networks if each is not leaves]
+        if joins is not None:
+            self._networks.append(joins)
+            if self._marking:
+                joins.runtime.begin_marking(self._marks)
+
+    def leave(self) -> None:
+        """Give it up: what is not reclaimed yet stays until the next sweep."""
+        for each in self._networks:
+            each.runtime.end_marking()
+        self._terms.leave_sweep()
+
+    def _mark(self, work: int) -> int:
+        """Mark what rows and matches hold, and what states remember; return the work that is left."""
+        for each in self._networks:
+            work = each.runtime.mark_some(work)
+        while work > 0 and self._matches:
+            batch = self._matches.pop()
+            batch.outlast(self._marks)
+            work -= len(batch)
+        if work > 0:
+            for each in self._networks:
+                each.advance()
+                for state in each.states.values():
+                    state.mark(self._marks)
+                each.runtime.end_marking()
+            self._marking = False
+        return work
+
+    def _forget(self, freed: np.ndarray) -> None:
+        """Forget what filters said of terms whose ids will be others'."""
+        for each in self._networks:
+            memo = each.runtime.memo
+            memo[:, freed[freed < memo.shape[1]]] = 0
+        self.freed += len(freed)
+
+
+def rehearse(running: Running) -> None:
+    """Sweep and grow a dictionary of one term, so that the kernels for it are loaded before the stream begins."""
+    terms = Terms(seed=0)
+    terms.intern(b"_:term")
+    terms.reserve(1 << 21, 1 << 15)
+    Sweep(terms, terms.begin_sweep(), (running,), (), ()).go_on(1 << 20)

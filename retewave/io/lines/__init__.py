@@ -1,0 +1,1 @@
+"""N-Triples and N-Quads, scanned by kernels."""

@@ -1,0 +1,531 @@
+"""Scan lines of N-Triples or N-Quads into rows of ids.
+
+Data's way: blocks of whole lines -> **raw rows** -> times and events (retewave/io/times/times.py) -> network.
+A raw row's START is the ordinal of its statement in the document, or the place of its line there, and its END the id
+of its graph; the reader puts times there afterwards.
+Invariant: every line is either blank, a comment, a statement (counted) or malformed (counted, and noted while
+there is room); nothing of a line is interned before all of it is known to be well formed and accepted.
+Left out: cutting the input into whole lines (retewave/io/lines/lines.py).
+"""
+
+from __future__ import annotations
+
+from retewave.io.lines import reasons as why
+from retewave.io.lines.characters import decode
+from retewave.io.lines.terms import (
+    FAULT,
+    GRAPH,
+    LINE_CELLS,
+    OBJECT,
+    PLACE,
+    PREDICATE,
+    REASON,
+    SUBJECT,
+    WRITTEN,
+    blank,
+    blanks_end,
+    fault,
+    iri,
+    literal,
+)
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
+from retewave.rete.terms.table import (
+    fetch_slot,
+    fetch_span,
+    fetch_text,
+    find_bytes,
+    find_hashed,
+    has_room,
+    hash_for,
+    intern_bytes,
+    intern_hashed,
+)
+from retewave.rete.words import rows as columns
+from retewave.rete.words.bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
+from retewave.rete.words.jit import inlined, kernel
+
+__all__ = [
+    "AT",
+    "BASE",
+    "BATCH",
+    "BEHIND",
+    "DONE",
+    "EVENTS",
+    "EVERYTHING",
+    "FAULTS",
+    "FAULT_WIDTH",
+    "FULL",
+    "GATHERED",
+    "GRAPHS",
+    "GRAPH_NOW",
+    "G_CELLS",
+    "IGNORE_GRAPHS",
+    "JOB_CELLS",
+    "KEEP_GRAPHS",
+    "KNOWN",
+    "KNOWN_COUNT",
+    "K_CELLS",
+    "LIMIT",
+    "LINE",
+    "MALFORMED",
+    "NEED",
+    "NOTED",
+    "NO_GRAPHS",
+    "NO_ROOM",
+    "OBJECTS",
+    "OBJECT_COUNT",
+    "ONLY_FOR_TIME",
+    "PLACES",
+    "PREDICATES",
+    "PREDICATE_COUNT",
+    "RAISED",
+    "RAISING",
+    "ROWS",
+    "ROW_COUNT",
+    "ROW_ROOM",
+    "SCRATCH",
+    "SIEVE",
+    "SIEVE_MASK",
+    "SKIP_LF",
+    "STATEMENTS",
+    "STREAM",
+    "TERMS",
+    "TIME_PREDICATE",
+    "scan",
+]
+
+# How a scan ends.
+DONE = 0  # the block is used up
+FULL = 1  # there is no room for another row
+NO_ROOM = 2  # the dictionary must grow by NEED bytes before the line at AT
+RAISED = 3  # the line at AT is malformed, and RAISING was asked for
+MORE = 4  # not yet: a batch of statements is gathered
+
+# The cells of a job begin with those of its line (retewave/io/lines/terms.py); a job is a scan's whole state.
+AT = LINE_CELLS  # the address of the next byte to scan
+LIMIT = LINE_CELLS + 1  # the address behind the last line
+BASE = LINE_CELLS + 2  # the address of the block, for places of faults
+LINE = LINE_CELLS + 3  # the number of the line at AT, from 1
+SKIP_LF = LINE_CELLS + 4  # 1: the last block ended with a CR, so a LF now belongs to that line's end
+STATEMENTS = LINE_CELLS + 5  # how many well-formed statements there were
+MALFORMED = LINE_CELLS + 6  # how many malformed lines
+RAISING = LINE_CELLS + 7  # 1: stop at the first of them
+FAULTS = LINE_CELLS + 8  # the address of the faults: line, reason, the line's start, the fault's place
+NOTED = LINE_CELLS + 9  # how many faults are written there
+FAULT_ROOM = LINE_CELLS + 10  # how many fit
+ROWS = LINE_CELLS + 11  # the address of the rows
+ROW_COUNT = LINE_CELLS + 12  # how many are written there
+ROW_ROOM = LINE_CELLS + 13  # how many fit
+STREAM = LINE_CELLS + 14  # what goes into their STREAM
+SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes: a batch's terms as rewritten, at most 256 longer a line
+TERMS = LINE_CELLS + 16  # the address of the dictionary
+NEED = LINE_CELLS + 17  # bytes of text that it must take
+EVERYTHING = LINE_CELLS + 18  # the acceptance: its three fields, arrays as address and length
+PREDICATES = LINE_CELLS + 19
+PREDICATE_COUNT = LINE_CELLS + 20
+OBJECTS = LINE_CELLS + 21
+OBJECT_COUNT = LINE_CELLS + 22
+GRAPHS = LINE_CELLS + 23  # what is done with a fourth term: see below
+GRAPH_NOW = LINE_CELLS + 24  # the last statement's graph: its id, 0 for the default graph, -1 if it has no id
+EVENTS = LINE_CELLS + 25  # the number of the last event
+RUN_START = LINE_CELLS + 26  # the ordinal of the statement that began it
+TIME_PREDICATE = LINE_CELLS + 27  # the id of the predicate that tells an event's time, never refused; 0: none
+LAST = LINE_CELLS + 28  # the last subject: its address, its size (0: there is none), its id
+PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
+BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
+GATHERED = LINE_CELLS + 33  # the address of the statements whose terms are yet to be interned: their G_* cells
+GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows are yet to be written
+GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
+KNOWN = LINE_CELLS + 36  # the address of the predicates met in the block: their K_* cells; the first place stays empty
+KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
+FORESEEN = LINE_CELLS + 38  # of the one that the line's predicate was found to be, 0: of none
+SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted objects lead to
+SIEVE_MASK = LINE_CELLS + 40  # what is left of a hash to name a bit
+JOB_CELLS = LINE_CELLS + 41
+
+# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's, and its raw row.
+G_SUBJECT, G_OBJECT, G_ROW, G_CELLS = 0, 3, 6, 6 + columns.ROW_WIDTH
+
+# A predicate met in the block.  Whoever writes a subject's statements mostly keeps to one order, so each predicate is
+# compared with the one that followed the last one before: if it is that, it need not be scanned, hashed or looked up.
+K_AT, K_SIZE = 0, 1  # where its text is in the block, and its size; 0: nothing is here
+K_ID = 2  # 0 if the dictionary does not have it
+K_NEXT = 3  # the address of the predicate that followed it the last time
+K_CELLS = 4
+KNOWN_COUNT = 64  # places, a power of two; a predicate whose hash leads to a place takes it
+
+BATCH = 32  # statements gathered before the first is interned, so that what the look-ups need is on its way
+
+FAULT_WIDTH = 4
+
+# What is done with a fourth term.
+NO_GRAPHS = 0  # it is an error (N-Triples)
+IGNORE_GRAPHS = 1  # it is read and forgotten (static data)
+KEEP_GRAPHS = 2  # statements that follow each other in one named graph are an event
+
+ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
+
+
+@inlined
+def _node(job: Address, span: Address, at: Address, reason: int) -> Address:
+    """Scan an IRI or a blank node."""
+    if byte(at) == 60:
+        return iri(job, span, at)
+    return blank(job, span, at) if byte(at) == 95 else fault(job, reason, at)
+
+
+@inlined
+def _subject(job: Address, at: Address) -> Address:
+    """Scan the subject.  An IRI is first compared with the last one: statements come grouped by subject."""
+    last, size = cell(job, LAST), cell(job, LAST + 1)
+    if byte(at) == 60 and size > 0 and at + size <= cell(job, LIMIT) and same(last, at, size):
+        set_cell(job + SUBJECT, 0, last)
+        set_cell(job + SUBJECT, 1, size)
+        return at + size
+    return _node(job, job + SUBJECT, at, why.NO_SUBJECT)
+
+
+@inlined
+def _predicate(job: Address, at: Address) -> Address:
+    """Scan the predicate, unless it is the one that is foreseen."""
+    known = cell(cell(job, KNOWN_NOW), K_NEXT)
+    size = cell(known, K_SIZE)
+    if size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size):
+        set_cell(job, FORESEEN, known)
+        set_cell(job + PREDICATE, 0, at)
+        set_cell(job + PREDICATE, 1, size)
+        return at + size
+    set_cell(job, FORESEEN, 0)
+    return iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+
+
+@inlined
+def _graph(job: Address, at: Address) -> Address:
+    """Scan the fourth term, if there is one, and what blanks follow it."""
+    set_cell(job + GRAPH, 1, 0)
+    if byte(at) == 46:
+        return at
+    if cell(job, GRAPHS) == NO_GRAPHS:
+        return fault(job, why.NO_GRAPH_HERE if byte(at) == 60 or byte(at) == 95 else why.NO_DOT, at)
+    end = _node(job, job + GRAPH, at, why.NO_DOT)
+    return blanks_end(end) if end != FAULT else FAULT
+
+
+@inlined
+def _terms(job: Address, at: Address) -> Address:
+    """Scan the terms of a statement: return the address where its dot should be."""
+    at = _subject(job, at)
+    if at == FAULT:
+        return FAULT
+    at = _predicate(job, blanks_end(at))
+    if at == FAULT:
+        return FAULT
+    at = blanks_end(at)
+    at = literal(job, job + OBJECT, at) if byte(at) == 34 else _node(job, job + OBJECT, at, why.NO_OBJECT)
+    return _graph(job, blanks_end(at)) if at != FAULT else FAULT
+
+
+@kernel
+def _comment_end(job: Address, at: Address) -> Address:
+    """Return the address of the line's end behind a comment, which has to be valid UTF-8."""
+    while True:
+        step = first_string_stop(at)
+        at += step
+        if step == BLOCK:
+            continue
+        if byte(at) == 10 or byte(at) == 13:
+            return at
+        _, length = decode(at)
+        if length == 0:
+            return fault(job, why.BAD_UTF8, at)
+        at += length
+
+
+@inlined
+def _rest(job: Address, at: Address) -> Address:
+    """Return the address of the line's end, before which there may be blanks and a comment."""
+    at = blanks_end(at)
+    if byte(at) == 10 or byte(at) == 13:
+        return at
+    return _comment_end(job, at) if byte(at) == 35 else fault(job, why.TRAILING, at)
+
+
+@inlined
+def _statement(job: Address, at: Address) -> Address:
+    """Scan a statement and what may follow it: return the address of the line's end."""
+    dot = _terms(job, at)
+    if dot == FAULT:
+        return FAULT
+    return _rest(job, dot + 1) if byte(dot) == 46 else fault(job, why.NO_DOT, dot)
+
+
+@kernel
+def _find(job: Address, span: Address) -> int:
+    return find_bytes(cell(job, TERMS), cell(span, 0), cell(span, 1))
+
+
+@kernel
+def _intern(job: Address, span: Address) -> int:
+    return intern_bytes(cell(job, TERMS), cell(span, 0), cell(span, 1))
+
+
+@inlined
+def _accepts(job: Address, predicate: int) -> bool:
+    """Tell whether a statement with the predicate can matter, without interning anything."""
+    if cell(job, EVERYTHING):
+        return True
+    if predicate == 0 or predicate >= cell(job, PREDICATE_COUNT):
+        return False
+    answer = byte(cell(job, PREDICATES) + predicate)
+    if answer != ACCEPT_OBJECT:
+        return answer == ACCEPT
+    at, size = cell(job + OBJECT, 0), cell(job + OBJECT, 1)
+    hashed = hash_for(cell(job, TERMS), at, size)
+    bit = hashed & cell(job, SIEVE_MASK)
+    if byte(cell(job, SIEVE) + (bit >> 3)) >> (bit & 7) & 1 == 0:
+        return False
+    value = find_hashed(cell(job, TERMS), at, size, hashed)
+    return 0 < value < cell(job, OBJECT_COUNT) and byte(cell(job, OBJECTS) + value) != 0
+
+
+@kernel
+def _enter_graph(job: Address, taken: bool) -> None:
+    """Note which graph the statement is in, and a new event when that is another one than before."""
+    graph = 0
+    if cell(job + GRAPH, 1) > 0:
+        graph = _intern(job, job + GRAPH) if taken else _find(job, job + GRAPH)
+        graph = graph if graph > 0 else -1
+    if graph == cell(job, GRAPH_NOW) and graph >= 0:
+        return
+    set_cell(job, GRAPH_NOW, graph)
+    set_cell(job, RUN_START, cell(job, STATEMENTS))
+    if graph > 0:
+        set_cell(job, EVENTS, cell(job, EVENTS) + 1)
+
+
+@inlined
+def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
+    """Gather what is known of the statement's raw row before its subject and object have ids."""
+    row = cell(job, GATHERED) + 8 * (G_CELLS * cell(job, GATHERED_COUNT) + G_ROW)
+    set_cell(row, columns.PREDICATE, predicate)
+    graph = cell(job, GRAPH_NOW)
+    ordinal = cell(job, RUN_START if graph else STATEMENTS)
+    place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
+    set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
+    set_cell(row, columns.END, graph)
+    set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
+    set_cell(row, columns.STREAM, cell(job, STREAM) if accepted else ONLY_FOR_TIME)
+    set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + 1)
+
+
+@inlined
+def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
+    """Put a term off: note it with its hash, and have its slot of the dictionary on its way."""
+    hashed = hash_for(cell(job, TERMS), at, size)
+    fetch_slot(cell(job, TERMS), hashed)
+    set_cell(term, 0, at)
+    set_cell(term, 1, size)
+    set_cell(term, 2, hashed)
+
+
+@inlined
+def _gather_terms(job: Address) -> None:
+    """Put the statement's subject and object off; statements come grouped by subject, so it is often the last one."""
+    gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
+    at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
+    if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
+        set_cell(gathered, G_SUBJECT + 1, 0)
+    else:
+        _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
+    set_cell(job, LAST, at)
+    set_cell(job, LAST + 1, size)
+    _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) + 1)
+    set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
+
+
+@inlined
+def _has_room(job: Address) -> bool:
+    """Tell whether the dictionary can take all terms of the line, behind those that were gathered."""
+    size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
+    set_cell(job, NEED, size)
+    return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 2 * cell(job, GATHERED_COUNT))
+
+
+@kernel
+def _looked_up(job: Address) -> Address:
+    """Look the line's predicate up: return the place that it has, or takes."""
+    at, size = cell(job + PREDICATE, 0), cell(job + PREDICATE, 1)
+    hashed = hash_for(cell(job, TERMS), at, size)
+    known = cell(job, KNOWN) + 8 * K_CELLS * (1 + (hashed & (KNOWN_COUNT - 1)))
+    if size != cell(known, K_SIZE) or not same(cell(known, K_AT), at, size):
+        in_block = cell(job, BASE) <= at < cell(job, LIMIT)  # what was rewritten is written over soon
+        set_cell(known, K_AT, at)
+        set_cell(known, K_SIZE, size if in_block else 0)
+        set_cell(known, K_ID, find_hashed(cell(job, TERMS), at, size, hashed))
+        set_cell(known, K_NEXT, cell(job, KNOWN))
+    set_cell(cell(job, KNOWN_NOW), K_NEXT, known)
+    return known
+
+
+@inlined
+def _take(job: Address) -> bool:
+    """Gather a well-formed statement if it is accepted; False if the dictionary lacks room for that."""
+    known = cell(job, FORESEEN)
+    if known == 0:
+        known = _looked_up(job)
+    set_cell(job, KNOWN_NOW, known)
+    predicate = cell(known, K_ID)
+    accepted = _accepts(job, predicate)
+    taken = accepted or (predicate != 0 and predicate == cell(job, TIME_PREDICATE))
+    if taken and not _has_room(job):
+        return False
+    if cell(job, GRAPHS) == KEEP_GRAPHS:
+        _enter_graph(job, taken)
+    if taken:
+        if predicate == 0:
+            predicate = _intern(job, job + PREDICATE)
+            set_cell(known, K_ID, predicate)
+        _begin_row(job, predicate, accepted)
+        _gather_terms(job)
+    set_cell(job, STATEMENTS, cell(job, STATEMENTS) + 1)
+    return True
+
+
+@inlined
+def _fetch_gathered(job: Address) -> None:
+    """Have all that the look-ups need on its way: where the texts are, then the texts."""
+    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    for i in range(count):
+        fetch_span(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+    for i in range(count):
+        fetch_text(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+
+
+@inlined
+def _intern_gathered(job: Address) -> None:
+    """Give the gathered statements' rows their subjects and objects, and write them.
+
+    Who read the array's last rows did so on another core, perhaps one with a cache of its own.  A store to what is in
+    that cache waits until it is there no more, and the stores behind it wait with it; a store past the caches does not.
+    """
+    _fetch_gathered(job)
+    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * (cell(job, ROW_COUNT) - count)
+    gathered = cell(job, GATHERED)
+    for _ in range(count):
+        at, size, hashed = cell(gathered, G_SUBJECT), cell(gathered, G_SUBJECT + 1), cell(gathered, G_SUBJECT + 2)
+        if size > 0:
+            set_cell(job, LAST + 2, intern_hashed(terms, at, size, hashed))
+        at, size, hashed = cell(gathered, G_OBJECT), cell(gathered, G_OBJECT + 1), cell(gathered, G_OBJECT + 2)
+        value = intern_hashed(terms, at, size, hashed)
+        stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
+        stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
+        stream_cell(row, columns.OBJECT, value)
+        for column in range(columns.START, columns.ROW_WIDTH):
+            stream_cell(row, column, cell(gathered, G_ROW + column))
+        gathered += 8 * G_CELLS
+        row += 8 * columns.ROW_WIDTH
+    set_cell(job, GATHERED_COUNT, 0)
+    set_cell(job, GATHERED_BYTES, 0)
+
+
+@kernel
+def _line_end(at: Address) -> Address:
+    """Return the address of the next CR or LF."""
+    while byte(at) != 10 and byte(at) != 13:
+        at += 1
+    return at
+
+
+@inlined
+def _next_line(job: Address, at: Address) -> Address:
+    """Step over the line's end at the address: CR, LF or CRLF."""
+    set_cell(job, LINE, cell(job, LINE) + 1)
+    if byte(at) == 13:
+        if at + 1 == cell(job, LIMIT):
+            set_cell(job, SKIP_LF, 1)
+        elif byte(at + 1) == 10:
+            return at + 2
+    return at + 1
+
+
+@kernel
+def _note(job: Address, start: Address) -> None:
+    """Count a malformed line, and keep where and why if there is room."""
+    set_cell(job, MALFORMED, cell(job, MALFORMED) + 1)
+    noted = cell(job, NOTED)
+    if noted < cell(job, FAULT_ROOM):
+        kept = cell(job, FAULTS) + 8 * FAULT_WIDTH * noted
+        set_cell(kept, 0, cell(job, LINE))
+        set_cell(kept, 1, cell(job, REASON))
+        set_cell(kept, 2, start - cell(job, BASE))
+        set_cell(kept, 3, cell(job, PLACE) - cell(job, BASE))
+        set_cell(job, NOTED, noted + 1)
+
+
+@kernel
+def _begin(job: Address) -> Address:
+    """Return where the scan goes on, behind the LF of a CRLF that the last block cut in two; forget that block."""
+    set_cell(job, LAST + 1, 0)
+    for place in range(KNOWN_COUNT + 1):
+        set_cell(cell(job, KNOWN) + 8 * K_CELLS * place, K_SIZE, 0)
+    set_cell(cell(job, KNOWN), K_NEXT, cell(job, KNOWN))
+    set_cell(job, KNOWN_NOW, cell(job, KNOWN))
+    at = cell(job, AT)
+    if cell(job, SKIP_LF) and at < cell(job, LIMIT):
+        set_cell(job, SKIP_LF, 0)
+        return at + 1 if byte(at) == 10 else at
+    return at
+
+
+@kernel
+def _begin_batch(job: Address) -> None:
+    """Let the next lines write over the scratch bytes; a subject that was written there is forgotten."""
+    set_cell(job, WRITTEN, cell(job, SCRATCH))
+    if not cell(job, BASE) <= cell(job, LAST) < cell(job, LIMIT):
+        set_cell(job, LAST + 1, 0)
+
+
+@kernel
+def _gather(job: Address) -> int:
+    """Scan lines from AT on until a batch is gathered (MORE), or say how the scan ends."""
+    _begin_batch(job)
+    at = cell(job, AT)
+    while at < cell(job, LIMIT):
+        set_cell(job, AT, at)
+        if cell(job, ROW_COUNT) == cell(job, ROW_ROOM):
+            return FULL
+        if cell(job, GATHERED_COUNT) == BATCH:
+            return MORE
+        count, written = cell(job, GATHERED_COUNT), cell(job, WRITTEN)
+        first = blanks_end(at)
+        opening = byte(first)
+        if opening == 10 or opening == 13 or opening == 35:
+            end = _rest(job, first)
+        else:
+            end = _statement(job, first)
+            if end != FAULT and not _take(job):
+                return NO_ROOM
+        if end == FAULT:
+            _note(job, at)
+            if cell(job, RAISING):
+                return RAISED
+            end = _line_end(cell(job, PLACE))
+        if cell(job, GATHERED_COUNT) == count:
+            set_cell(job, WRITTEN, written)  # what the line wrote is needed no more
+        at = _next_line(job, end)
+    set_cell(job, AT, at)
+    return DONE
+
+
+@kernel
+def scan(job: Address) -> int:
+    """Scan the lines from AT up to LIMIT, the last of which is complete; return how it ended."""
+    set_cell(job, AT, _begin(job))
+    ended = MORE
+    while ended == MORE:
+        ended = _gather(job)
+        _intern_gathered(job)
+    fence()
+    return ended

@@ -1,0 +1,1 @@
+"""Where matches go: lines of text, Arrow."""

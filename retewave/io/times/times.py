@@ -1,0 +1,212 @@
+"""Give rows their time: by a nominal rate, by their arrival, or by what a graph says of itself.
+
+Data's way: raw rows (START is an ordinal, END a graph's id) -> **rows with times** -> network.
+Invariant: all rows of one event have the same time; no row is handed on with an ordinal for a time.
+Left out: order and lateness, which are the network's concern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from retewave.errors import UsageError
+from retewave.io.reading.position import NAMED, TimesState
+from retewave.io.times.events import CELLS, GAP, HELD, NAME, OUT, UNTIMED, finish_events, place_events
+from retewave.io.times.rates import check_rate
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
+
+__all__ = ["ArrivalTimes", "EventTimes", "NoTimes", "RateTimes", "Times"]
+
+MAX_EVENT = 1 << 20  # rows that wait for their event's time, at most
+_SECOND = 1_000_000
+
+
+class Times(Protocol):
+    """How rows get their time."""
+
+    untimed: int  # triples that have none
+    first_untimed: list[str]  # the names of their graphs, or their subjects
+
+    def held(self) -> np.ndarray:
+        """Return the ids in rows that wait for their time."""
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Return the rows whose time is known; `first` is the ordinal of the chunk's first statement."""
+
+    def finish(self) -> None:
+        """Give up the rows that still wait, at the source's end."""
+
+    def state(self) -> TimesState:
+        """Return what another pass over the source needs to go on behind the rows placed so far."""
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Take over what another pass has told."""
+
+
+def _none() -> np.ndarray:
+    return np.zeros((0, ROW_WIDTH), np.int64)
+
+
+class _AtOnce:
+    """What times that let no row wait have in common."""
+
+    untimed = 0
+
+    def __init__(self) -> None:
+        self.first_untimed: list[str] = []
+
+    def held(self) -> np.ndarray:
+        """Return nothing: no row waits."""
+        return np.zeros(0, np.int64)
+
+    def finish(self) -> None:
+        """Do nothing: no row waits."""
+
+    def state(self) -> TimesState:
+        """Return nothing: a row's time depends on its place alone."""
+        return {}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Do nothing."""
+
+
+class NoTimes(_AtOnce):
+    """Static data: every time is 0."""
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Clear the ordinals."""
+        raw[:, START] = raw[:, END] = 0
+        return raw
+
+
+class RateTimes(_AtOnce):
+    """The i-th statement, refused ones included, is at start + floor(i / rate seconds)."""
+
+    def __init__(self, rate: float, start: int) -> None:
+        super().__init__()
+        check_rate(rate)
+        step = _SECOND / Fraction(rate).limit_denominator(1_000_000)  # in lowest terms
+        self._micros, self._triples = step.numerator, step.denominator
+        self._start = start
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Make times of the ordinals."""
+        times = raw[:, START].copy()
+        if self._triples == 1:
+            times *= self._micros
+        else:
+            whole, part = np.divmod(times, self._triples)  # apart, so that the product stays small
+            times = whole * self._micros + part * self._micros // self._triples
+        times += self._start
+        raw[:, START] = raw[:, END] = times
+        return raw
+
+
+class ArrivalTimes(_AtOnce):
+    """A row's time is when its chunk arrived; an event's, when its first row did."""
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        super().__init__()
+        self._clock = clock  # nanoseconds
+        self._now = 0  # of the last chunk; never decreases
+        self._open = 0  # the time of the event that may go on in the next chunk
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Read the clock and give its time to all rows but those of an event that began earlier."""
+        self._now = max(self._now, self._clock() // 1000)
+        earlier = raw[:, START] < first
+        goes_on = bool(len(raw)) and bool(earlier[-1])
+        raw[:, START] = np.where(earlier, self._open, self._now)
+        raw[:, END] = raw[:, START]
+        if len(raw) and not goes_on:
+            self._open = self._now
+        return raw
+
+    def state(self) -> TimesState:
+        """Return the last time, and that of the event that may go on."""
+        return {"clock": np.array([self._now, self._open])}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Go on at or after the last time."""
+        self._now, self._open = _of(state, "clock").tolist()
+
+
+class EventTimes:
+    """An event's time is what a statement says of its graph: `<graph> <property> "…"^^xsd:dateTime`.
+
+    The statement stands in the graph itself, or in the default graph next to it: behind the graph's
+    statements and before the next named graph's, or before them and behind the last named graph's.
+    The first such statement counts.  Other statements of the default graph that stand there and have the
+    graph's name as subject get its time, too, as triples on their own; all others have no time.
+    What has none is not handed on, but counted, and the first names are kept; so is what waits when more than
+    max_event rows do at the end of a chunk.
+    """
+
+    def __init__(self, terms: Terms, predicate: int, max_event: int = MAX_EVENT) -> None:
+        self.untimed = 0  # triples without a time
+        self.first_untimed: list[str] = []  # the names of their graphs, or their subjects
+        self._terms, self._predicate, self._max_event = terms, predicate, max_event
+        self._state = np.zeros(CELLS, np.int64)
+        self._held, self._gap = _none(), _none()
+        self._names = np.zeros(20, np.int64)
+
+    def place(self, raw: np.ndarray, first: int) -> np.ndarray:
+        """Return the rows of events whose time is known by now."""
+        state, values = self._state, self._terms.values
+        self._held = _with_room(self._held, int(state[HELD] + state[GAP]) + len(raw))
+        self._gap = _with_room(self._gap, int(state[GAP]) + len(raw))
+        out = np.zeros((len(raw) + int(state[HELD] + state[GAP]), ROW_WIDTH), np.int64)
+        state[OUT] = 0
+        place_events(raw, state, self._held, self._gap, out, self._names, values.kind, values.number, self._predicate)
+        self._account()
+        if state[HELD] + state[GAP] > self._max_event:
+            self.finish()
+        return out[: state[OUT]]
+
+    def finish(self) -> None:
+        """Give up the rows that still wait, at the source's end."""
+        finish_events(self._state, self._held, self._gap, self._names)
+        self._account()
+
+    def held(self) -> np.ndarray:
+        """Return the ids in the rows that wait, for the dictionary to spare."""
+        waiting = [self._held[: self._state[HELD]], self._gap[: self._state[GAP]]]
+        ids = [rows[:, SUBJECT : PREDICATE + 2].ravel() for rows in waiting]
+        return np.concatenate([*ids, self._state[NAME : NAME + 1]])
+
+    def state(self) -> TimesState:
+        """Return what waits for its event's time, and what is known of the event."""
+        held, gap, cells = self._held[: self._state[HELD]], self._gap[: self._state[GAP]], self._state.copy()
+        return {"held": held.copy(), "gap": gap.copy(), "cells": cells, NAMED: cells[NAME : NAME + 1]}
+
+    def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
+        """Let the same rows wait."""
+        self._held, self._gap, self._state = (_of(state, name).copy() for name in ("held", "gap", "cells"))
+        self.untimed = int(self._state[UNTIMED])
+        self.first_untimed = list(first_untimed[: self.untimed])
+
+    def _account(self) -> None:
+        """Take over the kernel's count of rows without a time, and decode the first names."""
+        known = min(int(self._state[UNTIMED]), len(self._names))
+        for term in self._names[len(self.first_untimed) : known].tolist():
+            self.first_untimed.append(self._terms.text(term).decode())
+        self.untimed = int(self._state[UNTIMED])
+
+
+def _of(state: TimesState, name: str) -> np.ndarray:
+    if name not in state:
+        raise UsageError("the position is of a reader whose times were told in another way")
+    return state[name]
+
+
+def _with_room(rows: np.ndarray, count: int) -> np.ndarray:
+    if len(rows) >= count:
+        return rows
+    wider = np.zeros((max(count, 2 * len(rows)), ROW_WIDTH), np.int64)
+    wider[: len(rows)] = rows
+    return wider

@@ -1,0 +1,1 @@
+"""Why a match has not come."""

@@ -1,0 +1,139 @@
+"""The answer of `ask`: plain records, as text and as JSON.
+
+Data's way: live rows -> deepest partial matches -> **answer** -> a person, a program.
+Invariant: everything in it is text or a time as the user's clock tells it; nothing refers back into the engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from retewave.windows.times import Instant
+
+__all__ = ["Alternative", "Candidate", "Found", "Partial", "Reason", "Refusal", "WhyNot"]
+
+Reason = Literal["no triple", "no memory", "stream", "key", "window", "relation", "filter", "value"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A triple pattern (or inline table) that found something, and what."""
+
+    pattern: str  # as the query has it, shortened by its prefixes
+    triple: str  # the triple; a row of an inline table
+    start: Instant | None  # when it starts; None: it is static
+    end: Instant | None  # when it ends; None: it is static
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A triple that is near, and what is wrong with it."""
+
+    triple: str  # the triple
+    start: Instant | None  # when it starts; None: it is static
+    end: Instant | None  # when it ends; None: it is static
+    wrong: str  # in words
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What refused a triple pattern, or a complete combination, its place in the match."""
+
+    pattern: str  # the triple pattern; the filter, where all patterns were found
+    reason: Reason  # no triple, no memory, stream, key, window, relation, filter, value (of BIND)
+    said: str  # in words
+    rows: int  # rows that the pattern's memories hold, those of static data included
+    candidates: tuple[Candidate, ...] = ()  # the nearest ones
+    forms: tuple[str, ...] = ()  # other forms of input that would do, by the schema
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Triple patterns that were found together, and what refused the others."""
+
+    found: tuple[Found, ...]  # in the order of the query
+    refused: tuple[Refusal, ...]  # in the order of the query
+    expired: bool = False  # what was found is older than the window by now
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One side of a UNION; a query without one has one."""
+
+    patterns: int  # how many triple patterns and inline tables it has
+    partials: tuple[Partial, ...]  # the deepest ones, each of other patterns
+    matches: tuple[Found, ...] = ()  # of a complete match, if there is one now
+    whole: bool = True  # all combinations were tried; else there may be deeper ones
+
+
+@dataclass(frozen=True)
+class WhyNot:
+    """Why a query has not matched a binding.
+
+    Print it, or take its fields.
+    """
+
+    query: str  # the query's name
+    binding: dict[str, str]  # the variables asked for
+    matched: int  # how many of the matches that are kept have the binding
+    alternatives: tuple[Alternative, ...]  # in the order of the query
+    notes: tuple[str, ...] = field(default=())  # what else is worth knowing, and what cannot be known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; times as they are."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Return it as JSON; times that JSON does not know as text."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        asked = ", ".join(f"?{name} = {term}" for name, term in self.binding.items())
+        yield f"{self.query}: why not {asked or 'anything'}?"
+        if self.matched:
+            yield f"  it did match: {self.matched:,} of the matches that are kept"
+        for number, alternative in enumerate(self.alternatives, 1):
+            if len(self.alternatives) > 1:
+                yield f"  alternative {number} of {len(self.alternatives)}"
+            yield from _alternative(alternative)
+        yield from (f"  note: {note}" for note in self.notes)
+
+
+def _alternative(alternative: Alternative) -> Iterator[str]:
+    if alternative.matches:
+        yield "  everything is there: this matches"
+        yield from (f"    ✓ {_row(each)}" for each in alternative.matches)
+    if not alternative.whole:
+        yield "  there are too many combinations to try them all: there may be a deeper one"
+    for partial in alternative.partials:
+        found, all_ = len(partial.found), alternative.patterns
+        together = " together" if found > 1 else ""
+        yield f"  found {found} of {all_} pattern{'s' * (all_ > 1)}{together}"
+        yield from (f"    ✓ {_row(each)}" for each in partial.found)
+        if partial.expired:
+            yield "      by now this is older than the window: what comes next no longer joins it"
+        for refusal in partial.refused:
+            yield from _refusal(refusal)
+
+
+def _row(found: Found) -> str:
+    return f"{found.pattern}  ←  {found.triple}{_interval(found)}"
+
+
+def _refusal(refusal: Refusal) -> Iterator[str]:
+    yield f"    ✗ {refusal.pattern}  ({refusal.reason})"
+    yield f"      {refusal.said}"
+    yield from (f"      near: {each.triple}{_interval(each)}: {each.wrong}" for each in refusal.candidates)
+    yield from (f"      would do as well: {form}" for form in refusal.forms)
+
+
+def _interval(found: Found | Candidate) -> str:
+    if found.start is None:
+        return "  static"
+    return f"  [{found.start}]" if found.start == found.end else f"  [{found.start}, {found.end}]"

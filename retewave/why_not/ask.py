@@ -1,0 +1,350 @@
+"""Why not?  For a binding that a user expected: the deepest partial matches, and what refused the next join.
+
+Data's way: live rows of the memories -> rows by pattern -> search -> **answer**.
+It looks at what is there now: live rows, static data, inline tables.  What it cannot know, it says: whether a triple
+that has been collected had come, and what a filter before a memory kept out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retewave.compiler.algebra import TriplePattern, Values, Variable
+from retewave.compiler.expressions.tree import rename
+from retewave.compiler.plan.plan import End
+from retewave.compiler.plan.shape import Member
+from retewave.epsilon.derivation import OBJECT, SUBJECT
+from retewave.epsilon.dispatch import why
+from retewave.errors import UsageError
+from retewave.io.rdf import to_text
+from retewave.query import Query
+from retewave.rete.counters import totals
+from retewave.viz.explain.counts import Counts, count
+from retewave.viz.explain.epsilon import is_given
+from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
+from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
+from retewave.why_not.rows import END, START, Memories, Related, Rows
+from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
+from retewave.windows import durations
+from retewave.windows.intervals import is_static
+from retewave.windows.relations import NAMES
+from retewave.windows.times import Instant
+
+if TYPE_CHECKING:
+    from retewave.engine.engine import Engine
+
+__all__ = ["WhyNot", "why_not"]
+
+MOST_CANDIDATES = 3
+_UNKNOWN = -1  # the id of a term that the dictionary does not have: no row holds it
+
+
+def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:
+    """Say why a query has not matched a binding: terms by the names of the query's variables.
+
+    >>> from retewave import Engine
+    >>> engine = Engine()
+    >>> both = engine.register("SELECT * { ?x <urn:p> ?y . ?y <urn:q> ?z }", name="both")
+    >>> _ = engine.push(("urn:a", "urn:p", "urn:b"), time=1)
+    >>> print(why_not(engine, both, {"x": "urn:a"}))
+    both: why not ?x = <urn:a>?
+      found 1 of 2 patterns
+        ✓ ?x <urn:p> ?y  ←  <urn:a> <urn:p> <urn:b>  [1]
+        ✗ <urn:b> <urn:q> ?z  (no triple)
+          it has not come while the query listens: no row has been collected
+    <BLANKLINE>
+    """
+    engine.registry.check(query)
+    return _Asked(engine, query, binding or {}).answer()
+
+
+class _Asked:
+    """One question."""
+
+    def __init__(self, engine: Engine, query: Query, binding: Mapping[str, Any]) -> None:
+        self.engine, self.query = engine, query
+        self.running = engine.live.current()
+        self.terms = engine.terms
+        self.prefixes = Prefixes.of(query.parsed.prefixes)
+        self.asked = {name.removeprefix("?"): to_text(term) for name, term in binding.items()}
+        self.ids = {name: self.terms.find(text) or _UNKNOWN for name, text in self.asked.items()}
+        self.memories = Memories(self.running, self.terms, engine.datasets.static)
+        self.ends = [
+            (end, member)
+            for end in self.running.plan.ends
+            for member in end.shape.members
+            if member.listener.number == query.number
+        ]
+        self.ends.sort(key=lambda each: each[1].branch)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        known = dict.fromkeys(
+            variable.name
+            for _, member in self.ends
+            for variable in (*member.numbers, *sorted(member.steps.assigned, key=str))
+            if not variable.hidden
+        )
+        for name in self.asked:
+            if name not in known:
+                listed_names = ", ".join(f"?{each}" for each in known) or "none"
+                raise UsageError(f"{self.query.name} has no variable ?{name}", hint=f"it has {listed_names}")
+
+    def answer(self) -> WhyNot:
+        alternatives = tuple(_OfBranch(self, end, member).answer() for end, member in self.ends)
+        asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
+        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives)))
+
+    def _matched(self) -> int:
+        shown = {name: text for name, text in self.asked.items() if name in self.query.variables}
+        if not shown:
+            return self.query.matched
+        return sum(all(match.text(name) == text for name, text in shown.items()) for match in self.query.matches)
+
+    def _notes(self, alternatives: tuple[Alternative, ...]) -> Iterator[str]:
+        for name, term in self.ids.items():
+            if term == _UNKNOWN:
+                yield f"no row, pattern or static triple has the term that ?{name} was asked to be"
+        waiting = self.engine.order.waiting + len(self.engine.live.waiting)
+        if waiting:
+            yield f"{waiting:,} triples wait for late items, or for room, and have not been matched yet"
+        if late := self.engine.order.late:
+            yield f"{late:,} triples came later than the lateness allows, and have been left out"
+        heard = {stream.iri[1:-1].decode() for stream in self.query.parsed.streams}
+        deaf = sorted(self.engine.registry.streams.keys() - heard)
+        if heard and deaf:
+            yield f"the query does not hear {listed([f'<{iri}>' for iri in deaf[:MOST_LISTED]], len(deaf))}"
+        silent = self.running.outcome.counts(self.query.number).get("suppressed", 0)
+        if self.query.parsed.distinct and (silent or any(each.matches for each in alternatives)):
+            on = self.query.parsed.on
+            once = "a match once while an earlier one with the same bindings is alive"
+            yield f"DISTINCT reports {once}" if on is None else f"DISTINCT ON reports {on}"
+
+    def moment(self, end: int, start: int) -> tuple[Instant | None, Instant | None]:
+        """Return an interval as the user tells times; nothing for static."""
+        if is_static(start, end):
+            return None, None
+        clock = self.engine.told
+        return clock.decode(start), clock.decode(end)
+
+
+class _OfBranch:
+    """One question, of one side of a UNION."""
+
+    def __init__(self, asked: _Asked, end: End, member: Member) -> None:
+        self.all, self.member = asked, member
+        self.parts, related = asked.memories.parts(end, member)
+        self.width = member.listener.width
+        self.steps = Steps(member.steps, asked.terms, asked.asked)
+        bound = {name: term for name, term in asked.ids.items() if name in self.steps.bound}
+        self.search = Search(self.parts, related, bound, self.width, self.steps)
+        self.now = totals(asked.running.runtime.arena).now
+
+    def answer(self) -> Alternative:
+        partials = self.search.partials()
+        if self.search.complete is not None:
+            return Alternative(len(self.parts), (), self._found(self.search.complete))
+        found = tuple(self._partial(each) for each in partials)
+        return Alternative(len(self.parts), found, whole=not self.search.exhausted)
+
+    def _partial(self, within: Within) -> Partial:
+        missing = [place for place in range(len(self.parts)) if place not in within.chosen]
+        refused = [self._refusal(within, place) for place in missing] if missing else [self._failed(within)]
+        static = is_static(within.window_start, within.end)
+        expired = bool(within.chosen) and not static and self.now - within.window_start > self.width
+        return Partial(self._found(within), tuple(refused), expired)
+
+    def _found(self, within: Within) -> tuple[Found, ...]:
+        return tuple(
+            Found(self._pattern(place, {}), self._triple(place, row), *self._moment(place, row))
+            for place, row in sorted(within.chosen.items())
+        )
+
+    def _failed(self, within: Within) -> Refusal:
+        """Say which filter a combination of all patterns fails."""
+        step, said = self.steps.final(within.bound)
+        reason: Reason = "value" if step.startswith("BIND") else "filter"
+        return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
+
+    # ---- what refused a pattern ----
+    def _refusal(self, within: Within, place: int) -> Refusal:
+        rows = self.parts[place]
+        near = self._nearest(within, place)
+        agreeing = [(row, verdict) for row, verdict in near if not verdict.differing]
+        shown = tuple(
+            self._candidate(within, place, row, verdict) for row, verdict in (agreeing or near)[:MOST_CANDIDATES]
+        )
+        reason, said = self._reason(within, place, near, [verdict for _, verdict in agreeing])
+        forms = tuple(self._forms(within, place)) if reason in ("no triple", "no memory") else ()
+        return Refusal(self._pattern(place, within.bound), reason, said, len(rows.times), shown, forms)
+
+    def _nearest(self, within: Within, place: int) -> list[tuple[int, Verdict]]:
+        """Return the rows that differ least, from what was asked first, with what is wrong with each."""
+        rows, differences = self.parts[place], self.search.differences(within, place)
+        from_asked = self.search.differences(self.search.start, place)
+        order = np.lexsort((-rows.times[:, END], differences, from_asked))[: 16 * MOST_CANDIDATES]
+        found = [(row, self.search.verdict(within, place, row)) for row in order.tolist()]
+        wrong = [(row, verdict) for row, verdict in found if verdict is not None]
+        return sorted(wrong, key=lambda each: (from_asked[each[0]], len(each[1].differing), each[1].over))
+
+    def _reason(
+        self, within: Within, place: int, near: list[tuple[int, Verdict]], agreeing: list[Verdict]
+    ) -> tuple[Reason, str]:
+        if any(verdict.unmet for verdict in agreeing):
+            return "filter", "there are such triples, but a filter refuses them"
+        broken = next((verdict.broken for verdict in agreeing if verdict.broken), None)
+        if broken:
+            return "relation", f"there is such a triple, but {self._relation(broken)} does not hold"
+        if agreeing:
+            least, window = durations.spell(agreeing[0].over), spell_window(self.width)
+            return "window", f"there is such a triple, but it is {least} outside the window of {window}"
+        rows = self.parts[place]
+        if rows.test is None:
+            return "no triple", "the inline table has no such row"
+        if self._came_elsewhere(within, rows):
+            return "stream", "it came on a stream that the query does not hear"
+        tied = {name for name in rows.names if name in within.bound}
+        given = tied & self.all.asked.keys()
+        keyed = [v for _, v in near if len(v.differing) < len(tied) and not given & set(v.differing)]
+        if keyed:
+            names = sorted({name for verdict in keyed for name in verdict.differing})
+            return "key", f"there are such triples for another {self._names(names)}"
+        return self._absent(rows)
+
+    def _absent(self, rows: Rows) -> tuple[Reason, str]:
+        """Say what is known of a triple that is not there."""
+        if not rows.slots:
+            return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
+        counted = count(self.all.running)
+        live, held = self.all.engine.live, totals(self.all.running.runtime.arena)
+        former = live.collected + live.shed
+        gone = former + held.collected + held.shed
+        if counted.counting and not former:
+            whole = [slot for slot in rows.slots if self._keeps_all(slot)] or rows.own_slots or rows.slots
+            gone = min(counted.memories[slot].collected for slot in whole)
+        said = "it has not come while the query listens: no row has been collected"
+        if gone:
+            since = self.all.moment(self.now, self.now - self.width)[0]
+            said = f"it has not come, or came before {since} and has been collected"
+        return "no triple", said + "".join(self._kept_out(rows, counted))
+
+    def _kept_out(self, rows: Rows, counted: Counts) -> Iterator[str]:
+        """Say which filters stand before a pattern's memory: what they refuse is not stored."""
+        assert isinstance(rows.pattern, TriplePattern)
+        if any(self._keeps_all(slot) for slot in rows.slots):
+            return
+        places = {Variable(f"c{c}"): term for c, term in enumerate(rows.pattern.terms) if isinstance(term, Variable)}
+        for slot in rows.own_slots:
+            filters = self.all.running.lowered.slots[slot].filters
+            refused = counted.memories[slot].refused_by_filter
+            if filters and (refused or not counted.counting):
+                texts = " and ".join(filter_text(rename(each.expression, places)) for each in filters)
+                how_many = f" ({refused:,} triple{'s' * (refused != 1)} so far)" if counted.counting else ""
+                yield f"; or it came and was refused by {self.all.prefixes.short(texts)}{how_many}, and is not kept"
+
+    def _keeps_all(self, slot: int) -> bool:
+        """Say whether a memory keeps what comes, whatever filters say of it, as long as the query's window asks."""
+        lowered = self.all.running.lowered
+        window = lowered.network.nodes[lowered.network.slots[slot].node].window
+        return not lowered.slots[slot].filters and window >= self.width
+
+    def _came_elsewhere(self, within: Within, rows: Rows) -> bool:
+        ids = self.all.memories.elsewhere(rows)
+        same = np.ones(len(ids), dtype=np.bool_)
+        for column, name in enumerate(rows.names):
+            if name in within.bound:
+                same &= ids[:, column] == within.bound[name]
+        return bool(same.any())
+
+    def _forms(self, within: Within, place: int) -> Iterator[str]:
+        """Tell the other forms of input that entail what a pattern asks for."""
+        rows, dispatch = self.parts[place], self.all.running.dispatch
+        if rows.test is None or not isinstance(rows.pattern, TriplePattern):
+            return
+        terms = [self._term(term, within.bound) for term in rows.pattern.terms]
+        told = 0
+        for key, routes in dispatch.table.items():
+            for route in routes:
+                emitted = (route.subject, route.predicate, route.object)
+                asked = dispatch.reduction.atoms[route.atom] == rows.test.atom
+                fits = all(not isinstance(p, bytes) or t in (p, None) for p, t in zip(emitted, terms, strict=True))
+                if asked and fits and not is_given(key, route) and told < MOST_LISTED:
+                    told += 1
+                    shown = [_carried(each, place, terms, emitted) for place, each in enumerate(key)]
+                    axioms = ", ".join(why(dispatch, key, route))
+                    yield self.all.prefixes.short(f"{' '.join(shown)}  by {axioms}")
+
+    # ---- words ----
+    def _candidate(self, within: Within, place: int, row: int, verdict: Verdict) -> Candidate:
+        triple, moment = self._triple(place, row), self._moment(place, row)
+        if verdict.differing:
+            wrong = ", ".join(self._differs(within, place, row, name) for name in verdict.differing)
+        elif verdict.over:
+            wrong = f"outside the window by {durations.spell(verdict.over)}"
+        elif verdict.broken:
+            wrong = f"{self._relation(verdict.broken)} does not hold"
+        else:
+            wrong = f"{self.all.prefixes.short(verdict.unmet)} is not true"
+        return Candidate(triple, *moment, wrong)
+
+    def _differs(self, within: Within, place: int, row: int, name: str) -> str:
+        rows = self.parts[place]
+        has = self._text(int(rows.ids[row, rows.names.index(name)]))
+        return f"{Variable(name)} is {has}, not {self._bound_text(name, within.bound)}"
+
+    def _relation(self, related: Related) -> str:
+        left, right = (
+            "{ " + " . ".join(self._pattern(place, {}) for place in sorted(side)) + " }"
+            for side in (related.left, related.right)
+        )
+        return f"{left} {NAMES[related.code]} {right}"
+
+    def _names(self, names: list[str]) -> str:
+        return " and ".join(str(Variable(name)) for name in names)
+
+    def _text(self, term: int) -> str:
+        return self.all.prefixes.short(self.all.terms.text(term))
+
+    def _bound_text(self, name: str, bound: Mapping[str, int]) -> str:
+        return self.all.prefixes.short(self._bound(name, bound))
+
+    def _bound(self, name: str, bound: Mapping[str, int]) -> bytes:
+        return self.all.asked[name] if bound[name] == _UNKNOWN else self.all.terms.text(bound[name])
+
+    def _term(self, term: bytes | Variable, bound: Mapping[str, int]) -> bytes | None:
+        if isinstance(term, bytes):
+            return term
+        return self._bound(term.name, bound) if term.name in bound else None
+
+    def _pattern(self, place: int, bound: Mapping[str, int]) -> str:
+        """Return a pattern as the query has it, with what is bound filled in."""
+        pattern = self.parts[place].pattern
+        if isinstance(pattern, Values):
+            return f"VALUES {' '.join(map(str, pattern.variables))}"
+        parts = [self._term(term, bound) or str(term).encode() for term in pattern.terms]
+        return " ".join(self.all.prefixes.short(part) for part in parts)
+
+    def _triple(self, place: int, row: int) -> str:
+        rows = self.parts[place]
+        ids = dict(zip(rows.names, rows.ids[row].tolist(), strict=True))
+        if isinstance(rows.pattern, Values):
+            return " ".join(self._text(term) for term in ids.values())
+        return self._pattern(place, ids)
+
+    def _moment(self, place: int, row: int) -> tuple[Instant | None, Instant | None]:
+        times = self.parts[place].times[row]
+        return self.all.moment(int(times[END]), int(times[START]))
+
+
+def _carried(given: bytes | None, place: int, terms: list[bytes | None], emitted: tuple[Any, ...]) -> str:
+    """Return what stands in one place of an input form: its constant, what is carried over from there, or anything."""
+    if given is not None:
+        return given.decode()
+    carried = {0: SUBJECT, 2: OBJECT}.get(place)
+    for term, source in zip(terms, emitted, strict=True):
+        if source is carried and term is not None:
+            return term.decode()
+    return "_"

@@ -1,0 +1,229 @@
+"""The deepest partial matches of a branch, by nested loops over the rows that fit.
+
+Data's way: rows by pattern -> **partial matches** -> the answer of `ask`.
+The meaning is the naive matcher's: one row for each pattern, such that variables agree, the relations and filters hold
+and all are within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The
+search tries the latest rows first and gives up after so many steps; then it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rdflib import BNode
+from rdflib.term import Node
+
+from retewave.compiler.expressions.evaluate import Evaluator, term_of
+from retewave.compiler.expressions.tree import Expression, Membership, Operation, to_sparql
+from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep
+from retewave.io.rdf import to_text
+from retewave.rete.terms.dictionary import Terms
+from retewave.why_not.rows import END, START, WINDOW_START, Related, Rows
+from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.relations import holds
+
+__all__ = ["NOTHING", "Search", "Steps", "Verdict", "Within", "filter_text"]
+
+MOST_TRIED = 64  # rows of one pattern that are tried beside the same others
+MOST_STEPS = 20_000
+MOST_PARTIALS = 3
+
+
+@dataclass(frozen=True)
+class Within:
+    """A combination of rows, of some patterns."""
+
+    bound: Mapping[str, int]  # variable -> id; what was asked for is bound from the start
+    chosen: Mapping[int, int]  # place of the pattern -> its row
+    end: int  # the latest end
+    window_start: int  # the earliest start, as the window sees it
+
+
+NOTHING = Within({}, {}, STATIC_END, STATIC_START)  # the combination of no rows
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What keeps a row from a combination."""
+
+    differing: tuple[str, ...] = ()  # variables that are bound to something else
+    over: int = 0  # microseconds by which it is outside the window
+    broken: Related | None = None  # the temporal relation that does not hold
+    unmet: str = ""  # the filter that is not true, or the BIND that gives something else
+
+
+class Steps:
+    """A branch's filters and assignments, each evaluated as soon as all that it sees is bound."""
+
+    def __init__(self, branch: Branch, terms: Terms, asked: Mapping[str, bytes]) -> None:
+        self.branch, self.terms = branch, terms
+        self.bound = {variable.name for variable in branch.bound}  # what patterns and tables bind
+        self._asked = asked  # the texts of what was asked for
+        self._evaluators = [Evaluator(step.expression, scope=step.scope) for step in branch.steps]
+
+    def early(self, before: Mapping[str, int], after: Mapping[str, int]) -> str:
+        """Return the first filter that could be decided only now, and is not true."""
+        for step, evaluator in zip(self.branch.steps, self._evaluators, strict=True):
+            seen = {variable.name for variable in step.scope}
+            if (
+                isinstance(step, ExtendStep)
+                or not seen <= self.bound
+                or not seen <= after.keys()
+                or seen <= before.keys()
+            ):
+                continue
+            if evaluator.truth(self._decoded(after, seen)) is not True:
+                return filter_text(step.expression)
+        return ""
+
+    def final(self, bound: Mapping[str, int]) -> tuple[str, str]:
+        """Return the first step that a complete combination fails, and in which way; all are taken, in order."""
+        known, solution = self._decoded(bound, self.bound), BNode()
+        for step, evaluator in zip(self.branch.steps, self._evaluators, strict=True):
+            seen = {variable.name: known[variable.name] for variable in step.scope if variable.name in known}
+            if isinstance(step, FilterStep):
+                if evaluator.truth(seen, solution) is not True:
+                    return filter_text(step.expression), "it is not true of what was found"
+                continue
+            name, value = step.variable.name, evaluator.value(seen, solution)
+            if value is not None:
+                known[name] = value
+            if name in self._asked and (value is None or to_text(value) != self._asked[name]):
+                given = "nothing" if value is None else to_text(value).decode()
+                return f"BIND({to_sparql(step.expression)} AS ?{name})", f"it gives {given}"
+        return "", ""
+
+    def _decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, Node]:
+        return {name: term_of(self._text(name, bound[name])) for name in names if name in bound}
+
+    def _text(self, name: str, term: int) -> bytes:
+        return self.terms.text(term) if term > 0 else self._asked[name]
+
+
+def filter_text(expression: Expression) -> str:
+    """Return a filter as it would be written."""
+    written = to_sparql(expression)
+    bracketed = isinstance(expression, Operation | Membership)
+    return f"FILTER{written}" if bracketed else f"FILTER({written})"
+
+
+class Search:
+    """One search over one branch."""
+
+    def __init__(
+        self, parts: Sequence[Rows], related: Sequence[Related], asked: Mapping[str, int], width: int, steps: Steps
+    ) -> None:
+        self.parts, self.related, self.width, self.steps = parts, related, width, steps
+        self.start = Within(asked, {}, NOTHING.end, NOTHING.window_start)
+        self.complete: Within | None = None  # a combination of all patterns that passes everything
+        self.exhausted = False  # not all was tried
+        self._left = MOST_STEPS
+        self._deepest: dict[frozenset[int], Within] = {}
+        self._depth = 0
+
+    def partials(self) -> list[Within]:
+        """Return the deepest combinations, each of other patterns; one that passes everything is `complete`."""
+        self._extend(self.start, frozenset(range(len(self.parts))))
+        found = list(self._deepest.values())
+        return ([each for each in found if self._tied(each)] or found)[:MOST_PARTIALS]
+
+    def _tied(self, within: Within) -> bool:
+        """Say whether the patterns found, and what was asked for, hang together by their variables."""
+        groups = [set(self.parts[place].names) for place in within.chosen]
+        tied = set(self.start.bound) or set().union(*groups[:1])
+        while groups:
+            touching = [group for group in groups if group & tied]
+            if not touching:
+                return False
+            tied.update(*touching)
+            groups = [group for group in groups if not group & tied]
+        return True
+
+    def fitting(self, within: Within, place: int) -> np.ndarray:
+        """Return which rows of a pattern agree with all that is bound, latest first."""
+        return np.flatnonzero(self.differences(within, place) == 0)[::-1]
+
+    def differences(self, within: Within, place: int) -> np.ndarray:
+        """Return in how many variables each row of a pattern differs from what is bound."""
+        rows = self.parts[place]
+        count = np.zeros(len(rows.times), dtype=np.int64)
+        for column, name in enumerate(rows.names):
+            if name in within.bound:
+                count += rows.ids[:, column] != within.bound[name]
+        return count
+
+    def verdict(self, within: Within, place: int, row: int) -> Verdict | None:
+        """Return what keeps a row from a combination; nothing when it fits."""
+        rows = self.parts[place]
+        ids = dict(zip(rows.names, rows.ids[row].tolist(), strict=True))
+        differing = tuple(name for name, term in ids.items() if within.bound.get(name, term) != term)
+        if differing:
+            return Verdict(differing)
+        over = self._joined(within, place, row)
+        if over.end - over.window_start > self.width:
+            return Verdict(over=over.end - over.window_start - self.width)
+        broken = next(
+            (each for each in self.related if place in each.left | each.right and self._breaks(over, each)), None
+        )
+        if broken is not None:
+            return Verdict(broken=broken)
+        unmet = self.steps.early(self._of_rows(within), self._of_rows(over))
+        return Verdict(unmet=unmet) if unmet else None
+
+    def _breaks(self, within: Within, related: Related) -> bool:
+        """Say whether a relation can be decided, and does not hold."""
+        if not related.left | related.right <= within.chosen.keys():
+            return False
+        return not holds(related.code, *self._interval(within, related.left), *self._interval(within, related.right))
+
+    def _interval(self, within: Within, places: frozenset[int]) -> tuple[int, int]:
+        times = [self.parts[place].times[within.chosen[place]].tolist() for place in places]
+        return min(each[START] for each in times), max(each[END] for each in times)
+
+    def _of_rows(self, within: Within) -> dict[str, int]:
+        """Return what the chosen rows bind; a filter is charged to the row that completes what it sees."""
+        names = {name for place in within.chosen for name in self.parts[place].names}
+        return {name: term for name, term in within.bound.items() if name in names}
+
+    def _joined(self, within: Within, place: int, row: int) -> Within:
+        rows = self.parts[place]
+        end, window_start = int(rows.times[row, END]), int(rows.times[row, WINDOW_START])
+        return Within(
+            {**within.bound, **dict(zip(rows.names, rows.ids[row].tolist(), strict=True))},
+            {**within.chosen, place: row},
+            max(within.end, end),
+            min(within.window_start, window_start),
+        )
+
+    def _extend(self, within: Within, remaining: frozenset[int]) -> None:
+        self._left -= 1
+        self.exhausted = self.exhausted or self._left < 0
+        if self._left < 0 or self.complete is not None or len(within.chosen) + len(remaining) < self._depth:
+            return
+        if not remaining:
+            self._note(within)
+            return
+        place, rows = self._next(within, remaining)
+        others = remaining - {place}
+        for row in rows[:MOST_TRIED].tolist():
+            if self.verdict(within, place, row) is None:
+                self._extend(self._joined(within, place, row), others)
+        self.exhausted = self.exhausted or (len(rows) > MOST_TRIED and self.complete is None)
+        self._extend(within, others)
+
+    def _next(self, within: Within, remaining: frozenset[int]) -> tuple[int, np.ndarray]:
+        """Return the pattern to try next, tied to what is bound and of fewest rows, with its rows that agree."""
+        found = {place: self.fitting(within, place) for place in sorted(remaining)}
+        loose = {place: not within.bound.keys() & set(self.parts[place].names) for place in found}
+        place = min(found, key=lambda each: (loose[each], len(found[each])))
+        return place, found[place]
+
+    def _note(self, within: Within) -> None:
+        if len(within.chosen) == len(self.parts) and not self.steps.final(within.bound)[0]:
+            self.complete = within
+        if len(within.chosen) > self._depth:
+            self._depth = len(within.chosen)
+            self._deepest.clear()
+        self._deepest.setdefault(frozenset(within.chosen), within)
