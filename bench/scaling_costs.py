@@ -22,10 +22,10 @@ from retewave.bench.generate import OFFER_TRIPLES, hierarchy_nt, offers_nt
 from retewave.bench.patterns import pattern_text
 from retewave.bench.question import Question
 from retewave.rete.pack import unpack as unpack_rows
-from retewave.spark.found import unpack
-from retewave.spark.job import Job
-from retewave.spark.route import Packet, Router
-from retewave.spark.shard import Shard
+from retewave.spark.driver.job import Job
+from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.route import Packet, Router
+from retewave.spark.worker.shard import Shard
 
 __all__ = ["Costs", "measured", "rows_of_shards"]
 

@@ -29,7 +29,7 @@ from retewave.bench.question import Question
 from retewave.bench.scaling_costs import Costs, measured
 from retewave.compiler.plan.shape import shapes_of
 from retewave.compiler.shares import Scheme
-from retewave.spark.job import Job
+from retewave.spark.driver.job import Job
 
 __all__ = ["PLANS", "Case", "Figure", "Spread", "cut", "figure", "popular", "scheme_of", "spread"]
 

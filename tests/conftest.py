@@ -28,7 +28,7 @@ def spark() -> Iterator[SparkSession]:
     """The one local session of a test run; the tests that want it are of one xdist group, so one process starts it."""
     from retewave.bench.peers.spark_files import end
     from retewave.errors import UsageError
-    from retewave.spark.sessions import check_installed, session
+    from retewave.spark.driver.sessions import check_installed, session
 
     try:
         check_installed()

@@ -16,10 +16,10 @@ from naive import Item
 from naive_reports import Distinct, key
 
 from retewave.engine.registry import CartesianWarning
-from retewave.spark.found import unpack
-from retewave.spark.job import Job, OneShardWarning
-from retewave.spark.route import Router
-from retewave.spark.shard import Shard
+from retewave.spark.driver.job import Job, OneShardWarning
+from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.route import Router
+from retewave.spark.worker.shard import Shard
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 

@@ -18,11 +18,11 @@ from shard_cases import MemoryStore, instants, job_for, read, routed, streamed
 
 import retewave as rw
 from retewave.errors import MalformedInput, UsageError
-from retewave.spark.found import unpack
-from retewave.spark.job import Job
-from retewave.spark.route import Router, router_of
-from retewave.spark.settling import settle
-from retewave.spark.shard import Arrival, Progress, Shard, Waiting, shard_of
+from retewave.spark.driver.job import Job
+from retewave.spark.worker.collector import settle
+from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.route import Router, router_of
+from retewave.spark.worker.shard import Arrival, Progress, Shard, Waiting, shard_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
@@ -34,7 +34,7 @@ def _restless() -> Iterator[None]:
     """Let the dictionaries be swept, and what waits be poured, as often as can be."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("retewave.rete.terms.dictionary._SWEEP_FROM", 4)
-        patch.setattr("retewave.spark.shard._ENOUGH", 1)
+        patch.setattr("retewave.spark.worker.shard._ENOUGH", 1)
         yield
 
 
@@ -237,7 +237,7 @@ def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
 def test_the_checkpoint_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _, router, shard, store = one_shard(OFFERS)
     shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
-    monkeypatch.setattr("retewave.spark.job._FORMAT", 0)
+    monkeypatch.setattr("retewave.spark.driver.job._FORMAT", 0)
     with pytest.raises(UsageError, match="the checkpoint belongs to"):
         one_shard(OFFERS)[2].step(store, [], AFTER_ALL)
 

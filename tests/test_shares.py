@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, _best
 from retewave.rete.terms.dictionary import Terms
-from retewave.spark.job import Job, OneShardWarning
-from retewave.spark.route import Router
+from retewave.spark.driver.job import Job, OneShardWarning
+from retewave.spark.worker.route import Router
 
 PREFIX = "PREFIX e: <http://e/>\n"
 STAR = PREFIX + "SELECT * WHERE { ?o e:product ?p . ?o e:price ?x . ?o e:vendor ?v }"

@@ -106,7 +106,7 @@ def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
 
 
 def test_pandas_that_spark_cannot_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retewave.spark import sessions
+    from retewave.spark.driver import sessions
 
     monkeypatch.setattr(sessions, "version", lambda package: "3.0.1")
     with pytest.raises(UsageError, match="pandas below 3"):

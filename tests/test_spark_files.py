@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.errors import MalformedInput, UsageError
-from retewave.spark import plans
-from retewave.spark.partitions import keys_of, partition_of
-from retewave.spark.plans import Files, Offset, groups
-from retewave.spark.ranges import Range, cut, statements, texts_of
-from retewave.spark.triples import triples_of
+from retewave.spark.driver.partitions import keys_of, partition_of
+from retewave.spark.source import offsets as plans
+from retewave.spark.source.offsets import Files, Offset, groups
+from retewave.spark.source.parts import Range, cut, statements, texts_of
+from retewave.spark.source.triples import triples_of
 
 MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 AT = "http://www.w3.org/ns/prov#generatedAtTime"

@@ -28,7 +28,7 @@ from retewave.bench.spark_scaling import (
 from retewave.bench.vocabulary import OFFER, PRODUCT
 from retewave.compiler.shares import Scheme
 from retewave.rete.filters.interpreter import part_of
-from retewave.spark.job import Job
+from retewave.spark.driver.job import Job
 
 OFFERS = 1_500
 COSTS = Costs(scan=4e-7, row_bytes=10.0, shuffle=1e-9, row=4e-7, match=6e-7)

@@ -41,8 +41,8 @@ def test_the_statements_of_the_next_micro_batch_are_counted_while_this_one_is_ma
     pytest.importorskip("pyspark")
     from pyspark.sql.streaming.datasource import ReadMaxBytes
 
-    from retewave.spark import plans
-    from retewave.spark import source as sources
+    from retewave.spark.source import offsets as plans
+    from retewave.spark.source import source as sources
 
     counted, statements = [], plans.statements
     monkeypatch.setattr(plans, "statements", lambda part: counted.append(part) or statements(part))

@@ -22,7 +22,7 @@ from retewave.errors import UsageError
 from retewave.windows.durations import parse
 
 if TYPE_CHECKING:
-    from retewave.spark.running import Input, Running, Where
+    from retewave.spark.driver.running import Input, Running, Where
 
 __all__ = ["Deployment", "run"]
 
@@ -45,7 +45,7 @@ def run(
     queries: Sequence[str], inputs: Sequence[str], deployment: Deployment, format: str | None, options: dict[str, Any]
 ) -> None:
     """Run queries as a job, until it ends or a signal comes."""
-    from retewave.spark.sessions import check_installed
+    from retewave.spark.driver.sessions import check_installed
 
     check_installed()
     notes = Notes(sys.stderr)
@@ -53,8 +53,8 @@ def run(
         streams, where = [_input(text, format) for text in inputs], _where(deployment)
         folders = {"--checkpoint": where.checkpoint} | ({} if where.out == "console" else {"--out": where.out})
         check_folders([each.where for each in streams], folders)
-        from retewave.spark.job import Job
-        from retewave.spark.running import open_session, start
+        from retewave.spark.driver.job import Job
+        from retewave.spark.driver.running import open_session, start
 
         spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
@@ -71,7 +71,7 @@ def run(
 
 
 def _input(text: str, format: str | None) -> Input:
-    from retewave.spark.running import Input
+    from retewave.spark.driver.running import Input
 
     if text.startswith("kafka://"):
         return Input(text, None)
@@ -90,7 +90,7 @@ def _settings(deployment: Deployment) -> dict[str, str]:
 
 
 def _where(deployment: Deployment) -> Where:
-    from retewave.spark.running import Where
+    from retewave.spark.driver.running import Where
 
     try:
         micros = parse(deployment.watermark)

@@ -53,7 +53,7 @@ class Shown:
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def _shard_plan(self, shards: int) -> ShardPlan:
-        from retewave.spark.spread import spread
+        from retewave.spark.driver.spread import spread
 
         return spread(cast("Engine", self), shards)[1]
 

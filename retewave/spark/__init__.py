@@ -11,23 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from retewave.spark.job import Job, OneShardWarning
-    from retewave.spark.matching import match
-    from retewave.spark.sessions import configure, session
-    from retewave.spark.source import register
+    from retewave.spark.driver.job import Job, OneShardWarning
+    from retewave.spark.driver.match import match
+    from retewave.spark.driver.sessions import configure, session
+    from retewave.spark.source.source import register
     from retewave.spark.stats import Stats
 
 __all__ = ["Job", "OneShardWarning", "Stats", "configure", "match", "register", "session"]
 
 # Loaded when first asked for: the driver's command line and the workers need different parts.
 _LAZY = {
-    "Job": "retewave.spark.job",
-    "OneShardWarning": "retewave.spark.job",
+    "Job": "retewave.spark.driver.job",
+    "OneShardWarning": "retewave.spark.driver.job",
     "Stats": "retewave.spark.stats",
-    "configure": "retewave.spark.sessions",
-    "match": "retewave.spark.matching",
-    "register": "retewave.spark.source",
-    "session": "retewave.spark.sessions",
+    "configure": "retewave.spark.driver.sessions",
+    "match": "retewave.spark.driver.match",
+    "register": "retewave.spark.source.source",
+    "session": "retewave.spark.driver.sessions",
 }
 
 

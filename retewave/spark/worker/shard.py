@@ -27,9 +27,9 @@ import numpy as np
 from retewave.errors import UsageError
 from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
-from retewave.spark.found import Finder
-from retewave.spark.job import Job
-from retewave.spark.remembered import Remembered, kept, put
+from retewave.spark.driver.job import Job
+from retewave.spark.worker.matches import Finder
+from retewave.spark.worker.remembered import Remembered, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late

@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from retewave.io.sinks.lines import Objects, in_order, lines_of
 from retewave.rete.pack import unpack_texts
 from retewave.rete.terms.texts import Texts
-from retewave.spark.settling import settle
+from retewave.spark.worker.collector import settle
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
-    from retewave.spark.carried import Carried
-    from retewave.spark.job import Job
+    from retewave.spark.driver.carried import Carried
+    from retewave.spark.driver.job import Job
     from retewave.spark.stats import Stats
 
 __all__ = ["LINES", "Lines", "ndjson", "ntriples"]

@@ -20,7 +20,7 @@ from pyspark import SparkFiles
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from retewave.spark.job import Job
+    from retewave.spark.driver.job import Job
 
 __all__ = ["Carried", "carry"]
 

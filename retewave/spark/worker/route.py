@@ -27,7 +27,7 @@ from retewave.io.times.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
 from retewave.rete.route import Role, Routing
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
-from retewave.spark.job import Job
+from retewave.spark.driver.job import Job
 from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["Packet", "Router", "router_of"]

@@ -23,8 +23,8 @@ from retewave.rete.pack import gather
 from retewave.rete.terms.acceptance import accept_all
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, START, SUBJECT
-from retewave.spark.plans import Part
-from retewave.spark.ranges import texts_of
+from retewave.spark.source.offsets import Part
+from retewave.spark.source.parts import texts_of
 
 __all__ = ["triples_of"]
 

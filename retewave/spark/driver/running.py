@@ -23,17 +23,17 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from retewave import errors
 from retewave.errors import RetewaveError, StoppedError, UsageError
-from retewave.spark.lines import LINES, Lines
-from retewave.spark.matching import Columns, run_packed
-from retewave.spark.sessions import session
-from retewave.spark.source import register
+from retewave.spark.driver.match import Columns, run_packed
+from retewave.spark.driver.sessions import session
+from retewave.spark.source.source import register
 from retewave.spark.stats import Stats
+from retewave.spark.worker.text import LINES, Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-    from retewave.spark.job import Job
+    from retewave.spark.driver.job import Job
 
 __all__ = ["KAFKA", "Input", "Running", "Where", "open_session", "start"]
 

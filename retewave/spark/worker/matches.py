@@ -16,7 +16,7 @@ from retewave.construct import built
 from retewave.engine.engine import Engine
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
-from retewave.spark.job import Job
+from retewave.spark.driver.job import Job
 
 __all__ = ["Finder", "schema", "unpack"]
 

@@ -25,8 +25,8 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from retewave.errors import UsageError
-from retewave.spark.plans import Counts, Files, Offset, Part, Plan, groups
-from retewave.spark.ranges import statements_of, texts_of
+from retewave.spark.source.offsets import Counts, Files, Offset, Part, Plan, groups
+from retewave.spark.source.parts import statements_of, texts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -217,7 +217,7 @@ def _rows(options: Options, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
         if options.blocks == "true":
             yield from _blocks(part)
         else:
-            from retewave.spark.triples import triples_of
+            from retewave.spark.source.triples import triples_of
 
             yield from triples_of(part, options.rate, options.time_property, raising=options.on_error == "raise")
 

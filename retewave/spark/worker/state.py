@@ -21,7 +21,7 @@ from retewave.windows.intervals import BEFORE_ALL
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, MapState, TimerValues, ValueState
 
-    from retewave.spark.carried import Carried
+    from retewave.spark.driver.carried import Carried
     from retewave.spark.stats import Stats
 
 __all__ = ["PACKED", "Keeping"]
@@ -100,7 +100,7 @@ class Keeping(StatefulProcessor):
 
     def close(self) -> None:
         """Let the live networks stay for the next batch."""
-        from retewave.spark.settling import settle
+        from retewave.spark.worker.collector import settle
 
         settle()
 
@@ -111,7 +111,7 @@ class Keeping(StatefulProcessor):
     def _step(
         self, key: int, packets: Sequence[tuple[int, bytes]], times: TimerValues, ahead: int = BEFORE_ALL
     ) -> Iterator[Row]:
-        from retewave.spark.shard import shard_of
+        from retewave.spark.worker.shard import shard_of
 
         if key not in self._shards:
             raise UsageError(

@@ -3,7 +3,7 @@
 Data's way: states -> **packed, with the texts of their terms** -> the store -> states of another process.
 A network that is made anew sees the rows of the window again; what follows from these (`State.follows`: DISTINCT) is
 remembered by that.  The rest depends on all that was before: it is written down whole with each step.
-Left out: when a step is written, and when it is read (`retewave/spark/shard.py`).
+Left out: when a step is written, and when it is read (`retewave/spark/worker/shard.py`).
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from retewave.errors import MalformedInput
 
 if TYPE_CHECKING:
-    from retewave.spark.carried import Carried
-    from retewave.spark.route import Packet, Router
+    from retewave.spark.driver.carried import Carried
     from retewave.spark.stats import Stats
+    from retewave.spark.worker.route import Packet, Router
 
 __all__ = ["DOCUMENT", "FIRST", "PACKETS", "STREAM", "TIME", "VALUE", "Routing"]
 
@@ -46,8 +46,8 @@ class Routing:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Route all batches of a task."""
-        from retewave.spark.route import router_of
-        from retewave.spark.settling import settle
+        from retewave.spark.worker.collector import settle
+        from retewave.spark.worker.route import router_of
 
         router = router_of(self.carried.job())
         sent, told = set(), None
@@ -65,7 +65,7 @@ class Routing:
 
     def _last(self, told: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
         """Return the packets without rows that end a task: they tell the time, and wake shards that must announce."""
-        from retewave.spark.route import Packet
+        from retewave.spark.worker.route import Packet
 
         shards = [each for each in range(len(self.keys)) if each not in sent] if everyone else []
         return [Packet(each, told.newest, told.newest, b"") for each in shards or [told.shard]]
@@ -153,7 +153,7 @@ def _lines(terms: pa.StructArray) -> pa.Array:
 
 def _route_file(router: Router, place: dict[str, Any], row: int, told: dict[str, Any]) -> Iterator[Packet]:
     """Route a part of a file, which this process reads itself."""
-    from retewave.spark.ranges import Range, texts_of
+    from retewave.spark.source.parts import Range, texts_of
 
     before = router.counts.triples
     try:

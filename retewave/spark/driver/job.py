@@ -28,7 +28,7 @@ from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
 from retewave.rete.pack import pack, unpack
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.spark.spread import spread
+from retewave.spark.driver.spread import spread
 from retewave.viz.explain.names import listed
 from retewave.viz.explain.shards import ShardPlan, explain_shares
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED

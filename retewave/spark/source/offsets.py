@@ -20,7 +20,7 @@ from threading import Lock
 
 from retewave.errors import UsageError
 from retewave.io.reading.formats import FORMATS, QUADS, format_of
-from retewave.spark.ranges import Range, cut, is_cuttable, statements
+from retewave.spark.source.parts import Range, cut, is_cuttable, statements
 
 __all__ = ["Counts", "Files", "Offset", "Part", "Plan", "groups"]
 

@@ -29,12 +29,12 @@ from pyspark.sql.types import (
 )
 
 from retewave.errors import UsageError
-from retewave.spark import routing
-from retewave.spark.carried import Carried, carry
-from retewave.spark.job import Job
-from retewave.spark.keeping import PACKED, Keeping
-from retewave.spark.partitions import keys_of
-from retewave.spark.sessions import configure
+from retewave.spark.driver.carried import Carried, carry
+from retewave.spark.driver.job import Job
+from retewave.spark.driver.partitions import keys_of
+from retewave.spark.driver.sessions import configure
+from retewave.spark.worker import routing
+from retewave.spark.worker.state import PACKED, Keeping
 from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
@@ -274,8 +274,8 @@ class _Unpacking:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Unpack all batches of a task."""
-        from retewave.spark.found import unpack
-        from retewave.spark.settling import settle
+        from retewave.spark.worker.collector import settle
+        from retewave.spark.worker.matches import unpack
 
         for batch in batches:
             for packed in batch.column(0):
@@ -295,7 +295,7 @@ class _Whole:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match what a task has, shard by shard."""
-        from retewave.spark.shard import shard_of
+        from retewave.spark.worker.shard import shard_of
 
         packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())
         for key, mine in groupby(packets, key=lambda packet: packet[0]):

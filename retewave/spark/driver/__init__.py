@@ -1,0 +1,1 @@
+"""What runs in the driver: the job, how it is spread, sessions, the DataFrame of matches."""

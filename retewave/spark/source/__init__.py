@@ -1,0 +1,1 @@
+"""The data source: files of RDF as a DataFrame."""
