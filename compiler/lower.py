@@ -14,7 +14,7 @@ from functools import cached_property
 
 from retewave.compiler.expressions.programs import Programs, conjunction, decides
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.plan.plan import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
 from retewave.compiler.plan.shape import Member, Streams
 from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep, Step
 from retewave.epsilon.atoms import Atom

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from retewave.compiler.lower import Lowered, lower
-from retewave.compiler.plan.plan import AlphaTest, Join
+from retewave.compiler.plan.producers import AlphaTest, Join
 from retewave.engine import running
 from retewave.rete.network.records import Relation
 

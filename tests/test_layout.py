@@ -41,15 +41,7 @@ ONLY_AT = {  # the files that alone may import a library
         "epsilon/sources.py",
         "epsilon/texts.py",
         "epsilon/owlrl_worker.py",  # owlrl speaks rdflib
-        "compiler/expressions/casts.py",
-        "compiler/expressions/evaluate.py",
-        "compiler/functions*.py",
-        "compiler/expressions/numbers.py",
-        "compiler/expressions/operators.py",
-        "compiler/expressions/functions_patterns.py",
-        "compiler/expressions/registered.py",
-        "compiler/expressions/time_arithmetic.py",
-        "compiler/languages/sparql/expressions.py",  # asks rdflib which functions it can evaluate
+        "compiler/expressions/*",
         "bench/*",
     ),
     "owlrl": ("epsilon/*",),
@@ -113,6 +105,87 @@ def test_imports_point_one_way() -> None:
         and (part_of(path) == "windows" or not module.startswith(EVERYWHERE_BUT_WINDOWS))
     ]
     assert wrong == []
+
+
+# The rooms of a part: each may import those in the lines above its own, and no others, when it is loaded.
+ROOMS = {
+    "compiler": (
+        {"terms", "regex"},
+        {"expressions"},
+        {"algebra"},
+        {"languages", "rewrite"},
+        {"parse", "plan"},
+        {"lower", "shares"},
+    ),
+    "rete": (
+        {"words"},
+        {"terms", "memory"},
+        {"filters", "dispatch", "reports", "written", "pack"},
+        {"operators", "facts", "route"},
+        {"network", "kernel"},
+        {"runtime", "counters"},
+    ),
+    "viz": ({"explain"}, {"draw"}),
+    "retewave": (
+        {"errors", "log", "numbering"},
+        {"io", "construct"},
+        {"match"},
+        {"query", "notebook"},
+        {"engine"},
+        {"why_not"},
+        {"inspector"},
+        {"cli", "spark"},
+    ),
+}
+DOORS = {"__init__", "__main__"}  # modules that lead into a room from outside
+
+
+def room_of(module: str) -> tuple[str, str] | None:
+    """Return the part and the room of one of our modules; `retewave.errors` is a room of one module."""
+    names = [*module.split(".")[1:], ""]
+    part, room = ("retewave", names[0]) if names[0] not in PARTS else (names[0], names[1])
+    return (part, room) if module.split(".")[0] == "retewave" and room else None
+
+
+def when_loaded(path: Path) -> Iterator[tuple[str, ast.stmt]]:
+    """Give the modules that a file imports when it is itself imported: not in functions, nor for types alone."""
+    for node in ast.parse(path.read_text(), path).body:
+        if isinstance(node, ast.Import):
+            yield from ((name.name, node) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = node.module == "retewave" or node.module.removeprefix("retewave.") in PARTS
+            yield from (
+                ((f"{node.module}.{name.name}", node) for name in node.names) if whole else ((node.module, node),)
+            )
+
+
+@pytest.mark.parametrize("part", ROOMS)
+def test_rooms_import_only_what_stands_below_them(part: str) -> None:
+    rank = {room: place for place, rooms in enumerate(ROOMS[part]) for room in rooms}
+    wrong = []
+    for path in sorted((ROOT / part).rglob("*.py")):
+        own = path.relative_to(ROOT / part).parts[0].removesuffix(".py")
+        for module, node in when_loaded(path) if path.stem not in DOORS else ():
+            there = room_of(module)
+            if there and there[0] == part and there[1] in rank.keys() - {own} and not rank[there[1]] < rank[own]:
+                wrong.append(f"{place(path, node)} imports {module}")
+    assert wrong == []
+
+
+def test_every_room_has_its_place_and_says_what_it_is() -> None:
+    for part, lines in ROOMS.items():
+        there = {
+            path.stem for path in (ROOT / part).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+        }
+        assert there - DOORS == set().union(*lines)
+    for path in sources():
+        if path.name == "__init__.py":
+            assert len(ast.get_docstring(ast.parse(path.read_text())) or "") > 20, f"{path} says nothing"
+
+
+def test_operators_have_the_same_names_in_the_plan_and_in_the_network() -> None:
+    plan, rete = ROOT / "compiler" / "plan" / "operators", ROOT / "rete" / "operators"
+    assert {path.name for path in plan.glob("*.py")} == {path.name for path in rete.glob("*.py")}
 
 
 def test_layers_have_no_circle() -> None:

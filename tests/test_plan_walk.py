@@ -7,7 +7,7 @@ import json
 import pytest
 
 from retewave import Engine
-from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.walk import depths, reached, users_of
 from retewave.viz.explain.names import Prefixes, pattern_parts
 

@@ -25,7 +25,7 @@ import retewave as rw
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan import shape
 from retewave.compiler.plan.identity import Identity
-from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.engine import node_states
 from retewave.engine.node_states import nodes_of
 from retewave.engine.registry import CartesianWarning

@@ -1,6 +1,6 @@
-"""Pictures of a compiled network: a networkx graph (`graph`), DOT text (`dot`), SVG and PNG (`render`).
+"""What a network says of itself: in words and numbers (`explain`), and in pictures (`draw`).
 
-Nothing is imported here: a module of this part is imported by who draws, for Graphviz and networkx are slow to import.
+Nothing is imported here: a module of this part is imported by who asks, for Graphviz and networkx are slow to import.
 """
 
 __all__: list[str] = []

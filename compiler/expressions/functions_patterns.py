@@ -1,7 +1,7 @@
 r"""Match regular expressions against data, in time that does not explode.
 
 Data's way: expression -> evaluator -> REGEX and REPLACE -> **pattern** on a text.
-A pattern is read once (`xpath_regex.py`) and becomes an expression of Python's `re`, which is quick and tries all
+A pattern is read once (`regex/xpath.py`) and becomes an expression of Python's `re`, which is quick and tries all
 ways of matching: `(a+)+b` takes it longer than the world has lasted. How many ways there may be follows from the
 pattern and the length of the text; where they are too many, RE2 (in pyarrow) takes over, which needs a time linear in
 the text and 40 µs to begin. RE2 has no back-references: with these, and where it gives up, too many ways are an

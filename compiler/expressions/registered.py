@@ -19,9 +19,16 @@ from retewave.compiler.expressions.faults import ExpressionError
 from retewave.compiler.expressions.operators import plain
 from retewave.compiler.terms import is_iri
 
-__all__ = ["of_rdflib"]
+__all__ = ["is_registered", "of_rdflib"]
 
 _Function = Callable[[tuple[Node, ...]], Node]
+
+
+def is_registered(iri: str) -> bool:
+    """Tell whether a function, "<...>", has been registered with rdflib, which offers no other way to ask."""
+    from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
+
+    return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS
 
 
 @cache

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from retewave.compiler.expressions.tree import Variable, rename, to_sparql
-from retewave.compiler.plan.plan import AlphaTest, Input, Join, Plan, Producer, Table
+from retewave.compiler.plan.producers import AlphaTest, Input, Join, Plan, Producer, Table
 from retewave.compiler.plan.shape import Streams
 
 __all__ = ["Identity", "digest", "identities"]

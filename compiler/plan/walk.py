@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from retewave.compiler.plan.plan import End, Input, Join, Plan, Producer
+from retewave.compiler.plan.producers import End, Input, Join, Plan, Producer
 from retewave.compiler.plan.shape import Member
 
 __all__ = ["Reached", "depths", "input_names", "inputs_of", "reached", "users_of"]

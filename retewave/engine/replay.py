@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from retewave.compiler.lower import AlphaMemory, Lowered
-from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END, FACT_START, FACT_WIDTH, FACT_WINDOW_START
 from retewave.rete.runtime import Runtime
 from retewave.rete.terms.dictionary import Terms

@@ -15,7 +15,8 @@ import numpy as np
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.identity import Identity, identities
-from retewave.compiler.plan.plan import AlphaTest, Plan, Table, atoms_of, make_plan
+from retewave.compiler.plan.plan import atoms_of, make_plan
+from retewave.compiler.plan.producers import AlphaTest, Plan, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.engine.deciding import Deciding
 from retewave.engine.node_states import node_states

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.walk import reached
 from retewave.engine.engine import Engine
 from retewave.engine.running import Running, static_facts

@@ -14,7 +14,7 @@ import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import rename
-from retewave.compiler.plan.plan import End
+from retewave.compiler.plan.producers import End
 from retewave.compiler.plan.shape import Member
 from retewave.epsilon.derivation import OBJECT, SUBJECT
 from retewave.epsilon.dispatch import why

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
-from retewave.compiler.plan.plan import AlphaTest, End, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached
 from retewave.engine.running import Running, static_facts

@@ -15,7 +15,7 @@ from typing import Any
 
 import networkx
 
-from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Join, Table
 from retewave.compiler.plan.walk import Reached, depths, reached, users_of
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals

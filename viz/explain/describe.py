@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from retewave.compiler import algebra
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
-from retewave.compiler.plan.plan import AlphaTest, End, Join, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Join, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep

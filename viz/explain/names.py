@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from retewave.compiler.plan.plan import AlphaTest
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.epsilon.prefixes import WELL_KNOWN
 from retewave.windows import durations
 from retewave.windows.intervals import UNBOUNDED

@@ -142,11 +142,9 @@ def _function(tree: Tree, context: Context) -> Expression:
 
 
 def _is_registered(iri: str) -> bool:
-    # rdflib is slow to import and only such a call needs it; it offers no other way to ask.
-    from rdflib import URIRef
-    from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
+    from retewave.compiler.expressions.registered import is_registered  # imports rdflib, which only such a call needs
 
-    return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS
+    return is_registered(iri)
 
 
 _BUILDERS = {

@@ -1,1 +1,1 @@
-"""When an item happened."""
+"""When an item happened: by a nominal rate, by its arrival, or by what its graph says."""

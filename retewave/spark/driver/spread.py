@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.plan.plan import AlphaTest, tested
+from retewave.compiler.plan.plan import tested
+from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine.engine import Engine
