@@ -5,7 +5,7 @@ Invariants: a triple with an unbound variable, a literal as its subject or a pre
 others of its match are built all the same; what one match builds stands together, in the order of the template; a blank
 node of the template is new for every match.
 Left out: N-Triples, which a kernel writes straight from the template (rete/written/lines.py); a law in
-tests/test_sink_laws.py holds the two equal.
+tests/io/test_sink_laws.py holds the two equal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What queries mean, by sets and nested loops, and nothing of the engine's speed.
 
 `meaning` follows the algebra, node by node; `flat` is the older matcher of plain conjunctions, which the laws of the
-kernel use; `tests/test_naive_law.py` holds the two equal.
+kernel use; `tests/laws/test_naive_law.py` holds the two equal.
 """
 
 from naive.flat import (

@@ -9,7 +9,7 @@ the events agree, is a match when its relations and filters hold and every fact 
 * Static data is a graph, a set: however often a triple is given or entailed, it is one fact, of all times.
 * A match is found when its last fact arrives; one of static facts alone is found before the stream (-1).
   Of several that come at once, the one with the latest start is found first.
-* Which of the matches found are reported, `naive_reports` says.
+* Which of the matches found are reported, `tests/naive/reports.py` says.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from naive_reports import On, reported
-
+from naive.reports import On, reported
 from retewave.windows.intervals import STATIC_END, STATIC_START
 from retewave.windows.relations import holds
 
@@ -79,7 +78,7 @@ class Query:
     branches: tuple[Branch, ...]
     window: Window = None  # a mapping names the query's streams, and no other stream is seen
     project: tuple[str, ...] | None = None  # the variables reported; None: all
-    distinct: bool | On = False  # which of the matches are reported: `naive_reports`
+    distinct: bool | On = False  # which of the matches are reported: `tests/naive/reports.py`
 
 
 class Match(NamedTuple):

@@ -1,0 +1,1 @@
+"""What property tests draw: queries, streams, schemas, shards."""

@@ -1,0 +1,189 @@
+"""Random queries and streams, in the forms of the naive matcher and of the engine."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from naive import Branch, Entail, Item, Pattern, Query, naive_matches
+from naive.reports import Distinct, On, key
+
+import retewave as rw
+from retewave.engine.registry import CartesianWarning
+
+MANY = int(os.environ.get("RETEWAVE_CASES", "1"))  # how many times as many cases are tried
+
+SUBJECTS = [b"<http://e/a>", b"<http://e/b>"]
+PREDICATES = [b"<http://e/p>", b"<http://e/q>"]
+NUMBERS = [b'"%d"^^<http://www.w3.org/2001/XMLSchema#integer>' % n for n in (1, 2, 3)]
+OBJECTS = [*SUBJECTS, *NUMBERS, b'"x"', b'"x"@en']
+VARIABLES = ["?w", "?x", "?y", "?z"]
+MS = 1000  # the unit of the cases' times and windows, in microseconds
+STREAMS = ["http://e/s1", "http://e/s2"]
+COMPARISONS = {"<": int.__lt__, ">": int.__gt__, "=": int.__eq__, "!=": int.__ne__}
+
+terms = st.tuples(
+    st.sampled_from([*VARIABLES[:3], *VARIABLES[:3], SUBJECTS[0]]),
+    st.sampled_from([*PREDICATES, *PREDICATES, *PREDICATES, "?w"]),
+    st.sampled_from([*VARIABLES, *VARIABLES, SUBJECTS[1], NUMBERS[0]]),
+)
+triples = st.tuples(st.sampled_from(SUBJECTS), st.sampled_from(PREDICATES), st.sampled_from(OBJECTS))
+widths = st.sampled_from([None, 0, 2 * MS, 3 * MS, 6 * MS])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """FILTER (variable operator number), for the naive side and for the text."""
+
+    variable: str
+    operator: str
+    number: int
+
+    def __call__(self, binding: dict[str, bytes]) -> bool:
+        text = binding.get(self.variable)
+        if text not in NUMBERS:
+            return text is not None and self.operator == "!="  # only numbers compare with a number
+        return COMPARISONS[self.operator](int(text[1:2]), self.number)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query, in both forms, and what it is asked of."""
+
+    query: Query
+    text: str
+    stream: list[Item]
+    static: frozenset
+
+
+@st.composite
+def branch_of(draw: st.DrawFn) -> Branch:
+    least = draw(st.sampled_from([1, 2, 2]))
+    patterns = tuple(Pattern(each) for each in draw(st.lists(terms, min_size=least, max_size=4)))
+    bound = sorted({t for p in patterns for t in p.terms if isinstance(t, str)})
+    filters = ()
+    if bound and draw(st.integers(0, 3)) == 0:
+        variable, operator = draw(st.sampled_from(bound)), draw(st.sampled_from(sorted(COMPARISONS)))
+        filters = (Comparison(variable, operator, draw(st.integers(1, 3))),)
+    tables = ()
+    if bound and draw(st.integers(0, 4)) == 0:
+        variable = draw(st.sampled_from(bound))
+        rows = draw(st.lists(st.sampled_from(OBJECTS), max_size=3))
+        tables = (tuple({variable: row} for row in rows),)
+        filters = filters if rows else ()
+        if not rows:
+            tables = ()
+    return Branch(patterns, tables, filters)
+
+
+@st.composite
+def stream_of(draw: st.DrawFn, *, most: int = 12) -> list[Item]:
+    times, items = 0, []
+    for triple in draw(st.lists(triples, min_size=4, max_size=most)):
+        times += MS * draw(st.sampled_from([0, 0, 1, 1, 2, 5]))
+        length = MS * draw(st.sampled_from([0, 0, 0, 1]))
+        items.append(Item(triple, times - length, times, draw(st.sampled_from([None, *STREAMS]))))
+    return items
+
+
+@st.composite
+def case_of(draw: st.DrawFn) -> Case:
+    branches = tuple(draw(st.lists(branch_of(), min_size=1, max_size=2)))
+    variables = sorted({t for b in branches for p in b.patterns for t in p.terms if isinstance(t, str)})
+    project = tuple(draw(st.lists(st.sampled_from(variables), unique=True, min_size=1))) if variables else ()
+    window = draw(
+        st.one_of(
+            st.none(),
+            st.just({STREAMS[0]: draw(widths), STREAMS[1]: draw(widths)}),
+            st.just({STREAMS[0]: draw(widths)}),
+        )
+    )
+    query = Query(branches, window, project, bool(project) and draw(distincts(variables)))
+    static = frozenset(draw(st.lists(triples, max_size=4)))
+    return Case(query, text_of(query), draw(stream_of()), static)
+
+
+@st.composite
+def distincts(draw: st.DrawFn, variables: list[str]) -> Distinct:
+    """Draw nothing, DISTINCT, or DISTINCT ON with or without FOR and LIMIT; ON names what is shown, or is not."""
+    kind = draw(st.sampled_from(["", "", "DISTINCT", "ON", "FOR"]))
+    if kind in ("", "DISTINCT"):
+        return kind == "DISTINCT"
+    on = tuple(draw(st.lists(st.sampled_from(variables), unique=True, max_size=2)))
+    if kind == "ON":
+        return On(on)
+    return On(on, draw(st.sampled_from([0, MS, 2 * MS, 6 * MS])), draw(st.sampled_from([1, 1, 2, 3])))
+
+
+def text_of(query: Query) -> str:
+    """Write a query of the naive matcher as C-SPARQL."""
+    streams = ""
+    if query.window is not None:
+        for iri, width in query.window.items():
+            streams += f"FROM STREAM <{iri}> " + (f"[RANGE {width // MS}ms] " if width is not None else "")
+    where = " UNION ".join("{ " + body_of(branch) + " }" for branch in query.branches)
+    shown = " ".join(query.project) if query.project else "*"
+    return f"SELECT {distinct_text(query.distinct)}{shown} {streams}WHERE {{ {where} }}"
+
+
+def distinct_text(distinct: Distinct) -> str:
+    if isinstance(distinct, bool):
+        return "DISTINCT " if distinct else ""
+    bound = "" if distinct.within is None else f"LIMIT {distinct.most} FOR {distinct.within // MS}ms "
+    return f"DISTINCT ON ({' '.join(distinct.variables)}) {bound}"
+
+
+def body_of(branch: Branch) -> str:
+    parts = [" ".join(t if isinstance(t, str) else t.decode() for t in p.terms) + " ." for p in branch.patterns]
+    for table in branch.tables:
+        (variable,) = table[0]
+        parts.append(f"VALUES {variable} {{ {' '.join(row[variable].decode() for row in table)} }}")
+    parts += [f"FILTER({f.variable} {f.operator} {f.number})" for f in branch.filters]
+    return "\n".join(parts)
+
+
+def written(triple: tuple[bytes, bytes, bytes]) -> tuple[str, str, str]:
+    s, p, o = (text.decode() for text in triple)
+    return s, p, o
+
+
+def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
+    """Return an engine that listens for a case's query."""
+    static = [[written(triple) for triple in sorted(case.static)]]
+    engine = rw.Engine(static=static, seed=1, max_future=None, allow_cartesian=True, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CartesianWarning)
+        return engine, engine.register(case.text, keep=None)
+
+
+def shown(match: rw.Match, arrival: int, distinct: Distinct) -> tuple:
+    """Return a match as the naive matcher shows it; DISTINCT may report any of several alike, so without the rest."""
+    bindings = key(tuple(sorted((f"?{name}", match.text(name)) for name in match)), distinct)
+    static = match.start is None
+    start = None if static or distinct else round(match.start * 1e6)
+    return start, None if static else round(match.end * 1e6), bindings, arrival
+
+
+def expected(case: Case, entail: Entail = lambda triple: {triple}, facts: frozenset = frozenset()) -> Counter:
+    """Return what the naive matcher finds."""
+    return Counter(
+        (
+            None if m.end < m.start or case.query.distinct else m.start,
+            None if m.end < m.start else m.end,
+            key(m.bindings, case.query.distinct),
+            m.arrival,
+        )
+        for m in naive_matches(case.query, case.stream, case.static | facts, entail)
+    )
+
+
+def pushed_one_by_one(engine: rw.Engine, case: Case) -> Counter:
+    found = Counter(shown(match, -1, case.query.distinct) for match in engine.flush())
+    for arrival, item in enumerate(case.stream):
+        time = (item.start / 1e6, item.end / 1e6)
+        for match in engine.push(written(item.triple), time=time, stream=item.stream):
+            found[shown(match, arrival, case.query.distinct)] += 1
+    return found

@@ -1,0 +1,1 @@
+"""What tests do their work with: programs that they start, oracles, brokers, pictures."""

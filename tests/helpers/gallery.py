@@ -1,0 +1,64 @@
+"""Draw the pictures of docs/gallery.md:  python tests/helpers/gallery.py
+
+They show the paper's social-media example, and the three benchmark patterns; the stream behind the counts is made up,
+the same each time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import retewave as rw
+from helpers.explained import ROOT, bsbm_engine, social_engine
+from retewave.viz.draw.render import svg_element
+
+GALLERY = ROOT / "docs" / "gallery"
+FB, TWD, SIOC = "http://facebook.example.org/ns#", "http://twitter.example.org/ns#", "http://rdfs.org/sioc/ns#"
+GEO = "http://sws.geonames.org/"
+USERS, PLACES, MINUTES = 60, 20, 600
+
+
+def posts(rng: random.Random) -> Iterator[tuple[str, str, str]]:
+    """Yield what a user does in a minute: a post or a tweet, mostly about a place."""
+    user, place, number = rng.randrange(USERS), GEO + str(rng.randrange(PLACES)), rng.randrange(10**6)
+    space, post, about = rng.choice(
+        ((FB, "update", "mentions"), (TWD, "post", "talksAbout"), (FB, "update", "mentions"))
+    )
+    yield f"{space}user{user}", f"{space}{post}", f"{space}item{number}"
+    if rng.random() < 0.8:
+        yield f"{space}item{number}", f"{space}{about}", place
+
+
+def poured() -> rw.Engine:
+    accounts = "".join(
+        f"<{space}user{user}> <{SIOC}account_of> <http://people.example.org/{user}> .\n"
+        for user in range(USERS)
+        for space in (FB, TWD)
+    )
+    engine = social_engine(stats=True, static=[accounts.encode()])
+    rng = random.Random(1)
+    for minute in range(MINUTES):
+        for _ in range(12):
+            for triple in posts(rng):
+                engine.push(triple, time=60 * minute)
+    return engine
+
+
+def main() -> None:
+    GALLERY.mkdir(exist_ok=True)
+    social, benchmark, counted = social_engine(), bsbm_engine(), poured()
+    for name, engine, drawing in (
+        ("social-full", social, "full"),
+        ("social-reduced", social, "reduced"),
+        ("social-network", social, "network"),
+        ("social-all", social, "all"),
+        ("social-counts", counted, "all"),
+        ("benchmark", benchmark, "network"),
+    ):
+        picture = svg_element(engine.draw(drawing))  # type: ignore[arg-type]
+        (GALLERY / f"{name}.svg").write_text(picture, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+"""The law of laws: for random queries and streams the engine finds what the naive matcher finds, arrival by arrival."""
+
+from __future__ import annotations
+
+from cases.engine import MANY, Case, case_of, engine_for, expected, pushed_one_by_one
+from hypothesis import HealthCheck, given, settings
+
+
+@settings(max_examples=2000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case_of())
+def test_engine_finds_what_the_naive_matcher_finds(case: Case) -> None:
+    engine, _ = engine_for(case)
+    assert pushed_one_by_one(engine, case) == expected(case)

@@ -1,0 +1,175 @@
+"""The text formats of results, written in plain Python: what the kernels' bytes must equal.
+
+Where it stands: the reference of tests/io/test_sink_laws.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from retewave.match import Matches
+from retewave.windows.times import format_datetime
+
+__all__ = ["csv_term", "json_term", "naive_lines", "tsv_term"]
+
+_CONTROL = re.compile(rb"[\x00-\x1f]")
+_NEEDS_QUOTES = re.compile(rb'[",\r\n]')
+_ESCAPE = re.compile(rb'\\[nr"\\]')
+_UNESCAPED = {rb"\n": b"\n", rb"\r": b"\r", rb"\"": b'"', b"\\\\": b"\\"}
+
+
+def json_term(text: bytes) -> bytes:
+    r"""Return a term as SPARQL 1.1 Query Results JSON writes it.
+
+    >>> json_term(b'"a \\"tea\\""@en')
+    b'{"type":"literal","value":"a \\"tea\\"","xml:lang":"en"}'
+    """
+    if text[:1] == b"<":
+        return b'{"type":"uri","value":"' + text[1:-1] + b'"}'
+    if text[:1] == b"_":
+        return b'{"type":"bnode","value":"' + text[2:] + b'"}'
+    quote = text.rindex(b'"')
+    value = b'{"type":"literal","value":"' + _CONTROL.sub(_json_control, text[1:quote])
+    tail = text[quote + 1 :]
+    if not tail:
+        return value + b'"}'
+    if tail[:1] == b"@":
+        return value + b'","xml:lang":"' + tail[1:] + b'"}'
+    return value + b'","datatype":"' + tail[3:-1] + b'"}'
+
+
+def _json_control(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % found[0][0]
+
+
+def csv_term(text: bytes) -> bytes:
+    """Return a term as SPARQL 1.1 Query Results CSV writes it: the value alone.
+
+    >>> csv_term(b'"5"^^<http://www.w3.org/2001/XMLSchema#integer>'), csv_term(b"<http://e/a,b>")
+    (b'5', b'"http://e/a,b"')
+    """
+    if text[:1] == b"<":
+        return csv_field(text[1:-1])
+    if text[:1] == b"_":
+        return text
+    lexical = text[1 : text.rindex(b'"')]
+    return csv_field(_ESCAPE.sub(lambda found: _UNESCAPED[found[0]], lexical))
+
+
+def csv_field(value: bytes) -> bytes:
+    """Return a field of a CSV file, quoted where it must be."""
+    if _NEEDS_QUOTES.search(value):
+        return b'"' + value.replace(b'"', b'""') + b'"'
+    return value
+
+
+def tsv_term(text: bytes) -> bytes:
+    r"""Return a term as SPARQL 1.1 Query Results TSV writes it: as in Turtle, tabs escaped.
+
+    >>> tsv_term(b'"a\tb"')
+    b'"a\\tb"'
+    """
+    return text.replace(b"\t", rb"\t")
+
+
+# ---- lines ----
+Lines = list[bytes]  # match by match: a written field, or a finished line
+
+
+def objects(batch: Matches) -> Lines:
+    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
+    head = b'{"query":%s,"start":' % json.dumps(batch.query.name, ensure_ascii=False).encode()
+    starts, ends = _times(batch, '"%s"', b"null")
+    members = [_members(batch, name) for name in batch.query.variables]
+    bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
+    return [
+        b'%b%b,"end":%b,"bindings":{%b}}\n' % (head, start, end, bound)
+        for start, end, bound in zip(starts, ends, bindings, strict=True)
+    ]
+
+
+def _members(batch: Matches, name: str) -> Lines:
+    """Return a variable as members of the bindings object, each with a comma before it."""
+    key = b",%s:" % json.dumps(name, ensure_ascii=False).encode()
+    return _terms(batch, name, lambda text: key + json_term(text))
+
+
+class Csv:
+    """SPARQL 1.1 Query Results CSV, with the query, start and end of each match before the variables."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names  # the variables of all queries
+        self.head = ",".join(("query", "start", "end", *names)).encode() + b"\r\n"
+
+    def rows(self, batch: Matches) -> Lines:
+        """Return a line a match."""
+        query = csv_field(batch.query.name.encode())
+        starts, ends = _times(batch, "%s", b"")
+        return _rows(b",", b"\r\n", query, starts, ends, *(_column(batch, name, csv_term) for name in self._names))
+
+
+class Tsv:
+    """SPARQL 1.1 Query Results TSV, with the query, start and end of each match as variables before the others."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names  # the variables of all queries
+        self.head = "\t".join(f"?{name}" for name in ("query", "start", "end", *names)).encode() + b"\n"
+
+    def rows(self, batch: Matches) -> Lines:
+        """Return a line a match."""
+        query = b'"%b"' % batch.query.name.encode()
+        starts, ends = _times(batch, '"%s"^^<http://www.w3.org/2001/XMLSchema#dateTime>', b"")
+        return _rows(b"\t", b"\n", query, starts, ends, *(_column(batch, name, tsv_term) for name in self._names))
+
+
+def _rows(comma: bytes, newline: bytes, query: bytes, *columns: Lines) -> Lines:
+    first = query + comma
+    return [first + comma.join(row) + newline for row in zip(*columns, strict=True)]
+
+
+def triples(batch: Matches) -> Lines:
+    """Return the N-Triples that a CONSTRUCT query builds of each match."""
+    return [b"".join([b"%b %b %b .\n" % triple for triple in of_match]) for of_match in batch.triples()]
+
+
+# ---- columns ----
+def _column(batch: Matches, name: str, write: Callable[[bytes], bytes]) -> Lines:
+    """Return a variable's column; an empty one when the query does not show it."""
+    return _terms(batch, name, write) if name in batch.query.variables else [b""] * len(batch)
+
+
+def _terms(batch: Matches, name: str, write: Callable[[bytes], bytes]) -> Lines:
+    """Return a variable's terms as a format writes them; nothing where it is unbound."""
+    texts, places = batch.distinct(name)
+    written = [b"" if text is None else write(text) for text in texts]
+    return [written[i] for i in places.tolist()]
+
+
+def _times(batch: Matches, date: str, static: bytes) -> tuple[Lines, Lines]:
+    """Return starts and ends: seconds as they stand, dates put into the given pattern, or what says "static"."""
+    timeless = batch.ends < batch.starts
+    return _moments(batch, batch.starts, timeless, date, static), _moments(batch, batch.ends, timeless, date, static)
+
+
+def _moments(batch: Matches, times: np.ndarray, timeless: np.ndarray, date: str, static: bytes) -> Lines:
+    used, inverse = np.unique(np.where(timeless, 0, times), return_inverse=True)
+    if batch.clock.kind in ("int", "float"):
+        written = [str(batch.clock.decode(time)).encode() for time in used.tolist()]
+    else:
+        written = [(date % format_datetime(time)).encode() for time in used.tolist()]
+    found = [written[i] for i in inverse.tolist()]
+    for row in np.flatnonzero(timeless).tolist():
+        found[row] = static
+    return found
+
+
+def naive_lines(format: str, batches: Sequence[Matches], names: tuple[str, ...]) -> bytes:
+    """Return what a sink writes for batches that belong together, without a head."""
+    writers = {"ndjson": objects, "nt": triples, "csv": Csv(names).rows, "tsv": Tsv(names).rows}
+    lines = [line for batch in batches for line in writers[format](batch)]
+    places = np.concatenate([batch.places for batch in batches])
+    return b"".join(lines[i] for i in np.argsort(places, kind="stable").tolist())

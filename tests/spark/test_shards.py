@@ -1,0 +1,443 @@
+"""Sharded == single: whatever the shards, micro-batches, lost caches and repeated steps, the matches are the same."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from cases.engine import MANY, Case, case_of, expected
+from cases.shards import MemoryStore, instants, job_for, read, routed, streamed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import retewave as rw
+from retewave.errors import MalformedInput, UsageError
+from retewave.spark.driver.job import Job
+from retewave.spark.worker.collector import settle
+from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.route import Router, router_of
+from retewave.spark.worker.shard import Arrival, Progress, Shard, Waiting, shard_of
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+
+LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+SHARDS = st.sampled_from([1, 2, 3, 8])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _restless() -> Iterator[None]:
+    """Let the dictionaries be swept, and what waits be poured, as often as can be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("retewave.rete.terms.dictionary._SWEEP_FROM", 4)
+        patch.setattr("retewave.spark.worker.shard._ENOUGH", 1)
+        yield
+
+
+def wanted(case: Case) -> Counter:
+    """Return what the naive matcher finds, wherever it finds it."""
+    found: Counter = Counter()
+    for (start, end, bindings, _), count in expected(case).items():
+        found[None if case.query.distinct else start, end, bindings] += count
+    return found
+
+
+@LAW
+@given(
+    case=case_of(),
+    shards=SHARDS,
+    cuts=st.lists(st.integers(0, 12), max_size=4),
+    seed=st.integers(0, 1 << 30),
+    ahead=st.booleans(),
+)
+def test_a_stream_over_shards_matches_what_the_naive_matcher_does(
+    case: Case, shards: int, cuts: list[int], seed: int, ahead: bool
+) -> None:
+    case = instants(case)
+    job = job_for(case, shards)
+    cluster = streamed(job, case.stream, cuts, 20_000, random.Random(seed), ahead=ahead)
+    assert cluster.late == 0
+    assert read(job, cluster.found, case.query.distinct) == wanted(case)
+
+
+@pytest.mark.filterwarnings("ignore::retewave.engine.registry.CartesianWarning")
+def test_branches_of_a_distinct_query_are_spread_alike_though_one_of_them_would_be_better_off_in_one_shard() -> None:
+    text = "PREFIX e: <http://e/> SELECT DISTINCT ?w WHERE { { ?w e:p ?w } UNION { ?w e:q ?w . ?x e:p ?y } }"
+    job = Job.of([text], static=[b"<http://e/a> <http://e/q> <http://e/a> ."], shards=2, allow_cartesian=True)
+    one, other = job.spread
+    assert one.cells == other.cells
+    line, found = pa.array(["<http://e/a> <http://e/p> <http://e/a> ."]), []
+    packets = Router(job).text(line, times=np.zeros(1, np.int64))
+    for number in range(2):
+        mine = [(packet.oldest, packet.payload) for packet in packets if packet.shard == number]
+        found += rows(job, list(Shard(job, number).whole(mine)))
+    assert [row["w"] for row in found] == ["<http://e/a>"]
+
+
+@LAW
+@given(case=case_of(), shards=SHARDS, parts=st.integers(1, 4), seed=st.integers(0, 1 << 30))
+def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
+    case: Case, shards: int, parts: int, seed: int
+) -> None:
+    case, chance = instants(case), random.Random(seed)
+    job = job_for(case, shards)
+    router, dealt = Router(job), [[] for _ in range(parts)]
+    for item in case.stream:
+        chance.choice(dealt).append(item)
+    packets = [packet for part in dealt for packet in routed(router, part)]
+    found: list[bytes] = []
+    for number in range(shards):
+        mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
+        found += Shard(job, number).whole(mine)
+    assert read(job, found, case.query.distinct) == wanted(case)
+
+
+PREFIX = "PREFIX e: <http://e/>\n"
+OFFERS = """PREFIX e: <http://e/>
+REGISTER QUERY offers AS SELECT ?o ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?o e:p ?x . ?o e:q ?y }"""
+P, Q = "<http://e/a> <http://e/p> <http://e/x> .", "<http://e/a> <http://e/q> <http://e/y> ."
+SECOND = 1_000_000
+
+
+def one_shard(query: str, **options: object) -> tuple[Job, Router, Shard, MemoryStore]:
+    job = Job.of([query], shards=1, **options)
+    return job, Router(job), Shard(job, 0), MemoryStore()
+
+
+def lines(router: Router, *texts: str, at: list[int] | None = None, **options: object) -> list[Arrival]:
+    """Route lines that are given in seconds; return the packets with rows."""
+    times = np.array([second * SECOND for second in at], np.int64) if at is not None else None
+    return [
+        (packet.oldest, packet.payload)
+        for packet in router.text(pa.array(texts), times=times, **options)
+        if packet.payload
+    ]
+
+
+def rows(job: Job, found: list[bytes]) -> list[dict[str, object]]:
+    return [row for blob in found for row in unpack(job, blob).to_pylist()]
+
+
+def test_what_is_not_later_than_the_watermark_is_late_and_counted() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(router, P, Q, at=[1, 2])
+    step = shard.step(store, said, 1 * SECOND)
+    assert step.late == 1
+    assert Progress.of(store.meta(), job.digest).late == 1
+    assert not rows(job, shard.step(store, [], AFTER_ALL).found)
+
+
+def test_rows_wait_for_the_watermark_and_the_shard_says_when_it_wants_to_be_woken() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(router, P, Q, at=[3, 4])
+    step = shard.step(store, said, 1 * SECOND)
+    assert (step.found, step.wake) == ([], 3 * SECOND)
+    step = shard.step(store, [], 3 * SECOND)
+    assert (step.found, step.wake) == ([], 4 * SECOND)
+    step = shard.step(store, [], 4 * SECOND)
+    assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
+    assert step.wake is None
+
+
+def test_a_shard_that_knows_the_next_watermark_does_not_wait_for_it() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    step = shard.step(store, lines(router, P, Q, at=[3, 4]), BEFORE_ALL, ahead=4 * SECOND)
+    assert [(row["o"], row["x"]) for row in rows(job, step.found)] == [("<http://e/a>", "<http://e/x>")]
+    assert (step.wake, step.late) == (None, 0)
+    again = "<http://e/a> <http://e/q> <http://e/z> ."
+    other = Shard(job, 0)  # in another worker
+    step = other.step(store, lines(router, again, Q, at=[5, 4]), 4 * SECOND, ahead=5 * SECOND)
+    assert [row["end"].second for row in rows(job, step.found)] == [5]
+    assert step.late == 1
+
+
+def test_what_is_over_when_it_has_been_poured_is_never_stored() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    said = [blob for n in range(60) for blob in lines(router, P.replace("/a>", f"/o{n}>"), at=[n])]
+    shard.step(store, said, BEFORE_ALL, ahead=59 * SECOND)
+    (chunk,) = store.chunks.values()
+    assert len(chunk) < 7 / 60 * sum(len(payload) for _, payload in said)
+
+
+def test_the_store_holds_the_window_and_no_more() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    sizes = []
+    for second in range(1, 60):
+        said = lines(router, f"<http://e/o{second}> <http://e/p> <http://e/x> .", at=[second])
+        shard.step(store, said, (second - 1) * SECOND)
+        sizes.append((len(store.chunks), len(store.meta() or b"")))
+    assert max(chunks for chunks, _ in sizes) <= 7  # 5 s of window, what waits, what is about to go
+    assert sizes[-1][0] == sizes[20][0]
+    assert max(size for _, size in sizes) < 4_000
+
+
+def test_a_step_that_changes_nothing_writes_nothing() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
+    before = store.meta()
+    shard.step(store, [], 0)
+    assert store.meta() is before
+
+
+def test_a_network_that_went_further_than_the_store_is_not_used() -> None:
+    job, router, shard, store = one_shard(OFFERS)
+    first = lines(router, P, at=[1])
+    second = lines(router, Q, at=[2])
+    shard.step(store, first, BEFORE_ALL)
+    shard.step(store.copy(), second, BEFORE_ALL)  # an attempt whose task died
+    again = shard.step(store, second, BEFORE_ALL)
+    assert not again.cached
+    assert len(rows(job, shard.step(store, [], AFTER_ALL).found)) == 1
+
+
+def test_a_step_that_fails_half_way_leaves_no_network_behind() -> None:
+    class Failing(MemoryStore):
+        def put_chunk(self, number: int, data: bytes) -> None:
+            raise OSError("disk full")
+
+    job, router, shard, store = one_shard(OFFERS)
+    said = lines(router, P, Q, at=[1, 2])
+    with pytest.raises(OSError, match="disk full"):
+        shard.step(Failing(), said, BEFORE_ALL)
+    assert not shard.step(store, said, BEFORE_ALL).cached
+    assert len(rows(job, shard.step(store, [], AFTER_ALL).found)) == 1
+
+
+def test_a_network_that_catches_up_does_not_go_through_what_waits_for_every_packet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, router, shard, store = one_shard(OFFERS.replace("5s", "1000s"))
+    for second in range(1, 41):
+        said = lines(router, P.replace("/a>", f"/o{second}>"), at=[second])
+        shard.step(store, said, BEFORE_ALL, ahead=second * SECOND)
+    gone_through, has_until = [], Waiting.has_until
+
+    def counted(self: Waiting, time: int) -> bool:
+        gone_through.append(has_until(self, time))
+        return gone_through[-1]
+
+    monkeypatch.setattr(Waiting, "has_until", counted)
+    assert not Shard(shard.job, 0).step(store, [], 40 * SECOND).cached
+    assert len(store.chunks) == 40 <= len(gone_through)
+    assert sum(gone_through) == 1
+
+
+def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    batch = shard.whole(lines(router, P, at=[1]) + lines(router, Q, at=[2]))
+    assert next(batch)
+    batch.close()
+    assert not shard.step(store, [], BEFORE_ALL).cached
+
+
+def test_the_checkpoint_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
+    monkeypatch.setattr("retewave.spark.driver.job._FORMAT", 0)
+    with pytest.raises(UsageError, match="the checkpoint belongs to"):
+        one_shard(OFFERS)[2].step(store, [], AFTER_ALL)
+
+
+def test_the_checkpoint_of_another_job_is_refused() -> None:
+    _, router, shard, store = one_shard(OFFERS)
+    shard.step(store, lines(router, P, at=[1]), BEFORE_ALL)
+    other = Shard(Job.of([OFFERS.replace("5s", "6s")], shards=1), 0)
+    with pytest.raises(UsageError, match="belongs to other queries"):
+        other.step(store, [], AFTER_ALL)
+
+
+def test_what_static_data_alone_matches_is_reported_once_by_one_shard() -> None:
+    query = PREFIX + "SELECT * WHERE { ?s e:p ?o }"
+    job = Job.of([query], static=[b"<http://e/a> <http://e/p> <http://e/b> ."], shards=3)
+    assert job.announces
+    beat = Router(job).text(pa.array(["# nothing"]), times=np.array([SECOND]))
+    assert sorted(packet.shard for packet in beat) == [0, 1, 2]
+    found = []
+    for number in range(3):
+        store, shard = MemoryStore(), Shard(job, number)
+        found += rows(job, shard.step(store, [(0, b"")], BEFORE_ALL).found)
+        assert not shard.step(store, [(0, b"")], SECOND).found
+        assert not Shard(job, number).step(store, [(0, b"")], 2 * SECOND).found
+    assert [(row["s"], row["start"], row["end"]) for row in found] == [("<http://e/a>", None, None)]
+
+
+def test_construct_queries_build_triples_and_leave_out_what_is_no_rdf() -> None:
+    query = (
+        PREFIX + "CONSTRUCT { ?o e:has ?x . ?x e:of ?o . ?o e:seen [ e:in e:shop ] } WHERE { ?o e:p ?x . ?o e:q ?y }"
+    )
+    job, router, shard, store = one_shard(query)
+    assert job.columns == ("s", "p", "o")
+    said = lines(router, '<http://e/a> <http://e/p> "x" .', Q, at=[1, 2])
+    shard.step(store, said, BEFORE_ALL)
+    built = [(row["s"], row["p"], row["o"]) for row in rows(job, shard.step(store, [], AFTER_ALL).found)]
+    assert ("<http://e/a>", "<http://e/has>", '"x"') in built
+    assert not any(p == "<http://e/of>" for _, p, _ in built)  # a literal is no subject
+    (blank,) = [o for _, p, o in built if p == "<http://e/seen>"]
+    assert (blank, "<http://e/in>", "<http://e/shop>") in built
+    assert blank.startswith("_:")
+
+
+def test_malformed_lines_are_counted_shown_and_disturb_no_other() -> None:
+    _, router, _, _ = one_shard(OFFERS)
+    lines(
+        router,
+        "<http://e/a> <http://e/p> .",
+        P,
+        "nonsense",
+        "",
+        at=[1, 2, 3, 4],
+    )
+    counts = router.take_counts()
+    assert (counts.triples, counts.malformed) == (1, 2)
+    assert counts.first_malformed[0].startswith("<stream>:1:27: ")
+    assert router.take_counts().malformed == 0
+    _, strict, _, _ = one_shard(OFFERS, on_error="raise")
+    with pytest.raises(MalformedInput):
+        lines(strict, "nonsense", at=[1])
+
+
+def test_texts_of_many_lines_have_their_own_times_and_documents_their_own_blank_nodes() -> None:
+    job, router, shard, store = one_shard(PREFIX + "SELECT * WHERE { ?o e:p ?x . ?o e:q ?y }")
+    two = [
+        "_:b <http://e/p> <http://e/x> .\r\n# and\n\n_:b <http://e/q> <http://e/y> .\n",
+        "_:b <http://e/q> <http://e/z> .",
+    ]
+    shard.step(store, lines(router, *two, at=[1, 7]), BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
+    assert sorted((row["y"], row["end"].second) for row in found) == [("<http://e/y>", 1), ("<http://e/z>", 7)]
+    store = MemoryStore()
+    shard.step(store, lines(router, *two, at=[1, 7], scopes=np.array([1, 2])), BEFORE_ALL)
+    assert [row["y"] for row in rows(job, shard.step(store, [], AFTER_ALL).found)] == ["<http://e/y>"]
+
+
+def test_a_rate_gives_every_part_of_a_document_the_times_that_the_whole_has() -> None:
+    text = "".join(f"<http://e/o{i // 2}> <http://e/{'pq'[i % 2]}> <http://e/x> .\n" for i in range(40))
+    engine = rw.Engine()
+    engine.register(OFFERS)
+    whole = sorted((m.text("o"), m.start, m.end) for m in engine.run(rw.read(text.encode(), format="nt", rate=3)))
+    job, router, shard, store = one_shard(OFFERS, rate=3.0)
+    half = sum(map(len, text.splitlines(keepends=True)[:15]))
+    parts = router.text(pa.array([text[:half], text[half:]]), first=np.array([0, 15]))
+    shard.step(store, [(packet.oldest, packet.payload) for packet in parts], BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
+    assert sorted((row["o"].encode(), row["start"].timestamp(), row["end"].timestamp()) for row in found) == whole
+
+
+def test_graphs_tell_their_times_in_texts_as_they_do_in_files() -> None:
+    at = "http://www.w3.org/ns/prov#generatedAtTime"
+    text = "".join(
+        f"<http://e/a> <http://e/{'pq'[i % 2]}> <http://e/x{i}> <http://e/g{i}> .\n"
+        f'<http://e/g{i}> <{at}> "2026-01-01T00:00:0{i}Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n'
+        for i in range(4)
+    )
+    job, router, shard, store = one_shard(OFFERS, time_property=at)
+    shard.step(store, lines(router, text), BEFORE_ALL)
+    found = rows(job, shard.step(store, [], AFTER_ALL).found)
+    engine = rw.Engine()
+    engine.register(OFFERS)
+    whole = [m.end for m in engine.run(rw.read(text.encode(), format="nq", time_property=at))]
+    assert sorted(row["end"] for row in found) == sorted(whole)
+    assert len(whole) == 4
+
+
+def test_streams_that_no_query_names_are_heard_by_queries_that_name_none() -> None:
+    everything = PREFIX + "REGISTER QUERY all AS SELECT ?o ?x WHERE { ?o e:p ?x . ?o e:q ?y }"
+    job = Job.of([OFFERS, everything], shards=1)
+    router, shard, store = Router(job), Shard(job, 0), MemoryStore()
+    streams = pa.array(["http://e/s", "http://e/other"])
+    said = lines(
+        router,
+        P,
+        Q,
+        at=[1, 2],
+        streams=streams,
+    )
+    shard.step(store, said, BEFORE_ALL)
+    assert [row["query"] for row in rows(job, shard.step(store, [], AFTER_ALL).found)] == ["all"]
+
+
+def test_a_router_without_a_time_says_what_it_needs() -> None:
+    _, router, _, _ = one_shard(OFFERS)
+    with pytest.raises(UsageError, match="nothing tells the time"):
+        router.text(pa.array([P]))
+
+
+def test_a_job_travels_and_means_the_same_there() -> None:
+    job = Job.of([OFFERS], static=[b"<http://e/a> <http://e/p> <http://e/b> ."], shards=3)
+    there = pickle.loads(pickle.dumps(job))
+    assert there.digest == job.digest
+    assert there.engine(1).explain() == job.engine(1).explain()
+    assert job.retention == 5 * SECOND
+    assert not job.unbounded
+
+
+def test_a_process_keeps_the_networks_that_it_used_last() -> None:
+    job = Job.of([OFFERS], shards=10)
+    first = shard_of(job, 0)
+    for number in range(1, 8):
+        shard_of(job, number)
+    assert shard_of(job, 0) is first
+    shard_of(job, 8)
+    assert shard_of(job, 0) is first  # it was number 1 that had to go
+    assert router_of(job) is router_of(Job.of([OFFERS], shards=10))
+
+
+def test_statements_that_no_pattern_takes_tell_the_time_too() -> None:
+    _, nominal, _, _ = one_shard(OFFERS, rate=10.0)
+    noise = "".join(f"<http://e/n{i}> <http://e/noise> <http://e/x> .\n" for i in range(20))
+    (told,) = nominal.text(pa.array([noise, noise]), first=np.array([0, 20]))
+    assert (told.payload, told.newest) == (b"", 3_900_000)
+    _, router, _, _ = one_shard(OFFERS)
+    (told,) = router.text(pa.array([noise]), times=np.array([7 * SECOND]), scopes=np.array([1]))
+    assert (told.payload, told.newest) == (b"", 7 * SECOND)
+
+
+def test_what_malformed_lines_do_belongs_to_the_router_not_to_the_checkpoint() -> None:
+    counting, raising = (Job.of([OFFERS], shards=1, on_error=how) for how in ("count", "raise"))
+    assert counting.digest == raising.digest
+    assert router_of(counting) is not router_of(raising)
+
+
+def test_what_a_worker_has_loaded_is_out_of_the_collectors_sight() -> None:
+    settle()
+    try:
+        assert gc.get_freeze_count() > 10_000
+        before = gc.get_freeze_count()
+        settle()
+        assert gc.get_freeze_count() == before  # nothing more was loaded
+    finally:
+        gc.unfreeze()
+
+
+ONCE = """PREFIX e: <http://e/>
+REGISTER QUERY once AS SELECT DISTINCT ON (?x) FOR 10s ?o ?x FROM STREAM <http://e/s> [RANGE 1s] WHERE { ?o e:p ?x }"""
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_cool_down_goes_on_in_a_process_that_has_seen_nothing_of_what_was_reported(lost: bool) -> None:
+    job, router, shard, store = one_shard(ONCE)
+    told = []
+    for second in range(0, 40, 3):  # the window keeps none of the rows before
+        shard = Shard(job, 0) if lost else shard
+        packets = router.text(pa.array([P]), times=np.array([second * SECOND]), streams=pa.array(["http://e/s"]))
+        step = shard.step(
+            store, [(each.oldest, each.payload) for each in packets], second * SECOND - 1, second * SECOND
+        )
+        told += [second] * len(rows(job, step.found))
+    assert told == [0, 12, 24, 36]
+
+
+def test_one_report_for_all_is_made_in_one_shard_also_when_its_process_is_lost() -> None:
+    job, router, _, store = one_shard(ONCE.replace("(?x)", "()"))
+    told = 0
+    for second in (0, 3, 6):  # the window keeps none of the rows before
+        packets = router.text(pa.array([P]), times=np.array([second * SECOND]), streams=pa.array(["http://e/s"]))
+        step = Shard(job, 0).step(
+            store, [(each.oldest, each.payload) for each in packets], second * SECOND - 1, second * SECOND
+        )
+        told += len(rows(job, step.found))
+    assert told == 1

@@ -1,0 +1,159 @@
+"""Temporal relations in a plan, end to end: matches, counts, explanation, drawings and why not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from cases.engine import MANY, MS
+from cases.related import Named, relating
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from naive import Branch, Item, Pattern, Query, Relation, choices_of, facts_of, naive_matches, relation_holds
+
+import retewave as rw
+from retewave.viz.draw.dot import draw
+from retewave.viz.explain.counts import count
+from retewave.windows.relations import BEFORE, EQUALS, MEETS, NAMES, SEQ
+
+P, Q, R = (b"<http://e/%s>" % name for name in (b"p", b"q", b"r"))
+OBJECTS = ("?a", "?b", "?c")
+STAR = "SELECT * FROM STREAM <http://e/s> [RANGE %dms] { ?x <http://e/p> ?a . ?x <http://e/q> ?b . ?x <http://e/r> ?c }"
+PAIR = "SELECT * FROM STREAM <http://e/s> [RANGE %dms] { ?x <http://e/p> ?a . ?x <http://e/q> ?b }"
+CHAIN = "SELECT * { ?x <http://e/p> ?y . ?y <http://e/q> ?z . ?z <http://e/r> ?w }"
+
+
+@st.composite
+def items(draw: st.DrawFn) -> list[Item]:
+    """Draw triples with intervals, in the order of their ends."""
+    end, found = 0, []
+    for _ in range(draw(st.integers(3, 10))):
+        end += MS * draw(st.integers(0, 2))
+        subject = b"<http://e/s%d>" % draw(st.integers(1, 2))
+        triple = (subject, draw(st.sampled_from([P, Q, R])), b"<http://e/o%d>" % draw(st.integers(1, 2)))
+        found.append(Item(triple, end - MS * draw(st.integers(0, 3)), end))
+    return found
+
+
+def relations_of(names: list[bytes]) -> st.SearchStrategy[list[Named]]:
+    pairs = st.permutations(names).map(lambda found: (found[0], found[1]))
+    drawn = st.tuples(pairs, st.integers(1, len(NAMES) - 1)).map(lambda each: (each[0][0], each[1], each[0][1]))
+    return st.lists(drawn, min_size=1, max_size=2)
+
+
+def branch_of(related: list[Named], names: list[bytes]) -> Branch:
+    patterns = tuple(Pattern(("?x", name, o)) for name, o in zip(names, OBJECTS, strict=False))
+    relations = (Relation((names.index(one),), code, (names.index(other),)) for one, code, other in related)
+    return Branch(patterns, relations=tuple(relations))
+
+
+def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engine, rw.Query, Counter]:
+    """Return an engine that has seen a stream, and when which intervals matched."""
+    found: Counter = Counter()
+    engine = rw.Engine(stats=True, max_future=None)
+    with relating(*related):
+        query = engine.register(text, name="related")
+        engine.live.current()
+    for arrival, item in enumerate(stream):
+        s, p, o = (part.decode() for part in item.triple)
+        for match in engine.push((s, p, o), time=(item.start / 1e6, item.end / 1e6)):
+            bound = tuple(sorted((f"?{name}", match.text(name)) for name in match))
+            found[round(match.start * 1e6), round(match.end * 1e6), bound, arrival] += 1
+    return engine, query, found
+
+
+@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(items(), relations_of([P, Q, R]), st.sampled_from([0, 2, 4, 100]))
+def test_an_engine_whose_plan_carries_relations_finds_what_the_naive_matcher_finds(
+    stream: list[Item], related: list[Named], window: int
+) -> None:
+    _, _, found = poured(STAR % window, related, stream)
+    naive = naive_matches(Query((branch_of(related, [P, Q, R]),), window * MS), stream)
+    assert found == Counter((match.start, match.end, match.bindings, match.arrival) for match in naive)
+
+
+@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(items(), relations_of([P, Q]), st.sampled_from([0, 2, 4, 100]))
+def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
+    stream: list[Item], related: list[Named], window: int
+) -> None:
+    engine, _, _ = poured(PAIR % window, related, stream)
+    (join,) = count(engine.live.current()).joins
+    free, bound = branch_of([], [P, Q]), branch_of(related, [P, Q])
+    young = len(naive_matches(Query((free,), window * MS), stream))
+    related_and_young = len(naive_matches(Query((bound,), window * MS), stream))
+    assert (join.hits, join.refused_by_relation) == (related_and_young, young - related_and_young)
+
+
+@settings(max_examples=100 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@given(items(), relations_of([P, Q, R]))
+def test_why_not_finds_as_deep_a_partial_match_as_nested_loops_under_the_relations(
+    stream: list[Item], related: list[Named]
+) -> None:
+    engine, query, _ = poured(STAR % 1_000_000, related, stream)
+    facts = list(facts_of(None, stream, frozenset(), lambda triple: {triple}))
+    depth = 0
+    for names in ([P], [Q], [R], [P, Q], [P, R], [Q, R], [P, Q, R]):
+        own = [each for each in related if each[0] in names and each[2] in names]
+        branch = branch_of(own, names)
+        if any(all(relation_holds(r, chosen) for r in branch.relations) for _, chosen in choices_of(branch, facts)):
+            depth = max(depth, len(names))
+    (alternative,) = engine.why_not(query, {}).alternatives
+    found = [len(each.found) for each in alternative.partials] or [len(alternative.matches)]
+    assert set(found) == {depth}
+
+
+def item(s: str, p: str, o: str, start: int, end: int) -> Item:
+    return Item(tuple(b"<http://e/%s>" % each.encode() for each in (s, p, o)), start * 10**6, end * 10**6)
+
+
+def test_why_not_names_the_relation_that_refused_and_the_nearest_triples() -> None:
+    stream = [item("s", "q", "b", 1, 1), item("s", "p", "a", 2, 2)]
+    engine, query, found = poured(PAIR % 10_000, [(P, SEQ, Q)], stream)
+    assert not found
+    answer = engine.why_not(query, {"x": "http://e/s"})
+    refusals = [each for partial in answer.alternatives[0].partials for each in partial.refused]
+    assert {each.reason for each in refusals} == {"relation"}
+    said = "{ ?x <http://e/p> ?a } before { ?x <http://e/q> ?b } does not hold"
+    assert {each.said for each in refusals} == {f"there is such a triple, but {said}"}
+    assert [each.wrong for refusal in refusals for each in refusal.candidates] == [said, said]
+    assert said in str(answer)
+
+
+def test_a_relation_to_a_joins_tuple_is_about_the_interval_of_all_its_triples() -> None:
+    related = [(P, BEFORE, R)]  # ?x p ?y and ?y q ?z come in as one tuple, if they are joined first
+    stream = [item("x", "p", "y", 1, 1), item("y", "q", "z", 5, 5), item("z", "r", "w", 5, 5)]
+    engine, query, found = poured(CHAIN, related, stream)
+    assert not found
+    answer = engine.why_not(query, {})
+    said = {each.said for partial in answer.alternatives[0].partials for each in partial.refused}
+    together = "{ ?x <http://e/p> ?y . ?y <http://e/q> ?z } before { ?z <http://e/r> ?w }"
+    apart = "{ ?x <http://e/p> ?y } before { ?y <http://e/q> ?z . ?z <http://e/r> ?w }"
+    assert any(together in each or apart in each for each in said)
+
+
+def test_the_explanation_and_the_drawing_show_relations_and_what_they_refused() -> None:
+    stream = [item("s", "p", "a", 1, 1), item("s", "q", "b", 1, 1), item("s", "q", "b", 3, 3)]
+    engine, _, found = poured(PAIR % 10_000, [(P, SEQ, Q), (P, MEETS, Q)], stream)
+    assert not found
+    text = engine.explain()
+    assert "input 1 before input 2, input 1 meets input 2" in text
+    assert "2 refused by relation" in text
+    drawn = draw(engine.live.current())
+    assert "αM0 before αM1" in drawn
+    assert "αM0 meets αM1" in drawn
+    assert "refused 2 by relation" in drawn
+    (join,) = [data for _, data in engine.graph().nodes(data=True) if data["kind"] == "join"]
+    assert join["relations"] == ["αM0 before αM1", "αM0 meets αM1"]
+    assert "αM0 before αM1" in join["text"]
+
+
+def test_a_snapshot_of_a_plan_with_relations_is_not_taken_for_one_without(tmp_path: Path) -> None:
+    engine, _, _ = poured(PAIR % 10_000, [(P, EQUALS, Q)], [item("s", "p", "a", 1, 1)])
+    engine.snapshot(tmp_path / "snapshot")
+    with pytest.raises(rw.SnapshotError, match="plans the queries in another way"):
+        rw.Engine.restore(tmp_path / "snapshot")
+    with relating((P, EQUALS, Q)):
+        restored = rw.Engine.restore(tmp_path / "snapshot")
+        assert len(restored.push(("http://e/s", "http://e/q", "http://e/b"), time=1)) == 1
