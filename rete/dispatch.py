@@ -1,4 +1,4 @@
-"""Dispatch: from an input triple to the α-memories it feeds, by its predicate and each shape of key that this has.
+"""Dispatch: from an input triple to the α-memories it feeds, by predicate, then by each shape of key for it.
 
 ε and α are the same tables: a route says which triple the input entails, as parts of the input and
 constants, and which α asked for it.  No entailed triple is built but as the tuple that is stored.

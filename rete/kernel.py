@@ -333,9 +333,12 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
 
 @kernel
 def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[no-untyped-def]
-    """Go on where `at` says until the rows are done, output or live rows are many enough, or room is wanting.
+    """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
-    Or until an interval has come and rows have no end word.
+    DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
+    AT_LIMIT: the bound on live rows is reached.
+    INTERVAL: an interval has come, and the network's rows have no word for an end.
+    NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
     """

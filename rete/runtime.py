@@ -235,7 +235,7 @@ class Runtime:
         self._progress[P_MARKS], self._progress[P_MARKED] = address_of(marks), len(marks)
 
     def mark_some(self, most: int) -> int:
-        """Mark the terms of so many of the rows that were there at the beginning; return how many were too few."""
+        """Mark the terms of at most `most` of the rows that were there at first; return what is left of `most`."""
         slots = len(self.network.slots)
         return int(mark_terms(self.state.net, self.state.arena, slots, self._marks, self._cursor, most))
 

@@ -47,7 +47,7 @@ __all__ = ["Terms"]
 
 _FIRST_IDS = 1 << 12
 _FIRST_BYTES = 1 << 18
-_GROWN_IDS = 1 << 20  # what is too small for the first time grows to this at once: what is not used takes no memory
+_GROWN_IDS = 1 << 20  # the first growth jumps to this size; pages that are not used cost nothing
 _GROWN_BYTES = 1 << 26
 _SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
 _FOR_EVER, _WHILE_USED = 1, 2  # why a term is pinned

@@ -7,9 +7,10 @@
     arena  [header | free lists of groups | slot states | last groups | … pages, groups, bucket tables in any order …]
 
 A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
-its own only where items have been intervals or a query asks how they lie to each other, the true start only where some
-query gives its streams different ranges (which brings an end word, too); else they are the window start (`N_TIMES`,
-`N_END`, `N_START`): right for instants, and for the start of what a join has put together; its end nobody asks.
+its own only where items have been intervals, or a query asks how they lie to each other.  The true start has one only
+where some query gives its streams different ranges; then there is an end word, too.  Without those words `N_END` and
+`N_START` read the window start.  That is correct for instants, and for the start of a joined row; nothing reads a
+joined row's end in such a network (`N_TIMES` is 1).
 A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot]`; the bucket table is open
 addressing over `hash << 32 | group`, at most half full.
 A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.

@@ -358,7 +358,7 @@ class Engine(Shown):
     def poured(self, came: int = 0) -> Iterator[list[Matches]]:
         """Pour what waits, step by step; call back, and yield the matches.  Between steps, others may have their turn.
 
-        `came` is how many triples these rows are left of.
+        `came`: the triples that were read to get these rows.
         """
         telling, pouring = self.telling, self._pouring(came)
         while True:

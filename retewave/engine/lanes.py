@@ -47,7 +47,7 @@ class _Stopped(Exception):
 
 
 class _Open:
-    """A context in which the gate is open, for a thread that waits; one that was given up meanwhile goes no further."""
+    """Release the gate while the reader's thread waits; if the engine gave the lane up meanwhile, raise on return."""
 
     def __init__(self, lane: Lane) -> None:
         self._gate, self._lane = lane.gate, lane

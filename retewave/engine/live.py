@@ -221,7 +221,7 @@ class Live:
         """Pour rows in time order; yield the matches of all queries, batch by batch.
 
         What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
-        `came` is how many triples these rows are left of: what they have brought to the dictionary is swept, too.
+        `came`: the triples that were read to get these rows.  Terms of the dropped ones count for the next sweep, too.
         """
         self.wait(rows)
         behind = self.triples + came
@@ -329,8 +329,8 @@ class Live:
     def _pays(self) -> bool:
         """Tell whether a sweep may find anything.
 
-        One that has found next to nothing tells how many terms the rows have use for.  While a window fills, rows and
-        terms grow alike; as long as there are no more terms than the rows account for, to go through them is in vain.
+        After a sweep that has freed almost nothing, it is known how many terms the rows use.  While a window fills,
+        rows and terms grow at that ratio, and a sweep would find nothing; so none begins until there are more terms.
         """
         before = self._rows_before + self._rows_ahead
         growth = (self._live_rows() + self._rows_ahead) / before if before else 1.0
