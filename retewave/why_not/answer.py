@@ -1,4 +1,4 @@
-"""The answer of `ask`: plain records, as text and as JSON.
+"""The answer of `why_not`: plain records, as text and as JSON.
 
 Data's way: live rows -> deepest partial matches -> **answer** -> a person, a program.
 Invariant: everything in it is text or a time as the user's clock tells it; nothing refers back into the engine.

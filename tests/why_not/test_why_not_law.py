@@ -1,4 +1,4 @@
-"""Law: the deepest partial match of `ask` is as deep as nested loops over all that has come find."""
+"""Law: the deepest partial match of `why_not` is as deep as nested loops over all that has come find."""
 
 import warnings
 from itertools import combinations
