@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lark import Lark, Tree
 
 from retewave.compiler.languages import reading as grammars
-
-GRAMMARS = Path(grammars.__file__).parent / "grammar"
+from retewave.compiler.languages.language import SHARED_GRAMMARS
 
 # EP-SPARQL's operators between groups, its duration as a function, and a window by name as in RSEP-QL.
 DIALECT = """
@@ -28,7 +25,9 @@ GET_DURATION: /getDURATION\\b/i
 
 
 def test_a_dialect_extends_the_grammar_without_conflicts() -> None:
-    parser = Lark(DIALECT, parser="lalr", import_paths=[str(GRAMMARS)], source_path=str(GRAMMARS / "dialect.lark"))
+    parser = Lark(
+        DIALECT, parser="lalr", import_paths=[str(SHARED_GRAMMARS)], source_path=str(SHARED_GRAMMARS / "dialect.lark")
+    )
     tree = parser.parse(
         "SELECT ?x FROM NAMED WINDOW <urn:w> ON <urn:s> {"
         "  { ?x <urn:p> ?y } SEQ { ?x <urn:q> ?z OPTIONAL { ?z ?z ?z } } EQUALS { ?x a ?w }"

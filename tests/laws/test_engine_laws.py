@@ -150,7 +150,7 @@ def test_the_engine_finds_the_same_without_the_jit(tmp_path: Path) -> None:
     script = Path(__file__).parents[1] / "helpers" / "without_jit.py"
     said = {}
     for off in ("0", "1"):
-        environment = os.environ | {"NUMBA_DISABLE_JIT": off, "PYTHONPATH": str(script.parent)}
+        environment = os.environ | {"NUMBA_DISABLE_JIT": off, "PYTHONPATH": str(script.parents[1])}
         done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         said[off] = json.loads(done.stdout)

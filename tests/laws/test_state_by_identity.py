@@ -19,7 +19,7 @@ from cases.engine import MANY, Case, case_of, engine_for, pushed_one_by_one, wri
 from cases.shards import Cluster, instants, job_for, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_engine_laws import LAW, changes_kept
+from laws.test_engine_laws import LAW, changes_kept
 
 import retewave as rw
 from retewave.compiler.lower import Lowered
