@@ -1,0 +1,107 @@
+"""What comes of a pattern: projection, templates, reports; and the query that holds all of it.
+
+Data's way: text -> parse -> **algebra** -> normal form -> plan -> network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from retewave.compiler.algebra.graph import Algebra, Term
+from retewave.errors import Place
+from retewave.windows.durations import spell
+
+__all__ = ["BlankNode", "DistinctOn", "Policy", "Query", "Stream", "TemplateTriple"]
+
+
+@dataclass(frozen=True)
+class BlankNode:
+    """A blank node of a template: a new one for every match."""
+
+    label: str  # equal labels in one template are one node
+
+
+@dataclass(frozen=True)
+class TemplateTriple:
+    """A triple that CONSTRUCT builds from every match."""
+
+    subject: Term | BlankNode  # a literal here, or a variable bound to one, builds no triple
+    predicate: Term  # likewise what is not an IRI
+    object: Term | BlankNode  # anything
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream that a query listens to."""
+
+    iri: bytes  # its name as canonical text, "<...>"
+    width: int | None  # the window's width in microseconds; None: unbounded
+    place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
+
+
+@dataclass(frozen=True)
+class DistinctOn:
+    """DISTINCT ON: which matches are alike, and how many of these are reported.
+
+    >>> str(DistinctOn(("room",), 300_000_000, 3))
+    'at most 3 for each ?room within 5m'
+    """
+
+    variables: tuple[str, ...]  # matches with equal terms in these are alike; none: all are
+    within: int | None = None  # microseconds from the end of one that was reported; None: while one of them is alive
+    most: int = 1  # how many of them are reported within that time
+
+    def __str__(self) -> str:
+        each = f" for each {' '.join(f'?{name}' for name in self.variables)}" if self.variables else ""
+        time = "while such a match is alive" if self.within is None else f"within {spell(self.within)}"
+        return f"at most {self.most}{each} {time}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which partners a SEQ takes, and whether what a match used is there for the next one.
+
+    >>> str(Policy("recent", keep=True)), Policy("recent").consumes, Policy("naive").consumes
+    ('recent KEEP', True, False)
+    """
+
+    name: Literal["unrestricted", "naive", "chronological", "recent"] = "unrestricted"  # MEANING of each: docs/time.md
+    keep: bool = False  # selects, and uses nothing up
+
+    @property
+    def consumes(self) -> bool:
+        """Tell whether the events of a match are used up."""
+        return self.name in ("chronological", "recent") and not self.keep
+
+    def __str__(self) -> str:
+        return f"{self.name} KEEP" if self.keep else self.name
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query, whatever language it was written in."""
+
+    form: Literal["SELECT", "CONSTRUCT"]  # what comes out of a match
+    where: Algebra  # the pattern; expressions of the SELECT clause are `Extend`s around it
+    projection: tuple[str, ...]  # the names of the variables that a match shows; empty for CONSTRUCT
+    template: tuple[TemplateTriple, ...] = ()  # what CONSTRUCT builds; empty for SELECT
+    name: str | None = None  # REGISTER QUERY name
+    distinct: bool = False  # DISTINCT, with ON or without
+    on: DistinctOn | None = None  # what stands behind DISTINCT; None: all that is shown is compared
+    reduced: bool = False  # SELECT REDUCED: duplicates may go, and need not
+    streams: tuple[Stream, ...] = ()  # FROM STREAM; none means every stream
+    window: int | None = None  # the width in microseconds that holds over all streams (.tpg's TIMEWINDOW)
+    dataset: tuple[str, ...] = ()  # FROM <...>: IRIs or files that hold schema or static data, as written
+    schema: tuple[str, ...] = ()  # files that hold the schema only (.tpg's EPSILON_ONTOLOGY)
+    static: tuple[str, ...] = ()  # files that hold static data only (.tpg's STATIC_INSTANCES)
+    policy: Policy = Policy()  # which partners a SEQ takes
+    feeds: bytes | None = None  # REGISTER STREAM <iri>: CONSTRUCT's triples come in again, on this stream
+    is_rule: bool = False  # CONSTRUCT's triples come in again; without `feeds` on the stream that the query reads
+    solutions: Literal["bag", "set"] = "bag"  # whether equal solutions of one instant are told apart
+    base: str = ""  # the last BASE
+    prefixes: tuple[tuple[str, str], ...] = ()  # (label, IRI), for printing
+    language: str = "sparql"  # the language of `text`
+    text: str = field(default="", repr=False)  # as the user wrote it
+    source: str = "<query>"  # a file's path, or "<query>"
+    notices: tuple[str, ...] = ()  # what was read and will hardly do what was meant

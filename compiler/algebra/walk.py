@@ -1,0 +1,148 @@
+"""Walk the algebra: the one place that knows what stands inside each operator, and which variables it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from retewave.compiler.algebra.graph import (
+    Algebra,
+    Exists,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    Term,
+    Triples,
+    Union,
+    Values,
+)
+from retewave.compiler.algebra.temporal import (
+    After,
+    Before,
+    Between,
+    First,
+    Last,
+    OptionalBefore,
+    OptionalEquals,
+    Relate,
+    Within,
+)
+from retewave.compiler.expressions.tree import Variable, rename
+
+__all__ = ["hidden_parts", "operands", "renamed", "shown_parts", "visible", "walk"]
+
+_FIELDS: dict[type, tuple[str, ...]] = {  # the operands whose variables a solution has, in the order written
+    Triples: (),
+    Values: (),
+    Join: ("left", "right"),
+    LeftJoin: ("left", "right"),
+    Minus: ("left",),
+    Exists: ("pattern",),
+    Union: ("left", "right"),
+    Filter: ("pattern",),
+    Extend: ("pattern",),
+    Relate: ("left", "right"),
+    Within: ("pattern",),
+    OptionalBefore: ("optional", "pattern"),
+    OptionalEquals: ("pattern", "optional"),
+    Between: ("before", "after"),
+    Before: ("pattern",),
+    After: ("pattern",),
+    First: ("pattern",),
+    Last: ("pattern",),
+}
+_HIDDEN: dict[type, tuple[str, ...]] = {  # the operands that are only looked at
+    Minus: ("right",),
+    Exists: ("group",),
+    Between: ("absent",),
+    Before: ("absent",),
+    After: ("absent",),
+}
+
+
+def shown_parts(pattern: Algebra) -> tuple[Algebra, ...]:
+    """Return the operands whose variables the solutions have, in the order written."""
+    return tuple(getattr(pattern, name) for name in _FIELDS[type(pattern)])
+
+
+def hidden_parts(pattern: Algebra) -> tuple[Algebra, ...]:
+    """Return the operands that are only looked at: what must be there, or must not."""
+    return tuple(getattr(pattern, name) for name in _HIDDEN.get(type(pattern), ()))
+
+
+def operands(pattern: Algebra) -> tuple[Algebra, ...]:
+    """Return all operands."""
+    return shown_parts(pattern) + hidden_parts(pattern)
+
+
+def walk(pattern: Algebra) -> Iterator[Algebra]:
+    """Yield a pattern and all that stands inside it, each before its operands."""
+    waiting = [pattern]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += reversed(operands(each))
+
+
+def visible(pattern: Algebra) -> tuple[Variable, ...]:
+    """Return the in-scope variables in the order of their first appearance, hidden ones included.
+
+    >>> from retewave.compiler.algebra import TriplePattern
+    >>> triples = Triples((TriplePattern(Variable("x"), b"<urn:p>", Variable("y")),))
+    >>> [str(variable) for variable in visible(Join(triples, Values((Variable("x"),), ())))]
+    ['?x', '?y']
+    """
+    return tuple(dict.fromkeys(_appearances(pattern)))
+
+
+def _appearances(pattern: Algebra) -> Iterator[Variable]:
+    waiting: list[Algebra | Variable] = [pattern]  # a stack of its own: patterns may be nested as deeply as one likes
+    while waiting:
+        each = waiting.pop()
+        match each:
+            case Variable():
+                yield each
+            case Triples(patterns):
+                yield from (term for triple in patterns for term in triple.terms if isinstance(term, Variable))
+            case Extend(inner, variable, _):
+                waiting += (variable, inner)
+            case Values(columns, _):
+                yield from columns
+            case _:
+                waiting += reversed(shown_parts(each))
+
+
+def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
+    """Return a pattern with some variables renamed, wherever they stand, expressions included.
+
+    >>> from retewave.compiler.algebra import TriplePattern
+    >>> x, y = Variable("x"), Variable("y")
+    >>> str(renamed(Triples((TriplePattern(x, b"<urn:p>", x),)), {x: y}).patterns[0])
+    '?y <urn:p> ?y'
+    """
+
+    def term(old: Term) -> Term:
+        return names.get(old, old) if isinstance(old, Variable) else old
+
+    match pattern:
+        case Triples(patterns):
+            return Triples(
+                tuple(
+                    replace(one, subject=term(one.subject), predicate=term(one.predicate), object=term(one.object))
+                    for one in patterns
+                )
+            )
+        case Values(columns, rows):
+            return Values(tuple(names.get(each, each) for each in columns), rows)
+    changed: dict[str, Any] = {
+        name: renamed(getattr(pattern, name), names) for name in _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
+    }
+    for name in ("expression", "condition"):
+        if getattr(pattern, name, None) is not None:
+            changed[name] = rename(getattr(pattern, name), names)
+    if isinstance(pattern, Extend):
+        changed["variable"] = names.get(pattern.variable, pattern.variable)
+    return replace(pattern, **changed)
