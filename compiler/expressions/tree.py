@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 __all__ = [
     "IMPURE",
+    "TIMES",
     "Call",
     "Constant",
     "Expression",
@@ -27,6 +28,7 @@ __all__ = [
     "variables",
 ]
 
+TIMES = frozenset(("GETDURATION", "GETSTARTTIME", "GETENDTIME"))  # functions of the solution's interval
 IMPURE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))  # functions of more than their arguments
 
 

@@ -1,0 +1,76 @@
+"""FIRST and LAST: the solutions that no other one is earlier, or later, than: by end, then by start.
+
+Data's way: algebra -> **branches** -> plan -> network.
+As the left side of SEQ they choose of those before r and compatible with r, for each r.  Elsewhere they are decided
+with the whole pattern, among all that is in the window then, whatever it binds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+
+from retewave.compiler.algebra import Algebra, First, Last, Relate, renamed, visible
+from retewave.compiler.rewrite.branch import THERE, Branch, Decided, Moment, Probe
+from retewave.compiler.rewrite.joining import Fresh, single
+from retewave.compiler.rewrite.probing import absent
+from retewave.compiler.rewrite.relating import before, joined, less, same
+from retewave.errors import QueryError
+from retewave.windows import relations
+
+__all__ = ["chosen", "related"]
+
+Normal = Callable[[Algebra], list[Branch]]
+
+
+def related(node: Relate, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of a relation."""
+    if isinstance(node.left, First | Last):
+        yield from _chosen_before(node, node.left, of, fresh)
+        return
+    for left, right in product(of(node.left), of(node.right)):
+        yield joined(left, node.relation, right, fresh, node.place).branch
+
+
+def chosen(node: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of FIRST or LAST: no other solution in the window, whatever it binds, is earlier or later."""
+    others = of(renamed(node.pattern, {each: fresh(each) for each in visible(node.pattern)}))
+    for branch in of(node.pattern):
+        one = single(branch, node.place)
+        looks = [probe for other in others for probe in _better(node, other, 0, Decided.AT_CLOSE)]
+        yield replace(one, closing=(*one.closing, *looks))
+
+
+def _better(node: First | Last, other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
+    """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
+    own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
+    (start, end), (its_start, its_end) = (there, own) if isinstance(node, First) else (own, there)
+    for bounds in ((less(end, its_end),), (*same(end, its_end), less(start, its_start))):
+        yield Probe(other, bounds, decided, streamed=True)
+
+
+def _chosen_before(node: Relate, left: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of FIRST or LAST before each r: chosen of those before r that are compatible with r."""
+    if node.relation != relations.BEFORE:
+        raise QueryError(
+            f"FIRST and LAST choose before SEQ, not before {relations.NAMES[node.relation].upper()}",
+            place=node.place,
+            hint="put FIRST { … } or LAST { … } on the left of SEQ",
+        )
+    shared = frozenset(visible(node.right))
+    apart = {each: fresh(each) for each in visible(left.pattern) if each not in shared}
+    others = of(renamed(left.pattern, apart))
+    for one, other in product(of(left.pattern), of(node.right)):
+        found = joined(single(one, left.place), node.relation, other, fresh, node.place)
+        (operand,) = found.left
+        ended = tuple(before((THERE,), found.right))
+        looks = [
+            replace(probe, bounds=probe.bounds + ended)
+            for there in others
+            for probe in _better(left, there, operand, Decided.AT_ARRIVAL)
+        ]
+        branch = found.branch
+        for look in looks:
+            branch = absent(branch, look, node.place)
+        yield branch

@@ -1,0 +1,217 @@
+"""Operators that look at what is there, or is not: OPTIONAL, MINUS, EXISTS and their kin in time.
+
+Data's way: algebra -> **branches** -> plan -> network.
+Whatever may be missing is two branches: the join, and the solutions of which a probe says that there is nothing to
+join.  So every variable of a branch is bound, and the network knows two things only: joins, and probes.
+The join's half is told as soon as it is complete; the other one when the operator says that it is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+
+from retewave.compiler.algebra import (
+    After,
+    Algebra,
+    Before,
+    Between,
+    Exists,
+    LeftJoin,
+    Minus,
+    OptionalBefore,
+    OptionalEquals,
+)
+from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.rewrite import relating
+from retewave.compiler.rewrite.branch import (
+    THERE,
+    WHOLE,
+    Bound,
+    Branch,
+    Decided,
+    ExtendStep,
+    FilterStep,
+    Moment,
+    Probe,
+    Step,
+)
+from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, is_timed, join, refuse_chosen, scoped, single
+from retewave.errors import Place, QueryError
+from retewave.windows import relations
+
+__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "optional"]
+
+Normal = Callable[[Algebra], list[Branch]]
+
+_START, _END = Moment(WHOLE, False), Moment(WHOLE, True)
+_ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
+_NOT_LATER = (Bound(_ITS_END, 0, _END),)  # what is looked at ends at or before the solution
+
+
+def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
+    """Return a branch with one probe more, behind those that it has."""
+    refuse_chosen(branch, place)
+    refuse_chosen(probe.there, place)
+    if not branch.operands:
+        raise QueryError(
+            "the side that decides has no triple pattern, so no time",
+            place=place,
+            hint="put the pattern of the stream first",
+        )
+    there = replace(probe.there, steps=_decidable(probe.there, place))
+    seen = there.bound | frozenset().union(*(each.scope for each in probe.conditions))
+    assigned = seen & (branch.assigned | probe.there.assigned)
+    if assigned:
+        raise QueryError(
+            f"{min(map(str, assigned))} is assigned by BIND, and what may be missing depends on it",
+            place=place,
+            hint="compare with the expression itself, or BIND behind this group",
+        )
+    if any(is_timed(step) for step in branch.steps):
+        branch = as_part(branch, place)
+    return replace(branch, probes=(*branch.probes, replace(probe, there=there)))
+
+
+def _decidable(there: Branch, place: Place | None) -> tuple[Step, ...]:
+    """Return the steps of what is looked at, without assignments, which nobody sees."""
+    for step in there.steps:
+        if isinstance(step, FilterStep) and step.scope & there.assigned:
+            raise QueryError(
+                f"{min(map(str, step.scope & there.assigned))} is assigned by BIND, and what may be missing depends "
+                "on it",
+                place=place,
+                hint="compare with the expression itself",
+            )
+    return tuple(step for step in there.steps if not isinstance(step, ExtendStep))
+
+
+def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of OPTIONAL."""
+    for left in of(node.left):
+        alone = left
+        for right in of(node.right):
+            yield _together(left, right, node.condition, fresh, node.place)
+            look = _look(alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            alone = absent(alone, replace(look, joint=True), node.place)
+        yield alone
+
+
+def _together(left: Branch, right: Branch, condition: Expression | None, fresh: Fresh, place: Place | None) -> Branch:
+    """Return each left solution with the right ones that end no later."""
+    if not left.operands:
+        raise QueryError(
+            "OPTIONAL has nothing on its left that has a time", place=place, hint="put the pattern of the stream first"
+        )
+    found = join(single(left, place), right, fresh, place)
+    (one,) = found.left
+    bounds = tuple(Bound(Moment(other, True), 0, Moment(one, True)) for other in found.right)
+    return _with(found, bounds, condition)
+
+
+def _with(found: Joined, bounds: tuple[Bound, ...], condition: Expression | None) -> Branch:
+    branch = found.branch
+    steps = scoped(condition, branch.bound | branch.assigned)
+    return replace(branch, bounds=branch.bounds + bounds, steps=branch.steps + steps)
+
+
+def _look(
+    branch: Branch, there: Branch, condition: Expression | None, bounds: tuple[Bound, ...], decided: Decided
+) -> Probe:
+    """Return the look of a branch's solutions for those of another one."""
+    conditions = scoped(condition, branch.bound | branch.assigned | there.bound | there.assigned)
+    return Probe(there, bounds, decided, conditions=conditions)
+
+
+def optional(node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL."""
+    if isinstance(node, OptionalBefore):
+        relation, decided = relations.BEFORE, Decided.AT_ARRIVAL
+        bounds: tuple[Bound, ...] = (Bound(_ITS_END, 1, _START),)
+    else:
+        relation, decided = relations.EQUALS, Decided.AT_CLOSE
+        bounds = (
+            *(Bound(_ITS_START, 0, _START), Bound(_START, 0, _ITS_START)),
+            *(Bound(_ITS_END, 0, _END), Bound(_END, 0, _ITS_END)),
+        )
+    for branch in of(node.pattern):
+        alone = branch
+        for there in of(node.optional):
+            found = relating.joined(there, relation, branch, fresh, node.place)
+            yield _with(found, (), node.condition)
+            look = _look(branch, there, node.condition, bounds, decided)
+            alone = absent(alone, replace(look, joint=True, streamed=True), node.place)
+        yield alone
+
+
+def minus(node: Minus, of: Normal) -> Iterator[Branch]:
+    """Yield the branches of MINUS: what shares no variable takes nothing away."""
+    others = of(node.right)
+    for branch in of(node.left):
+        for there in others:
+            if (branch.bound | branch.assigned) & (there.bound | there.assigned):
+                look = _look(branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
+                branch = absent(branch, look, node.place)
+        yield branch
+
+
+def exists(node: Exists, of: Normal) -> Iterator[Branch]:
+    """Yield the branches of FILTER EXISTS: one for each alternative that is the first one there; or of NOT EXISTS."""
+    others = of(node.group)
+    for branch in of(node.pattern):
+        for there in others:
+            look = _look(branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            if not node.negated:
+                yield absent(branch, replace(look, wanted=True), node.place)
+            branch = absent(branch, look, node.place)
+        if node.negated:
+            yield branch
+
+
+def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of P1 SEQ NOT N SEQ P2."""
+    others = of(node.absent)
+    for left, right in product(of(node.before), of(node.after)):
+        found = relating.joined(left, relations.BEFORE, right, fresh, node.place)
+        bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
+        branch = found.branch
+        for there in others:
+            look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            branch = absent(branch, replace(look, streamed=True), node.place)
+        yield branch
+
+
+def never_before(node: Before, of: Normal) -> Iterator[Branch]:
+    """Yield the branches of NOT N SEQ P WITHIN width."""
+    bounds = (Bound(_END, -node.width, _ITS_START), Bound(_ITS_END, 1, _START))
+    others = of(node.absent)
+    for branch in of(node.pattern):
+        branch = _narrowed(branch, node.width)
+        for there in others:
+            look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            branch = absent(branch, replace(look, streamed=True, reach=node.width), node.place)
+        yield branch
+
+
+def never_after(node: After, of: Normal) -> Iterator[Branch]:
+    """Yield the branches of P SEQ NOT N WITHIN width.
+
+    The first alternative of N is looked for at the deadline, which becomes the end; the others when that is closed.
+    """
+    bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -node.width, Moment(0, False)))
+    others = of(node.absent)
+    for branch in of(node.pattern):
+        branch = as_part(_narrowed(branch, node.width), node.place)
+        decided = Decided.AT_DEADLINE
+        for there in others:
+            look = _look(branch, there, node.condition, bounds, decided)
+            deadline = node.width if decided is Decided.AT_DEADLINE else 0
+            look = replace(look, streamed=True, reach=node.width, deadline=deadline)
+            branch = absent(branch, look, node.place)
+            decided = Decided.AT_CLOSE
+        yield branch
+
+
+def _narrowed(branch: Branch, width: int) -> Branch:
+    return replace(branch, width=width if branch.width is None else min(branch.width, width))
