@@ -61,7 +61,10 @@ def _type_mask(dataset: Dataset, question: Question, level: int) -> np.ndarray:
     """Return which offers assert a type on a level that makes the product one of the target."""
     leaf = dataset.product_type[dataset.offer_product - 1]
     asserted = dataset.types.ancestors(leaf, level)
-    return dataset.types.below(question.target)[asserted] if question.reasoning else asserted == question.target
+    of_target: np.ndarray = (
+        dataset.types.below(question.target)[asserted] if question.reasoning else asserted == question.target
+    )
+    return of_target
 
 
 def _ranges(question: Question, offers: int, width: int, place: int) -> tuple[np.ndarray, np.ndarray]:

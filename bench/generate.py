@@ -62,7 +62,8 @@ def _calendar(days: np.ndarray) -> np.ndarray:
     months = dates.astype("datetime64[M]")
     year = months.astype("datetime64[Y]").astype(np.int64) + 1970
     month = months.astype(np.int64) % 12 + 1
-    return year * 10_000 + month * 100 + (dates - months).astype(np.int64) + 1
+    calendar: np.ndarray = year * 10_000 + month * 100 + (dates - months).astype(np.int64) + 1
+    return calendar
 
 
 def offers_nt(dataset: Dataset, levels: tuple[int, ...] | None = None, first: int = 1) -> Iterator[bytes]:

@@ -81,7 +81,8 @@ class Case:
     def typed(self) -> np.ndarray:
         """Return which offers' products are of the target type."""
         kinds = self.dataset.product_type[self.dataset.offer_product - 1]
-        return self.dataset.types.below(self.question.target)[kinds]
+        typed: np.ndarray = self.dataset.types.below(self.question.target)[kinds]
+        return typed
 
     def columns(self, variables: Mapping[int, str]) -> dict[int, np.ndarray]:
         """Return the terms, as numbers, of the triples that a pattern takes: variable -> one a triple."""

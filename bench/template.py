@@ -7,9 +7,10 @@ Left out: escaping; the benchmark's terms need none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit
@@ -20,9 +21,11 @@ INTEGER, CENTS, DATE = range(3)  # how a slot's number is written
 KINDS = {"": INTEGER, "cents": CENTS, "date": DATE}
 DIGITS = 20  # no slot is written longer than this
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 # Plain njit, not the engine's `kernel`: everything that these functions call is in this file, so
 # numba's own stamp of the cache is right.
-_jit = njit(cache=True, nogil=True)
+_jit: Callable[[F], F] = njit(cache=True, nogil=True)
 
 
 @dataclass(frozen=True)

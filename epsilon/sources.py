@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyoxigraph
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Source", "read_source"]
 
-Source: TypeAlias = "str | Path | bytes | Graph | Iterable[tuple]"
+Source: TypeAlias = "str | Path | bytes | Graph | Iterable[tuple[Any, ...]]"
 
 FORMATS = {
     "nt": pyoxigraph.RdfFormat.N_TRIPLES,
@@ -165,7 +165,7 @@ class _LineByLine(io.RawIOBase):
         return self._rest.readline(size)
 
 
-def _texts(triples: Iterable[tuple]) -> Iterator[Triple]:
+def _texts(triples: Iterable[tuple[Any, ...]]) -> Iterator[Triple]:
     for triple in triples:
         if len(tuple(triple)) < 3:
             raise SchemaError(f"a triple of a schema has three terms, and not {triple!r}")

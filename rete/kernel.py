@@ -413,7 +413,7 @@ def run(cells: Address, rows: np.ndarray) -> int:
     sizes = Sizes(
         cell(cells, _ARENA_WORDS) - STEP, cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    return _pour(
+    return _pour(  # type: ignore[no-any-return]
         net,
         words_at(cell(cells, _ARENA)),
         sizes,

@@ -126,7 +126,8 @@ def pack(terms: Terms, ids: np.ndarray, numbers: Sequence[np.ndarray]) -> bytes:
         table.texts,
     ]
     raw = b"".join(part.data for part in parts)
-    return len(raw).to_bytes(8, "little") + pa.compress(raw, codec=_CODEC, asbytes=True)
+    packed: bytes = pa.compress(raw, codec=_CODEC, asbytes=True)
+    return len(raw).to_bytes(8, "little") + packed
 
 
 def unpack(terms: Terms, packed: bytes) -> tuple[np.ndarray, np.ndarray]:

@@ -138,7 +138,8 @@ class Runtime:
         """Return the facts that static rows give; `distinct_facts` tells them apart."""
         net, flat = self.state.net, np.ascontiguousarray(rows).reshape(-1)
         of_edges = alpha_of_edges(net, len(self.network.alphas))
-        return static_facts(net, flat, values.kind, self.state.stack, of_edges)
+        facts: np.ndarray = static_facts(net, flat, values.kind, self.state.stack, of_edges)
+        return facts
 
     def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
         row, said = 0, at.OUTPUT_FULL
@@ -247,4 +248,5 @@ class Runtime:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""
         record = self.network.slots[slot]
         keys = self.network.nodes[record.node].keys
-        return slot_rows(self.state.net, self.state.arena, slot, keys, record.columns)
+        rows: np.ndarray = slot_rows(self.state.net, self.state.arena, slot, keys, record.columns)
+        return rows

@@ -76,12 +76,15 @@ def _instances(batch: Matches, triple: TemplateTriple, numbers: Numbers, scope: 
 
 def _fits(batch: Matches, ids: np.ndarray, place: int) -> np.ndarray:
     """Say which of a batch's terms can stand in a place of a triple."""
+    fits: np.ndarray
     if place == _PREDICATE:
-        return batch.kinds(ids) == IRI
-    if place == _SUBJECT:
+        fits = batch.kinds(ids) == IRI
+    elif place == _SUBJECT:
         kinds = batch.kinds(ids)
-        return (kinds == IRI) | (kinds == BLANK)
-    return ids != 0
+        fits = (kinds == IRI) | (kinds == BLANK)
+    else:
+        fits = ids != 0
+    return fits
 
 
 def triples(batch: Matches) -> list[list[Texts]]:

@@ -89,7 +89,8 @@ class Clock:
         if self.kind == "text":
             return format_datetime(time)
         if self.kind == "datetime64":
-            return np.datetime64(time, "us").astype(f"datetime64[{self.unit}]")
+            moment64: np.datetime64 = np.datetime64(time, "us").astype(f"datetime64[{self.unit}]")
+            return moment64
         moment = EPOCH + timedelta(microseconds=time)
         return moment.replace(tzinfo=None) if self.zone is None else moment.astimezone(self.zone)
 

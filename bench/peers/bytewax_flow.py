@@ -17,6 +17,7 @@ _BITS = {predicate.encode(): 1 << n for n, predicate in enumerate(PREDICATES)}
 _ALL = (1 << len(PREDICATES)) - 1
 
 Keyed = tuple[str, tuple[int, bytes, bytes]]  # subject -> time, predicate, object
+_Times = tuple[deque[int], deque[int]]  # of a product: its offers' first times, arrivals of its type
 
 
 def _arrivals(task: Task) -> Iterator[Keyed]:
@@ -32,7 +33,7 @@ def _arrivals(task: Task) -> Iterator[Keyed]:
 def _gather(window: int) -> Any:
     """Return the step that collects an offer's ten triples; it passes the types of products on."""
 
-    def step(state: list | None, arrived: tuple[int, bytes, bytes]) -> tuple[list | None, list]:
+    def step(state: list[Any] | None, arrived: tuple[int, bytes, bytes]) -> tuple[list[Any] | None, list[Any]]:
         now, p, o = arrived
         if _BITS[p] == 1 and not o.endswith(b"/Offer>"):
             return state, [("type", b"", now)]
@@ -49,7 +50,7 @@ def _gather(window: int) -> Any:
 def _pair(window: int) -> Any:
     """Return the step that pairs a product's offers with the arrivals of its type."""
 
-    def step(state: tuple[deque, deque] | None, came: tuple[str, int, int]) -> tuple[tuple[deque, deque], list]:
+    def step(state: _Times | None, came: tuple[str, int, int]) -> tuple[_Times, list[int]]:
         offers, types = state or (deque(), deque())
         kind, start, now = came
         for times in (offers, types):
@@ -62,7 +63,7 @@ def _pair(window: int) -> Any:
     return step
 
 
-def _by_product(item: tuple[str, tuple]) -> tuple[str, tuple[str, int, int]]:
+def _by_product(item: tuple[str, tuple[Any, ...]]) -> tuple[str, tuple[str, int, int]]:
     subject, came = item
     if came[0] == "type":
         return subject, ("type", came[2], came[2])

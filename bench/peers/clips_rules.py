@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from importlib import import_module
+from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
@@ -31,7 +32,7 @@ def _run(task: Task) -> Result:
     environment.build(_RULE.format(others=others))
     triple, symbol = environment.find_template("triple"), clips.Symbol
     classes, window, rate = task.target_classes(), task.question.window, task.question.rate
-    live: deque = deque()
+    live: deque[tuple[int, Any]] = deque()
     started = time.perf_counter()
     with task.offers.open("rb") as lines:
         for i, line in enumerate(lines):

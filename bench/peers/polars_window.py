@@ -27,7 +27,7 @@ def _count(pl: Any, window: Any, classes: set[str], horizon: int, width: int) ->
     found = offers.join(kinds, on="product").select(
         pl.max_horizontal(times).alias("end"), pl.min_horizontal(times).alias("start")
     )
-    return found.filter((pl.col("end") >= horizon) & (pl.col("end") - pl.col("start") <= width)).height
+    return int(found.filter((pl.col("end") >= horizon) & (pl.col("end") - pl.col("start") <= width)).height)
 
 
 def _run(task: Task) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
+from typing import Any
 
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
@@ -24,7 +25,7 @@ def _live(times: deque[int], horizon: int) -> int:
 def _run(task: Task) -> Result:
     started = time.perf_counter()
     classes, window, rate = task.target_classes(), task.question.window, task.question.rate
-    offers: dict[bytes, list] = {}  # offer -> [first time, bits of the triples seen, product]
+    offers: dict[bytes, list[Any]] = {}  # offer -> [first time, bits of the triples seen, product]
     order: deque[bytes] = deque()  # offers as they came, to expire them
     complete: defaultdict[bytes, deque[int]] = defaultdict(deque)  # product -> its offers' first times
     typed: defaultdict[bytes, deque[int]] = defaultdict(deque)  # product -> arrivals of its type

@@ -25,7 +25,7 @@ def _gathering(window: int) -> Any:
     sql = import_module("pyspark.sql")
     processor: Any = import_module("pyspark.sql.streaming").StatefulProcessor
 
-    class Gathering(processor):
+    class Gathering(processor):  # type: ignore[misc]  # known only where Spark is
         """Collects ten triples; what is not complete within a window is forgotten."""
 
         def init(self, handle: Any) -> None:

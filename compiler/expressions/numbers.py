@@ -80,7 +80,8 @@ def raw_literal(lexical: str, datatype: Node | None = None, language: str | None
     """
     made: Any = str.__new__(Literal, lexical)
     made._datatype, made._language, made._value, made._ill_typed = datatype, language, None, None
-    return made
+    whole: Literal = made
+    return whole
 
 
 def is_numeric_type(datatype: str) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Node, Source
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.errors import QueryError
@@ -41,7 +41,7 @@ class Context:
         self.fresh_count += 1
         return Variable(f"_:.{self.fresh_count}")
 
-    def labelled(self, label: str, tree: Tree) -> Variable:
+    def labelled(self, label: str, tree: ParseTree) -> Variable:
         """Return the variable of a blank node's label."""
         if self.labels.setdefault(label, self.basic_pattern) != self.basic_pattern:
             raise self.error(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lark import Tree
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from retewave.compiler.languages.context import Context
     from retewave.compiler.languages.reading import Source
 
-__all__ = ["SHARED_GRAMMARS", "Language"]
+__all__ = ["SHARED_GRAMMARS", "Language", "ParseTree"]
+
+ParseTree = Tree[Any]  # what stands where among its children is for its grammar to say, not for a type
 
 SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # where a grammar finds those that it imports
 
@@ -34,12 +36,12 @@ class Language:
     name: str  # what users call it
     suffixes: tuple[str, ...]  # of its files, with the dot
     grammar: Path  # its lark file; an LALR grammar, which may import those beside SPARQL's
-    build: Callable[[Tree, Source, Language], Query]  # makes the query of a parse tree
+    build: Callable[[ParseTree, Source, Language], Query]  # makes the query of a parse tree
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: nothing tells it from others
     words: Mapping[str, str] = field(default_factory=dict)  # what messages call its terminals, beside SPARQL's
     refused: frozenset[str] = frozenset()  # keywords that parse only to be refused by name: no hint leads to them
-    patterns: Mapping[str, Callable[[Tree, Context], Algebra]] = field(default_factory=dict)  # rule -> its own pattern
-    expressions: Mapping[str, Callable[[Tree, Context], Expression]] = field(default_factory=dict)  # rule -> likewise
+    patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(default_factory=dict)  # rule -> pattern
+    expressions: Mapping[str, Callable[[ParseTree, Context], Expression]] = field(default_factory=dict)  # likewise
 
     def knows(self, text: str) -> bool:
         """Tell whether a text can only be of this language."""

@@ -16,16 +16,17 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Any
 
-from lark import Lark, Token, Tree, UnexpectedInput
+from lark import Lark, Token, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from retewave.compiler.languages.language import SHARED_GRAMMARS, Language
+from retewave.compiler.languages.language import SHARED_GRAMMARS, Language, ParseTree
 from retewave.errors import Place, QueryError
 
 __all__ = ["Node", "Source", "first_token", "read", "rule", "token"]
 
-Node = Tree | Token
+Node = ParseTree | Token
 
 _OURS = Path(__file__).parent  # the folder of all languages that come with retewave
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
@@ -87,19 +88,19 @@ class Source:
         return Place(self.name, line, column, excerpt)
 
 
-def rule(tree: Tree) -> str:
+def rule(tree: ParseTree) -> str:
     """Return the name of a tree's rule, without the prefix that lark gives to an imported one."""
     return str(tree.data).rpartition("__")[2]
 
 
-def token(tree: Tree, index: int = 0) -> Token:
+def token(tree: ParseTree, index: int = 0) -> Token:
     """Return the token that is a child of a tree."""
     found = tree.children[index]
     assert isinstance(found, Token)
     return found
 
 
-def first_token(tree: Tree) -> Token | None:
+def first_token(tree: ParseTree) -> Token | None:
     """Return the first token below a tree."""
     rest: list[Node] = [tree]
     while rest:
@@ -110,7 +111,7 @@ def first_token(tree: Tree) -> Token | None:
     return None
 
 
-def read(text: str, name: str, language: Language) -> tuple[Tree, Source]:
+def read(text: str, name: str, language: Language) -> tuple[ParseTree, Source]:
     """Parse a text in a language."""
     source = Source(_resolve_escapes(text.removeprefix("\ufeff")), name)
     _check_characters(source)
@@ -201,7 +202,8 @@ def _expected(error: UnexpectedInput, language: Language) -> list[str]:
 def _choices(error: UnexpectedToken, grammar: Path) -> list[str]:
     # lark's own lists (`expected`, `accepts`) pass over the terminals that an imported grammar brings.
     known = {each.name for each in _parser(grammar).terminals} | {"$END"}
-    return [name for name in error.interactive_parser.choices() if name in known]
+    parser: Any = error.interactive_parser
+    return [name for name in parser.choices() if name in known]
 
 
 def _fits(error: UnexpectedToken, name: str) -> bool:

@@ -140,7 +140,8 @@ class Terms:
         inside = (ids > 0) & (ids < len(spans))
         if self._cells[MARKED]:
             self._marks[ids[inside & (ids < len(self._marks))]] = 1
-        return inside & (spans[np.where(inside, ids, 0), 1] > 0)
+        known: np.ndarray = inside & (spans[np.where(inside, ids, 0), 1] > 0)
+        return known
 
     def text(self, term: int) -> bytes:
         """Return the text of an id."""

@@ -168,7 +168,7 @@ def _at_most(at: Address, end: Address, limit: np.ndarray) -> bool:
         return end - at < len(limit)
     for k in range(len(limit)):
         if byte(at + k) != limit[k]:
-            return byte(at + k) < limit[k]
+            return byte(at + k) < limit[k]  # type: ignore[no-any-return]
     return True
 
 

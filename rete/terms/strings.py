@@ -76,7 +76,8 @@ def _is_plain(at: Address) -> bool:
     eight = word(at)
     if eight & _HIGHS != _NONE:
         return False
-    return ((eight ^ _BACKSLASHES) + _LOWS) & _HIGHS == _HIGHS  # a byte that is a backslash stays below the high bit
+    # A byte that is a backslash stays below the high bit.
+    return ((eight ^ _BACKSLASHES) + _LOWS) & _HIGHS == _HIGHS  # type: ignore[no-any-return]
 
 
 @kernel

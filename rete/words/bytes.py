@@ -276,24 +276,27 @@ def _plain_set_real(at: Address, index: int, value: float) -> None:
     ctypes.c_double.from_address(int(at + 8 * index)).value = value
 
 
+_At = Callable[[Address], int]  # what is to be told of an address
+_Store = Callable[[Address, int, int], None]
+
 if JIT:
-    byte: Any = intrinsic(_load_byte)  # (address) -> the byte there
-    word: Any = intrinsic(_load_word)  # (address) -> the 8 bytes there, unsigned
-    cell: Any = intrinsic(_load_cell)  # (address, index) -> the int64 there
-    set_byte: Any = intrinsic(_store_byte)  # (address, value)
-    set_cell: Any = intrinsic(_store_cell)  # (address, index, value)
-    set_real: Any = intrinsic(_store_real)  # (address, index, value)
-    stream_cell: Any = intrinsic(_stream_cell)  # (address, index, value): past the caches, for another core to read
-    fence: Any = intrinsic(_fence)  # (): what was streamed comes before what is stored from here on
-    prefetch: Any = intrinsic(_prefetch)  # (address): what is there will soon be read
-    same_block: Any = intrinsic(_same_block)  # (address, address): are the two blocks equal
-    copy_block: Any = intrinsic(_copy_block)  # (source, target)
-    fold: Any = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
-    first_iri_stop: Any = intrinsic(_search(_iri_tests))  # first byte that is no plain character of an IRI
-    first_string_stop: Any = intrinsic(_search(_string_tests))  # first quote, backslash, line end, non-ASCII
-    first_control: Any = intrinsic(_search(_stops_and_controls(b"")))  # first byte below 0x20
-    first_json_stop: Any = intrinsic(_search(_stops_and_controls(b'"\\')))  # … or a quote, a backslash
-    first_csv_stop: Any = intrinsic(_search(_stops_and_controls(b'",\\')))  # … or a comma
+    byte: _At = intrinsic(_load_byte)  # (address) -> the byte there
+    word: Callable[[Address], Any] = intrinsic(_load_word)  # (address) -> the 8 bytes there, unsigned
+    cell: Callable[[Address, int], int] = intrinsic(_load_cell)  # (address, index) -> the int64 there
+    set_byte: Callable[[Address, int], None] = intrinsic(_store_byte)  # (address, value)
+    set_cell: _Store = intrinsic(_store_cell)  # (address, index, value)
+    set_real: Callable[[Address, int, float], None] = intrinsic(_store_real)  # (address, index, value)
+    stream_cell: _Store = intrinsic(_stream_cell)  # (address, index, value): past the caches, for another core to read
+    fence: Callable[[], None] = intrinsic(_fence)  # (): what was streamed comes before what is stored from here on
+    prefetch: Callable[[Address], None] = intrinsic(_prefetch)  # (address): what is there will soon be read
+    same_block: Callable[[Address, Address], bool] = intrinsic(_same_block)  # (address, address): are the blocks equal
+    copy_block: Callable[[Address, Address], None] = intrinsic(_copy_block)  # (source, target)
+    fold: Callable[[Any, Any], Any] = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
+    first_iri_stop: _At = intrinsic(_search(_iri_tests))  # first byte that is no plain character of an IRI
+    first_string_stop: _At = intrinsic(_search(_string_tests))  # first quote, backslash, line end, non-ASCII
+    first_control: _At = intrinsic(_search(_stops_and_controls(b"")))  # first byte below 0x20
+    first_json_stop: _At = intrinsic(_search(_stops_and_controls(b'"\\')))  # … or a quote, a backslash
+    first_csv_stop: _At = intrinsic(_search(_stops_and_controls(b'",\\')))  # … or a comma
 else:
     byte = lambda at: ctypes.c_uint8.from_address(int(at)).value  # noqa: E731
     word = lambda at: ctypes.c_uint64.from_address(int(at)).value  # noqa: E731

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 from numba import config, njit
 from numba.core.event import Listener, install_listener
@@ -20,7 +20,8 @@ from retewave.rete.words.kernel_cache import cached, waiting
 
 __all__ = ["JIT", "inlined", "kernel", "stamped", "telling_of_compilation"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")  # what a kernel is called with …
+R = TypeVar("R")  # … and what it returns
 
 JIT: bool = not config.DISABLE_JIT  # False under NUMBA_DISABLE_JIT=1: kernels run as plain Python
 
@@ -41,12 +42,12 @@ def _stamp() -> str:
     return digest.hexdigest()
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function on its first call, cache the code on disk, run it without the GIL."""
     return _compiled(function, inline=False)
 
 
-def inlined(function: F) -> F:
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function as `kernel` does, and put its code wherever a kernel calls it.
 
     A call that stays costs its arguments and its result, through memory, and what registers held around it.
@@ -55,8 +56,8 @@ def inlined(function: F) -> F:
     return _compiled(function, inline=True)
 
 
-def _compiled(function: F, inline: bool) -> F:
-    compiled = njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+def _compiled(function: Callable[P, R], inline: bool) -> Callable[P, R]:
+    compiled: Callable[P, R] = njit(nogil=True, error_model="numpy", forceinline=inline)(function)
     if JIT:
         cached(compiled, _stamp())
     return compiled
@@ -73,7 +74,7 @@ def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
             told = True
             tell()
 
-    class Compiling(Listener):
+    class Compiling(Listener):  # type: ignore[misc]  # numba has no types
         def on_start(self, event: object) -> None:
             once()
 

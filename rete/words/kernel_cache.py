@@ -41,7 +41,7 @@ _held: dict[Path, IO[bytes]] = {}  # the locks of this process, each until its o
 _warned: set[str] = set()
 
 
-class KernelCache(FunctionCache):
+class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
     """The cache of one kernel."""
 
     def __init__(self, function: Callable[..., Any], stamp: str) -> None:

@@ -75,7 +75,8 @@ class StaticRows:
         if plan.filters or not isinstance(running.plan.producers[plan.producer], AlphaTest):
             return np.empty((0, _COLUMNS_BEFORE + len(columns)), dtype=np.int64)
         facts = self._facts[self._facts[:, FACT_ALPHA] == running.lowered.alphas[plan.producer]]
-        return facts[:, [FACT_END, FACT_WINDOW_START, FACT_START, *(FACT_COLUMNS + column for column in columns)]]
+        of_slot: np.ndarray = facts[:, [FACT_END, FACT_WINDOW_START, FACT_START, *(FACT_COLUMNS + n for n in columns)]]
+        return of_slot
 
 
 def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRows | None = None) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
 from retewave.compiler.algebra import Algebra, Query, Term, TriplePattern, Triples, visible
 from retewave.compiler.languages.context import Context
-from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, rule, token
 from retewave.compiler.languages.sparql.expressions import variable
 from retewave.compiler.languages.sparql.patterns import group
@@ -28,7 +28,7 @@ __all__ = ["SPARKWAVE", "build_tpg"]
 _MAGIC = ("NOW()", "ID()")  # the handlers replaced these lexical forms before they sent an event
 
 
-def build_tpg(tree: Tree, source: Source, language: Language) -> Query:
+def build_tpg(tree: ParseTree, source: Source, language: Language) -> Query:
     """Build the query of a pattern file."""
     context = Context(source, Prologue(source), language)
     (pattern,) = tree.children
@@ -38,7 +38,7 @@ def build_tpg(tree: Tree, source: Source, language: Language) -> Query:
     return context.query(**parts, **files, window=context.window)
 
 
-def _prologue(prologue: Tree, context: Context) -> dict[str, Any]:
+def _prologue(prologue: ParseTree, context: Context) -> dict[str, Any]:
     declare(prologue, context)
     schema: list[str] = []
     static: list[str] = []
@@ -61,7 +61,7 @@ def _files(names: list[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in ("", "null"))
 
 
-def _braced(pattern: Tree, context: Context) -> dict[str, Any]:
+def _braced(pattern: ParseTree, context: Context) -> dict[str, Any]:
     _, head, where = pattern.children
     body = where.children[0]
     if rule(body) != "group_graph_pattern":
@@ -74,14 +74,14 @@ def _braced(pattern: Tree, context: Context) -> dict[str, Any]:
     return templated(head.children[0], algebra, context)
 
 
-def _bare(pattern: Tree, context: Context) -> dict[str, Any]:
+def _bare(pattern: ParseTree, context: Context) -> dict[str, Any]:
     _, *lines, window = pattern.children
     _take_window(window, context)
     algebra = Triples(tuple(_triple(line, context) for line in lines))
     return {"form": "SELECT", "where": algebra, "projection": tuple(each.name for each in visible(algebra))}
 
 
-def _triple(line: Tree, context: Context) -> TriplePattern:
+def _triple(line: ParseTree, context: Context) -> TriplePattern:
     terms: list[Term] = [
         variable(part) if rule(part) == "var" else context.prologue.term(part) for part in line.children
     ]
@@ -89,14 +89,14 @@ def _triple(line: Tree, context: Context) -> TriplePattern:
     return TriplePattern(subject, predicate, object_, place=context.source.place(line))
 
 
-def _take_window(tree: Tree, context: Context) -> Algebra:
+def _take_window(tree: ParseTree, context: Context) -> Algebra:
     if context.window is not None:
         raise context.error("a pattern has one TIMEWINDOW", tree)
     context.window = int(token(tree, 1)) * 1_000
     return Triples(())
 
 
-def _notice_magic(tree: Tree, context: Context) -> None:
+def _notice_magic(tree: ParseTree, context: Context) -> None:
     for literal in tree.find_pred(lambda part: rule(part) == "rdf_literal"):
         if unquote(token(literal)) in _MAGIC:
             context.notice(f"{token(literal)} stays as it is: only the original's handlers replaced it", literal)

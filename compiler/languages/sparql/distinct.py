@@ -12,6 +12,7 @@ from lark import Tree
 
 from retewave.compiler.algebra import Algebra, DistinctOn, visible
 from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule, token
 from retewave.compiler.languages.sparql.expressions import unknown, variable
 
@@ -20,7 +21,7 @@ __all__ = ["MOST_REPORTS", "distinct_on"]
 MOST_REPORTS = 1_000  # that LIMIT may ask for: the time of each is remembered, for every key
 
 
-def distinct_on(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
+def distinct_on(tree: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
     """Return the fields of a query with DISTINCT ON."""
     known = visible(where)
     names: dict[str, None] = {}
@@ -38,7 +39,7 @@ def distinct_on(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     return {"distinct": True, "on": DistinctOn(tuple(names), within, most)}
 
 
-def _key(tree: Tree, known: tuple[Any, ...], context: Context) -> str:
+def _key(tree: ParseTree, known: tuple[Any, ...], context: Context) -> str:
     """Return the name of a variable that is compared."""
     first, *renamed = tree.children
     if renamed or rule(first) != "var":
@@ -49,7 +50,7 @@ def _key(tree: Tree, known: tuple[Any, ...], context: Context) -> str:
     return variable(first).name
 
 
-def _most(limit: Tree, of: Tree, context: Context) -> int:
+def _most(limit: ParseTree, of: ParseTree, context: Context) -> int:
     """Return how many matches are reported within the time."""
     number = token(limit, 1)
     if not any(isinstance(part, Tree) and rule(part) == "distinct_for" for part in of.children):

@@ -14,6 +14,7 @@ from lark import Token, Tree
 
 from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Node, rule
 from retewave.compiler.languages.sparql.regex import check_patterns
 from retewave.compiler.terms import XSD
@@ -28,7 +29,7 @@ _CASTS = frozenset(
 )
 
 
-def variable(tree: Tree) -> Variable:
+def variable(tree: ParseTree) -> Variable:
     """Return the variable that a `var` tree names."""
     return Variable(str(tree.children[0])[1:])
 
@@ -48,7 +49,7 @@ def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: C
     return context.error(f"{missing} does not occur in the pattern", node, hint=similar(missing, known))
 
 
-def tell_unbound(tree: Tree, known: tuple[Variable, ...], context: Context) -> None:
+def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context) -> None:
     """Tell of an expression's variables that have no value where it stands: SPARQL allows it, and nobody means it."""
     told = set(known)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
@@ -59,7 +60,7 @@ def tell_unbound(tree: Tree, known: tuple[Variable, ...], context: Context) -> N
             context.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", var)
 
 
-def expression(tree: Tree, context: Context) -> Expression:
+def expression(tree: ParseTree, context: Context) -> Expression:
     """Build the expression of a tree, whatever its rule."""
     kind = rule(tree)
     if kind == "var":
@@ -74,7 +75,7 @@ def _all(nodes: list[Node], context: Context) -> tuple[Expression, ...]:
     return tuple(expression(node, context) for node in nodes if isinstance(node, Tree))
 
 
-def _logical(tree: Tree, context: Context) -> Expression:
+def _logical(tree: ParseTree, context: Context) -> Expression:
     kind = rule(tree)
     operands: list[Expression] = []
     while rule(tree) == kind:
@@ -92,28 +93,28 @@ def _balanced(operator: str, operands: list[Expression]) -> Expression:
     return Operation(operator, (_balanced(operator, operands[:half]), _balanced(operator, operands[half:])))
 
 
-def _infix(tree: Tree, context: Context) -> Expression:
+def _infix(tree: ParseTree, context: Context) -> Expression:
     left, operator, right = tree.children
     return Operation(str(operator), (expression(left, context), expression(right, context)))
 
 
-def _prefix(tree: Tree, context: Context) -> Expression:
+def _prefix(tree: ParseTree, context: Context) -> Expression:
     operator = str(tree.children[0]) if len(tree.children) == 2 else "!"
     return Operation(operator, (expression(tree.children[-1], context),))
 
 
-def _signed_addition(tree: Tree, context: Context) -> Expression:
+def _signed_addition(tree: ParseTree, context: Context) -> Expression:
     # `?a -1` is read as one token after ?a; the specification makes it an addition of -1.
     left, right = _all(tree.children, context)
     return Operation("+", (left, right))
 
 
-def _membership(tree: Tree, context: Context) -> Expression:
+def _membership(tree: ParseTree, context: Context) -> Expression:
     needle, members = tree.children
     return Membership(expression(needle, context), _all(members.children, context), rule(tree) == "not_in")
 
 
-def _builtin(tree: Tree, context: Context) -> Expression:
+def _builtin(tree: ParseTree, context: Context) -> Expression:
     head, *rest = tree.children
     if isinstance(head, Tree):
         what = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(head), "aggregation")
@@ -132,7 +133,7 @@ def _is_list(node: Node) -> bool:
     return isinstance(node, Tree) and rule(node) == "expression_list"
 
 
-def _function(tree: Tree, context: Context) -> Expression:
+def _function(tree: ParseTree, context: Context) -> Expression:
     name, arguments = tree.children
     iri = f"<{context.prologue.iri(name)}>"
     if iri not in _CASTS and not _is_registered(iri):

@@ -13,6 +13,7 @@ from lark import Tree
 from retewave.compiler.algebra import Algebra, Filter, Join, Term, TriplePattern, Triples, Union
 from retewave.compiler.expressions.tree import Constant, Membership, Variable
 from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule
 from retewave.compiler.terms import RDF
 
@@ -42,7 +43,7 @@ def union(parts: list[Algebra]) -> Algebra:
     return Union(union(parts[:half]), union(parts[half:]))
 
 
-def predicate(tree: Tree, context: Context) -> bytes | None:
+def predicate(tree: ParseTree, context: Context) -> bytes | None:
     """Return the predicate of a path that is only an IRI or `a`, or nothing."""
     kind = rule(tree)
     if kind == "rdf_type":
@@ -50,7 +51,7 @@ def predicate(tree: Tree, context: Context) -> bytes | None:
     return context.prologue.term(tree) if kind in ("iri", "bare_iri") else None
 
 
-def path(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
+def path(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:
     """Return the pattern that a path between two terms stands for."""
     simple = predicate(tree, context)
     if simple is not None:
@@ -68,7 +69,7 @@ def path(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
     raise context.unsupported(f"the property path operator {str(mark)!r}", mark)
 
 
-def _sequence(start: Term, parts: list[Tree], end: Term, context: Context) -> Algebra:
+def _sequence(start: Term, parts: list[ParseTree], end: Term, context: Context) -> Algebra:
     whole: Algebra = Triples(())
     for index, part in enumerate(parts):
         stop = end if index == len(parts) - 1 else context.fresh()
@@ -77,7 +78,7 @@ def _sequence(start: Term, parts: list[Tree], end: Term, context: Context) -> Al
     return whole
 
 
-def _negated(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
+def _negated(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:
     members = [member for member in tree.children if isinstance(member, Tree)]
     inverse = [member.children[0] for member in members if rule(member) == "negated_inverse"]
     forward = [member for member in members if rule(member) != "negated_inverse"]
@@ -89,7 +90,7 @@ def _negated(start: Term, tree: Tree, end: Term, context: Context) -> Algebra:
     return union(parts)
 
 
-def _any_but(start: Term, excluded: list[Tree], end: Term, context: Context) -> Algebra:
+def _any_but(start: Term, excluded: list[ParseTree], end: Term, context: Context) -> Algebra:
     link: Variable = context.fresh()
     triples = Triples((TriplePattern(start, link, end),))
     iris = [predicate(each, context) for each in excluded]

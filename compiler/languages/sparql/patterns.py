@@ -13,6 +13,7 @@ from lark import Tree
 from retewave.compiler.algebra import Algebra, Extend, Filter, Row, Triples, Values, visible
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule
 from retewave.compiler.languages.sparql.expressions import expression, tell_unbound, variable
 from retewave.compiler.languages.sparql.paths import join, union
@@ -29,11 +30,11 @@ _UNSUPPORTED = {
 }
 
 
-def group(tree: Tree, context: Context) -> Algebra:
+def group(tree: ParseTree, context: Context) -> Algebra:
     """Build a group: everything between one pair of braces."""
     context.basic_pattern += 1
     whole: Algebra = Triples(())
-    filters: list[tuple[Tree, Expression]] = []
+    filters: list[tuple[ParseTree, Expression]] = []
     for part in tree.children:
         kind = rule(part)
         if kind == "filter":
@@ -53,7 +54,7 @@ def group(tree: Tree, context: Context) -> Algebra:
     return whole
 
 
-def _part(part: Tree, kind: str, context: Context) -> Algebra:
+def _part(part: ParseTree, kind: str, context: Context) -> Algebra:
     if kind in _UNSUPPORTED:
         raise context.unsupported(_UNSUPPORTED[kind], part)
     if kind == "group_or_union_graph_pattern":
@@ -63,7 +64,7 @@ def _part(part: Tree, kind: str, context: Context) -> Algebra:
     return context.language.patterns[kind](part, context)
 
 
-def bind(pattern: Algebra, target: Tree, value: Tree, context: Context) -> Algebra:
+def bind(pattern: Algebra, target: ParseTree, value: ParseTree, context: Context) -> Algebra:
     """Extend a pattern by a variable that it does not bind yet."""
     new = variable(target)
     known = visible(pattern)
@@ -73,7 +74,7 @@ def bind(pattern: Algebra, target: Tree, value: Tree, context: Context) -> Algeb
     return Extend(pattern, new, expression(value, context))
 
 
-def values(tree: Tree, context: Context) -> Values:
+def values(tree: ParseTree, context: Context) -> Values:
     """Build inline data, with one variable or with several."""
     if rule(tree) == "inline_data_one_var":
         column, *cells = tree.children
@@ -85,7 +86,7 @@ def values(tree: Tree, context: Context) -> Values:
     return Values(columns, tuple(_row(row, columns, context) for row in rows))
 
 
-def _row(tree: Tree, columns: tuple[Variable, ...], context: Context) -> Row:
+def _row(tree: ParseTree, columns: tuple[Variable, ...], context: Context) -> Row:
     cells = [cell for cell in tree.children if isinstance(cell, Tree)]
     if len(cells) != len(columns):
         what = f"a row of VALUES has {len(cells)} values for {len(columns)} variables"
@@ -93,5 +94,5 @@ def _row(tree: Tree, columns: tuple[Variable, ...], context: Context) -> Row:
     return tuple(_cell(cell, context) for cell in cells)
 
 
-def _cell(tree: Tree, context: Context) -> bytes | None:
+def _cell(tree: ParseTree, context: Context) -> bytes | None:
     return None if rule(tree) == "undef" else context.prologue.term(tree)

@@ -12,8 +12,9 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from lark import Token, Tree
+from lark import Token
 
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Source, rule, token
 from retewave.compiler.terms import RDF, XSD, is_absolute, literal, resolve, unquote
 from retewave.epsilon.prefixes import WELL_KNOWN
@@ -53,7 +54,7 @@ class Prologue:
             )
         return resolve(self.base, iri)
 
-    def iri(self, tree: Tree) -> str:
+    def iri(self, tree: ParseTree) -> str:
         """Return the absolute IRI that an `iri` tree names."""
         written = token(tree)
         if written[0] == "<":
@@ -65,7 +66,7 @@ class Prologue:
             raise self._unknown_prefix(label, written)
         return self.prefixes[label] + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
 
-    def term(self, tree: Tree) -> bytes:
+    def term(self, tree: ParseTree) -> bytes:
         """Return the canonical text of an IRI or literal."""
         match rule(tree):
             case "iri" | "bare_iri":
@@ -82,7 +83,7 @@ class Prologue:
                 return f"<{RDF}nil>".encode()
         raise TypeError(f"not a term: {tree.data}")
 
-    def _string(self, tree: Tree) -> bytes:
+    def _string(self, tree: ParseTree) -> bytes:
         lexical = unquote(str(tree.children[0]))
         match tree.children[1:]:
             case [Token() as tag]:

@@ -13,7 +13,7 @@ from lark import Token, Tree
 
 from retewave.compiler.algebra import Algebra, Query, Stream, visible
 from retewave.compiler.languages.context import Context
-from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, rule, token
 from retewave.compiler.languages.sparql.distinct import distinct_on
 from retewave.compiler.languages.sparql.expressions import unknown, variable
@@ -38,7 +38,7 @@ _WINDOWS = ("NAMED", "STEP", "TRIPLES", "TUMBLING")
 _PATTERNS = ("GRAPH", "MINUS", "OPTIONAL", "SERVICE")
 
 
-def build(tree: Tree, source: Source, language: Language) -> Query:
+def build(tree: ParseTree, source: Source, language: Language) -> Query:
     """Build the query of a whole tree."""
     context = Context(source, Prologue(source), language)
     (query,) = tree.children
@@ -54,7 +54,7 @@ def build(tree: Tree, source: Source, language: Language) -> Query:
 _AROUND = ("prologue", "registration", "values_clause")
 
 
-def declare(prologue: Tree, context: Context) -> None:
+def declare(prologue: ParseTree, context: Context) -> None:
     """Take the BASE and PREFIX lines of a prologue."""
     for line in prologue.children:
         match rule(line):
@@ -65,7 +65,7 @@ def declare(prologue: Tree, context: Context) -> None:
                 context.prologue.declare_prefix(label[:-1], iri[1:-1], iri)
 
 
-def _query_parts(form: Tree, trailing: Tree | None, context: Context) -> dict[str, Any]:
+def _query_parts(form: ParseTree, trailing: ParseTree | None, context: Context) -> dict[str, Any]:
     if rule(form) in _FORMS:
         raise context.unsupported(_FORMS[rule(form)], form, "SELECT and CONSTRUCT are")
     clauses = {rule(part): part for part in _trees(form)}
@@ -82,28 +82,28 @@ def _query_parts(form: Tree, trailing: Tree | None, context: Context) -> dict[st
     return parts | distinct_on(clauses["distinct_on"], where, context) if "distinct_on" in clauses else parts
 
 
-def _trees(tree: Tree) -> list[Tree]:
+def _trees(tree: ParseTree) -> list[ParseTree]:
     """Return the children of a tree that are no tokens."""
     return [part for part in tree.children if isinstance(part, Tree)]
 
 
-def _where(clauses: dict[str, Tree], context: Context) -> Algebra:
+def _where(clauses: dict[str, ParseTree], context: Context) -> Algebra:
     return group(clauses["where_clause"].children[-1], context)
 
 
-def _short_where(tree: Tree, context: Context) -> Algebra:
+def _short_where(tree: ParseTree, context: Context) -> Algebra:
     # CONSTRUCT WHERE { ... }: the template is the pattern; a blank node would mean two things at once.
     for blank in tree.find_pred(lambda part: rule(part) in _BLANK):
         raise context.unsupported("a blank node in CONSTRUCT WHERE", blank, "write the template out")
     return group(tree, context)
 
 
-def _refuse_modifiers(tree: Tree, context: Context) -> None:
+def _refuse_modifiers(tree: ParseTree, context: Context) -> None:
     for clause in tree.children:
         raise context.unsupported(_MODIFIERS[rule(clause)], clause)
 
 
-def _name(registration: Tree | None, context: Context) -> str | None:
+def _name(registration: ParseTree | None, context: Context) -> str | None:
     if registration is None:
         return None
     for part in registration.children:
@@ -113,7 +113,7 @@ def _name(registration: Tree | None, context: Context) -> str | None:
     return str(registration.children[1])
 
 
-def _dataset(form: Tree, context: Context) -> dict[str, Any]:
+def _dataset(form: ParseTree, context: Context) -> dict[str, Any]:
     streams: list[Stream] = []
     dataset: list[str] = []
     for clause in _trees(form):
@@ -127,7 +127,7 @@ def _dataset(form: Tree, context: Context) -> dict[str, Any]:
     return {"streams": tuple(streams), "dataset": tuple(dict.fromkeys(dataset))}
 
 
-def _file_or_iri(tree: Tree, context: Context) -> str:
+def _file_or_iri(tree: ParseTree, context: Context) -> str:
     # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
     written = token(tree)
     if written.startswith("<") and not context.prologue.base:
@@ -135,7 +135,7 @@ def _file_or_iri(tree: Tree, context: Context) -> str:
     return context.prologue.iri(tree)
 
 
-def _stream(clause: Tree, before: list[Stream], context: Context) -> Stream:
+def _stream(clause: ParseTree, before: list[Stream], context: Context) -> Stream:
     name, *window = clause.children
     iri = context.prologue.term(name)
     if any(iri == stream.iri for stream in before):
@@ -144,7 +144,7 @@ def _stream(clause: Tree, before: list[Stream], context: Context) -> Stream:
     return Stream(iri, width, context.source.place(name))
 
 
-def _width(window: Tree, context: Context) -> int:
+def _width(window: ParseTree, context: Context) -> int:
     match rule(window):
         case "range_with_step":
             raise context.unsupported("a window with STEP or TUMBLING", token(window, 1), _WINDOW_HINT)
@@ -153,7 +153,7 @@ def _width(window: Tree, context: Context) -> int:
     return context.duration(token(window))
 
 
-def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
+def selection(clause: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
     """Return the fields of a SELECT query: what it projects and the pattern with the SELECT's expressions."""
     names: list[str] = []
     tokens = [part for part in clause.children if isinstance(part, Token)]
@@ -173,7 +173,7 @@ def selection(clause: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     }
 
 
-def _project(projection: Tree, names: list[str], where: Algebra, context: Context) -> Algebra:
+def _project(projection: ParseTree, names: list[str], where: Algebra, context: Context) -> Algebra:
     *value, target = projection.children
     new = variable(target)
     if new.name in names:
@@ -186,7 +186,7 @@ def _project(projection: Tree, names: list[str], where: Algebra, context: Contex
     return where
 
 
-def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
+def templated(tree: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
     """Return the fields of a CONSTRUCT query."""
     triples = template(tree, context)
     known = visible(where)

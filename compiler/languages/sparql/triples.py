@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lark import Token, Tree
+from lark import Token
 
 from retewave.compiler.algebra import Algebra, BlankNode, TemplateTriple, Term, TriplePattern, Triples
 from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule
 from retewave.compiler.languages.sparql.expressions import variable
 from retewave.compiler.languages.sparql.paths import join, path, predicate
@@ -27,7 +28,7 @@ _REST = f"<{RDF}rest>".encode()
 _NIL = f"<{RDF}nil>".encode()
 
 Node = Term | BlankNode
-Verb = Tree | bytes  # a path or variable as written, or a predicate that the syntax implies
+Verb = ParseTree | bytes  # a path or variable as written, or a predicate that the syntax implies
 
 
 @dataclass
@@ -35,23 +36,23 @@ class _Walker:
     """Walk triples and hand each one, with its verb, to whoever wants it."""
 
     context: Context
-    blank: Callable[[Tree | None], Node]  # the node of a blank node tree, or a new one
+    blank: Callable[[ParseTree | None], Node]  # the node of a blank node tree, or a new one
     take: Callable[[Node, Verb, Node], None]  # called once a triple
 
-    def block(self, tree: Tree) -> None:
+    def block(self, tree: ParseTree) -> None:
         for same_subject in tree.children:
             head, *rest = same_subject.children
             subject = self.node(head)
             for properties in rest:
                 self.properties(subject, properties)
 
-    def properties(self, subject: Node, tree: Tree) -> None:
+    def properties(self, subject: Node, tree: ParseTree) -> None:
         for each in tree.children:
             verb, objects = each.children
             for item in objects.children:
                 self.take(subject, verb, self.node(item))
 
-    def node(self, tree: Tree) -> Node:
+    def node(self, tree: ParseTree) -> Node:
         match rule(tree):
             case "var":
                 return variable(tree)
@@ -65,7 +66,7 @@ class _Walker:
                 return self.collection(tree.children)
         return self.context.prologue.term(tree)
 
-    def collection(self, items: list[Tree]) -> Node:
+    def collection(self, items: list[ParseTree]) -> Node:
         cells = [self.blank(None) for _ in items]
         for index, (cell, item) in enumerate(zip(cells, items, strict=True)):
             self.take(cell, _FIRST, self.node(item))
@@ -73,11 +74,11 @@ class _Walker:
         return cells[0]
 
 
-def triples(tree: Tree, context: Context) -> Algebra:
+def triples(tree: ParseTree, context: Context) -> Algebra:
     """Build the pattern of a block of triples."""
     parts: list[Algebra] = []
 
-    def blank(node: Tree | None) -> Term:
+    def blank(node: ParseTree | None) -> Term:
         label = _label(node)
         return context.labelled(label, node) if node is not None and label else context.fresh()
 
@@ -106,12 +107,12 @@ def _pattern(subject: Term, verb: Verb, object_: Term, context: Context) -> Alge
     return path(subject, verb, object_, context)
 
 
-def template(tree: Tree, context: Context) -> tuple[TemplateTriple, ...]:
+def template(tree: ParseTree, context: Context) -> tuple[TemplateTriple, ...]:
     """Build the triples of a CONSTRUCT template."""
     found: list[TemplateTriple] = []
     fresh = 0
 
-    def blank(node: Tree | None) -> Node:
+    def blank(node: ParseTree | None) -> Node:
         nonlocal fresh
         label = _label(node)
         if not label:
@@ -138,7 +139,7 @@ def _template_verb(verb: Verb, context: Context) -> Term:
     return simple
 
 
-def _label(tree: Tree | None) -> str:
+def _label(tree: ParseTree | None) -> str:
     """Return a blank node's label, or nothing for `[]`."""
     if tree is None:
         return ""

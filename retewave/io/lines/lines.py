@@ -142,7 +142,8 @@ class LineReading:
         rows = self._rows[: int(self._cells[job.ROW_COUNT])]
         graphs = rows[:, END]  # until it has its time, a row's END is the id of its graph
         ids = [rows[:, SUBJECT : OBJECT + 1].ravel(), graphs, self._cells[job.GRAPH_NOW : job.GRAPH_NOW + 1]]
-        return np.maximum(np.concatenate(ids), 0)
+        held: np.ndarray = np.maximum(np.concatenate(ids), 0)
+        return held
 
     def chunks(self, acceptance: Callable[[], Acceptance]) -> Iterator[np.ndarray]:
         """Iterate over raw rows: whenever there are chunk_rows, or the source would make us wait."""

@@ -36,7 +36,7 @@ def _copy_row(source: np.ndarray, target: np.ndarray) -> None:
 
 @kernel
 def _tells_time(row: np.ndarray, kind: np.ndarray, predicate: int) -> bool:
-    return row[PREDICATE] == predicate and kinds.DATETIME <= kind[row[OBJECT]] <= kinds.DATE_LOCAL
+    return row[PREDICATE] == predicate and kinds.DATETIME <= kind[row[OBJECT]] <= kinds.DATE_LOCAL  # type: ignore[no-any-return]
 
 
 @kernel

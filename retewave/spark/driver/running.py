@@ -31,7 +31,7 @@ from retewave.spark.worker.text import LINES, Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from retewave.spark.driver.job import Job
 

@@ -187,7 +187,8 @@ class Router:
         coded = iris.dictionary_encode() if not pa.types.is_dictionary(iris.type) else iris
         known = [self._streams.get(iri, len(self._streams) + 1) for iri in coded.dictionary.to_pylist()]
         indices = coded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-        return np.array([*known, 0], np.int64)[indices]
+        numbers: np.ndarray = np.array([*known, 0], np.int64)[indices]
+        return numbers
 
     # ---- sending ----
     def _packets(self, rows: np.ndarray, newest: int) -> list[Packet]:

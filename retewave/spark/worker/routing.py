@@ -141,7 +141,8 @@ def _route(router: Router, batch: pa.RecordBatch) -> list[Packet]:
 def _numbers(batch: pa.RecordBatch, name: str) -> np.ndarray | None:
     if name not in batch.schema.names:
         return None
-    return batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    numbers: np.ndarray = batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return numbers
 
 
 def _lines(terms: pa.StructArray) -> pa.Array:
