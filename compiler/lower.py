@@ -8,19 +8,34 @@ is registered later starts from what the memories hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from retewave.compiler.expressions.programs import Programs, conjunction, decides
-from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, Plan, SlotFilter, Table
+from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
+from retewave.compiler.expressions.tree import Expression, Variable, variables
+from retewave.compiler.plan.producers import (
+    END,
+    START,
+    AlphaTest,
+    End,
+    Input,
+    Join,
+    Plan,
+    Probe,
+    Producer,
+    SlotFilter,
+    Table,
+)
 from retewave.compiler.plan.shape import Member, Streams
-from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep, Step
+from retewave.compiler.plan.walk import inputs_of
+from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, FilterStep, Step
+from retewave.compiler.rewrite.joining import is_timed
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
-from retewave.rete.network.records import Alpha, Edge, Instance, Key, Network, Node, Route, Slot, Terminal
+from retewave.rete.network import records
+from retewave.rete.network.records import Alpha, Edge, Instance, Key, Network, Node, Relation, Route, Slot, Terminal
 from retewave.rete.words import layout as at
 
 __all__ = ["AlphaMemory", "Lowered", "Output", "SlotPlan", "lower"]
@@ -57,6 +72,14 @@ class AlphaMemory:
     window: int  # how long it keeps them
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A filter that must be decided where it stands, and that Python may be asked for."""
+
+    expressions: tuple[Expression, ...]  # all must be true
+    columns: Mapping[Variable, int]  # where the tuple has what they mention
+
+
 @dataclass
 class Lowered:
     """A network, and how its parts relate to the plan."""
@@ -65,6 +88,8 @@ class Lowered:
     network: Network = field(default_factory=Network)  # the records
     alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
+    probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
+    asked: dict[tuple[bool, int], Asked] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
 
@@ -100,8 +125,9 @@ def output_of(member: Member) -> Output:
     listener = member.listener
     names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
-    always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in branch.steps)
-    return Output(tuple(names), branch.steps, always)
+    steps = tuple(step for step in branch.steps if not is_timed(step))  # what looks at times is decided before
+    always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
+    return Output(tuple(names), steps, always)
 
 
 class _Lowering:
@@ -116,17 +142,23 @@ class _Lowering:
         self.windows = [-1] * len(plan.producers)
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
+        self.levels: list[int] = []  # by producer
+        self.asking: list[tuple[Edge, Asked]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
         for end in self.plan.ends:
             self._need(end)
+            self._pass_on(end.read, self._width(end))
         for number in reversed(range(len(self.plan.producers))):
             self._pass_down(number)
         for number, producer in enumerate(self.plan.producers):
+            self.levels.append(self._level(number))
             self._record(number, producer)
         for end in self.plan.ends:
             self._terminal(end)
         self._dispatch()
+        numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
+        self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
 
     # ---- what is needed ----
@@ -136,7 +168,6 @@ class _Lowering:
         for member in end.shape.members:
             output = output_of(member)
             wanted.update(end.columns[member.numbers[Variable(name)]] for name in output.names)
-            self.windows[end.producer] = max(self.windows[end.producer], member.listener.width)
             self.lowered.outputs[member.listener.number, member.branch] = output
 
     def _pass_down(self, number: int) -> None:
@@ -145,8 +176,35 @@ class _Lowering:
             for place, each in enumerate(producer.inputs):
                 needed = self.needed[each.producer]
                 needed.update(each.keys, self._payload(number, place))
-                needed.update(column for one in each.filters for column in one.columns)
-                self.windows[each.producer] = max(self.windows[each.producer], self.windows[number])
+                self._pass_on(each, self.windows[number])
+        elif isinstance(producer, Probe):
+            decided, looked = producer.inputs
+            self.needed[decided.producer].update(column for column in producer.origins if column >= 0)
+            self.needed[looked.producer].update(looked.keys, self._seen(producer))
+            self._pass_on(decided, self.windows[number])
+            self._pass_on(looked, self._kept(producer))
+
+    def _pass_on(self, each: Input, width: int) -> None:
+        """Let a producer know what is asked of it, and for how long it is of use."""
+        self.needed[each.producer].update(column for one in each.filters for column in one.columns)
+        within = width if each.within is None else min(width, each.within)
+        self.windows[each.producer] = max(self.windows[each.producer], within)
+
+    def _kept(self, probe: Probe) -> int:
+        """Return how long the rows that a probe looks at are kept: by their window starts."""
+        if probe.keep is None:
+            return probe.reach
+        shifts = [shift for test in self._tests() if test.streams for _, shift in test.streams]
+        return probe.keep + max(shifts, default=0)
+
+    def _tests(self) -> Iterator[AlphaTest]:
+        return (each for each in self.plan.producers if isinstance(each, AlphaTest))
+
+    def _seen(self, probe: Probe) -> tuple[int, ...]:
+        """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
+        named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}
+        times = {time[1] for gap in probe.gaps for time in (gap.earlier, gap.later) if time[0] == 1 and time[1] >= 0}
+        return tuple(sorted(named | times))
 
     def _payload(self, number: int, place: int) -> tuple[int, ...]:
         """Return the columns of one of a join's inputs that its memory keeps beside the key."""
@@ -156,23 +214,31 @@ class _Lowering:
         source = self.plan.producers[each.producer]
         if isinstance(source, AlphaTest):
             return tuple(column for column in source.columns if column not in each.keys)
-        origins = (join.origins[column] for column in sorted(self.needed[number]))
-        return tuple(sorted({column for slot, column in origins if slot == place}))
+        origins = [join.origins[column] for column in sorted(self.needed[number])]
+        times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]
+        return tuple(sorted({column for slot, column in (*origins, *times) if slot == place and column >= 0}))
+
+    def _width(self, end: End) -> int:
+        return max(member.listener.width for member in end.shape.members)
 
     # ---- records ----
-    def _record(self, number: int, producer: AlphaTest | Table | Join) -> None:
-        if isinstance(producer, Join):
-            self._node(number, producer)
-            return
+    def _record(self, number: int, producer: Producer) -> None:
+        match producer:
+            case Join():
+                self._node(number, producer)
+            case Probe():
+                self._probe(number, producer)
+            case AlphaTest():
+                equal = sum(_EQUAL[pair] for pair in producer.equal)
+                self._alpha(number, Alpha(self._stream_set(producer.streams), equal), at.ALPHA_COLUMNS)
+            case Table():
+                self.network.widest = max(self.network.widest, producer.columns)
+                self._alpha(number, Alpha(), producer.columns)
+
+    def _alpha(self, number: int, alpha: Alpha, columns: int) -> None:
         self.lowered.alphas[number] = len(self.network.alphas)
-        if isinstance(producer, AlphaTest):
-            equal = sum(_EQUAL[pair] for pair in producer.equal)
-            self.network.alphas.append(Alpha(self._stream_set(producer.streams), equal))
-            self.physical[number] = {column: column for column in range(at.ALPHA_COLUMNS)}
-        else:
-            self.network.alphas.append(Alpha())
-            self.network.widest = max(self.network.widest, producer.columns)
-            self.physical[number] = {column: column for column in range(producer.columns)}
+        self.network.alphas.append(alpha)
+        self.physical[number] = {column: column for column in (*range(columns), START, END)}
 
     def _stream_set(self, streams: Streams) -> int:
         if streams is None:
@@ -186,32 +252,132 @@ class _Lowering:
         node, first = len(self.network.nodes), len(self.network.slots)
         slots = list(range(first, first + len(join.inputs)))
         payloads = [self._payload(number, place) for place in range(len(join.inputs))]
-        out = [self._origin(join, payloads, column) for column in sorted(self.needed[number])]
-        self.physical[number] = {column: i for i, column in enumerate(sorted(self.needed[number]))}
-        self.network.nodes.append(Node(slots, len(join.inputs[0].keys), self.windows[number], out))
+        needed = sorted(self.needed[number])
+        out = [self._origin(join, payloads, column) for column in needed]
+        self.physical[number] = {column: i for i, column in enumerate(needed)} | {START: START, END: END}
+        relations = tuple(
+            Relation(self._stored(gap.earlier, payloads), gap.gap, self._stored(gap.later, payloads))
+            for gap in join.gaps
+        )
+        for slot, column in [*out, *(time for each in relations for time in (each.earlier, each.later))]:
+            self._note_end(join.inputs, slot, column)
+        passing = -1 if join.last is None else join.last
+        self.network.nodes.append(
+            Node(slots, len(join.inputs[0].keys), self.windows[number], out, relations=relations, passing=passing)
+        )
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             self.network.slots.append(Slot(node, place, len(payloads[place])))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
-            self._edges(each.producer).append(self._slot_edge(each, slots[place], payloads[place]))
+            self._add(each, self._slot_edge(at.TO_SLOT, each, slots[place], payloads[place]))
+
+    def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
+        """Note that a row's end is asked for, if that may be another than its start."""
+        if place >= 0 and column == END and inputs[place].producer not in self.lowered.alphas:
+            self.network.apart = True
+
+    def _stored(self, time: tuple[int, int], payloads: Sequence[tuple[int, ...]]) -> tuple[int, int]:
+        place, column = time
+        return place, column if column < 0 else payloads[place].index(column)
 
     def _origin(self, join: Join, payloads: Sequence[tuple[int, ...]], column: int) -> tuple[int, int]:
         slot, source = join.origins[column]
-        return (slot, source) if slot < 0 else (slot, payloads[slot].index(source))
+        return (slot, source) if slot < 0 else self._stored((slot, source), payloads)
 
-    def _edges(self, number: int) -> list[Edge]:
+    def _probe(self, number: int, probe: Probe) -> None:
+        """Add the memory that a probe looks at, and the probe."""
+        decided, looked = probe.inputs
+        node, slot = len(self.network.nodes), len(self.network.slots)
+        seen = self._seen(probe)
+        source = self.plan.producers[looked.producer]
+        kept = seen
+        if isinstance(source, AlphaTest):
+            kept = tuple(column for column in source.columns if column not in looked.keys)
+        self.network.nodes.append(Node([slot], len(looked.keys), self._kept(probe), []))
+        self.network.slots.append(Slot(node, 0, len(kept)))
+        self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
+        self._add(looked, self._slot_edge(at.TO_MEMORY, looked, slot, kept))
+        relations = tuple(
+            Relation(self._looked_at(probe, gap.earlier, kept), gap.gap, self._looked_at(probe, gap.later, kept))
+            for gap in probe.gaps
+        )
+        for each in relations:
+            for place, column in (each.earlier, each.later):
+                self._note_end(probe.inputs, -1 if place == 0 else place, column)
+        columns = [probe.origins.index(key) for key in decided.keys]
+        self.lowered.probes[number] = record = len(self.network.probes)
+        self.network.probes.append(
+            records.Probe(
+                slot, len(probe.origins), tuple(columns), relations, probe.decided, self._level(number),
+                probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
+                self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
+            )
+        )  # fmt: skip
+        self.physical[number] = {column: column for column in range(len(probe.origins))} | {START: START, END: END}
+        edge = self._slot_edge(at.TO_PROBE, decided, record, probe.origins)
+        self._add(decided, edge)
+
+    def _looked_at(self, probe: Probe, time: tuple[int, int], kept: tuple[int, ...]) -> tuple[int, int]:
+        place, column = time
+        if column < 0:
+            return time
+        return place, kept.index(column) if place else probe.origins.index(column)
+
+    def _level(self, number: int) -> int:
+        """Return which of the things that are decided at one time come first: those that others look at."""
+        producer = self.plan.producers[number]
+        below = max((self.levels[each.producer] for each in inputs_of(producer)), default=0)
+        return below + (isinstance(producer, Probe) and producer.decided is not Decided.AT_ARRIVAL)
+
+    def _condition(self, probe: Probe, record: int, seen: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the program of a probe's conditions: over the tuple's columns, then those of the row."""
+        place = {Variable(f"c{column}"): i for i, column in enumerate(probe.origins)}
+        width = len(probe.origins)
+        place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
+        programs = [self.programs.compile(each, place, frozenset(place) & variables(each)) for each in probe.conditions]
+        if programs:
+            self.lowered.asked[False, record] = Asked(probe.conditions, place)
+        return conjunction(programs)
+
+    def _producer(self, number: int) -> Alpha | Node | records.Probe:
+        """Return the record that sends a producer's tuples."""
         if number in self.lowered.nodes:
-            return self.network.nodes[self.lowered.nodes[number]].edges
-        return self.network.alphas[self.lowered.alphas[number]].edges
+            return self.network.nodes[self.lowered.nodes[number]]
+        if number in self.lowered.probes:
+            return self.network.probes[self.lowered.probes[number]]
+        return self.network.alphas[self.lowered.alphas[number]]
 
-    def _slot_edge(self, each: Input, slot: int, payload: tuple[int, ...]) -> Edge:
+    def _add(self, each: Input, edge: Edge) -> None:
+        """Add an edge to the producer that an input reads."""
+        self._producer(each.producer).edges.append(edge)
+        asking = tuple(one.expression for one in each.filters if one.asked)
+        if asking:
+            columns = self.physical[each.producer]
+            place = {Variable(f"c{c}"): columns[c] for one in each.filters if one.asked for c in one.columns}
+            self.asking.append((edge, Asked(asking, place)))
+
+    def _slot_edge(self, kind: int, each: Input, target: int, payload: Sequence[int]) -> Edge:
+        columns = self.physical[each.producer]
+        keys, kept = tuple(columns[c] for c in each.keys), tuple(columns[c] for c in payload)
+        return Edge(kind, target, keys, kept, self._read(each))
+
+    def _read(self, each: Input) -> tuple[int, ...]:
+        """Return the program of what an input's tuples must pass."""
         columns = self.physical[each.producer]
         programs = []
+        if each.streamed:
+            programs.append(is_streamed())
+        instants = each.producer in self.lowered.alphas and not self.network.intervals
+        if each.within is not None and not (instants and each.within >= 0):
+            programs.append(at_most(each.within))
         for one in each.filters:
             place = {Variable(f"c{column}"): columns[column] for column in one.columns}
             programs.append(self.programs.compile(one.expression, place, frozenset(place)))
-        keys, kept = tuple(columns[c] for c in each.keys), tuple(columns[c] for c in payload)
-        return Edge(at.TO_SLOT, slot, keys, kept, conjunction(filter(decides, programs)))
+        whole = conjunction(filter(decides, programs))
+        asking = [one for one in each.filters if one.asked]
+        if asking and not all(map(decides, programs)):
+            whole = conjunction(programs)
+        return asked(whole) if asking else whole
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
@@ -230,14 +396,14 @@ class _Lowering:
                     tuple(self.programs.id(constant) for constant in member.constants),
                 )
             )
-        self._edges(end.producer).append(Edge(at.TO_TERMINAL, len(self.network.terminals)))
+        self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
         self.network.terminals.append(terminal)
 
     def _final_program(self, branch: Branch, place: Mapping[Variable, int]) -> tuple[int, ...]:
         """Return all the branch's filters over bound variables as one program."""
         found, sure = [], branch.bound
         for step in branch.steps:
-            if isinstance(step, FilterStep) and step.scope <= sure:
+            if isinstance(step, FilterStep) and step.scope <= sure and not is_timed(step):
                 found.append(self.programs.compile(step.expression, place, step.scope))
         return conjunction(found)
 

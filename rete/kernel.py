@@ -15,31 +15,38 @@ import numpy as np
 
 from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
-from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import Filters, decide
 from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, mix, roomy
 from retewave.rete.memory.collect import collect_all, shed
-from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row
+from retewave.rete.memory.due import next_due, take_due, wait
+from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
 from retewave.rete.operators.join import MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
 from retewave.rete.terms.kinds import Values
-from retewave.rete.terms.marks import mark_row
+from retewave.rete.terms.marks import mark_row, mark_waiting
 from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
 from retewave.rete.words.bytes import Address, address_of, cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_COUNTING,
+    A_DUE,
     A_EDGE_COUNTERS,
     A_LIMIT,
     A_LIVE,
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    AT_ARRIVAL,
+    AT_DEADLINE,
     AT_LIMIT,
     DONE,
     EDGE_CODE,
     EDGE_CODE_END,
+    EDGE_KEYS,
     EDGE_KIND,
+    EDGE_PAYLOAD,
     EDGE_TARGET,
     EDGE_WIDTH,
     INSTANCE_BRANCH,
@@ -68,6 +75,7 @@ from retewave.rete.words.layout import (
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
+    NEEDS_VERDICT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
@@ -80,8 +88,16 @@ from retewave.rete.words.layout import (
     O_WINDOW_START,
     OUTPUT_FULL,
     PAGE,
+    PROBE_DEADLINE,
+    PROBE_DECIDED,
+    PROBE_EDGE_COUNT,
+    PROBE_EDGES,
+    PROBE_STATE,
+    PROBE_WANTED,
+    REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
+    SLOT_PASSING,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -92,21 +108,32 @@ from retewave.rete.words.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
+    TO_PROBE,
     TO_SLOT,
+    TO_TERMINAL,
     UNDECIDED_ROW,
+    W_DECIDED,
+    W_PASSED,
+    W_UNKNOWN,
 )
 from retewave.rete.words.rows import END, ROW_WIDTH, START
 
 __all__ = [
     "CELLS",
+    "P_ASKED",
+    "P_ASKED_ROW",
     "P_COUNT",
+    "P_DECIDING",
     "P_FACTS",
     "P_LAST_ROW",
     "P_MARKED",
     "P_MARKS",
     "P_MOST",
     "P_ROW",
+    "P_STILL",
     "P_TOP",
+    "P_UNTIL",
+    "P_VERDICT",
     "State",
     "connect",
     "new_state",
@@ -118,7 +145,12 @@ LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 # where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
-P_MARKS, P_MARKED, P_WIDTH = 7, 8, 9  # the address of the marks of so many terms, which the rows to come have to set
+P_MARKS, P_MARKED = 7, 8  # the address of the marks of so many terms, which the rows to come have to set
+P_UNTIL = 9  # what is due before this time is decided now
+P_STILL = 10  # whether the clock stays where it is meanwhile
+# a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
+P_ASKED, P_ASKED_ROW, P_VERDICT = 11, 12, 13
+P_DECIDING, P_TIME, P_WIDTH = 14, 15, 16  # the probe that decides on the tuple above the stack's top, and when that is
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _VIEWS, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = 10, 11, 12, 13, 14, 15, 16
@@ -244,17 +276,26 @@ def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyp
 
 
 @inlined
-def _passes(arena, net, edge, item, view):  # type: ignore[no-untyped-def]
-    """Say whether a tuple passes an edge's filter, or may: what is undecided is decided at the end."""
+def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
+
+    What is undecided passes, and is decided at the end; or Python is asked, where the last instruction says so.
+    """
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
     if code == code_end:
-        return True
-    verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+        return DONE
+    verdict = at[P_VERDICT]
+    if verdict == UNDECIDED:
+        verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+        if verdict == UNDECIDED and net[code_end - INSTRUCTION_WIDTH] == ASKING:
+            at[P_ASKED], at[P_ASKED_ROW] = edge, 0
+            return NEEDS_VERDICT
+    at[P_VERDICT] = UNDECIDED
     if verdict in (TRUE, UNDECIDED):
-        return True
+        return DONE
     if arena[A_COUNTING] != 0:
         arena[arena[A_EDGE_COUNTERS] + edge_number(net, edge)] += 1
-    return False
+    return REFUSED
 
 
 @inlined
@@ -262,6 +303,13 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
+    if net[slot + SLOT_PASSING] != 0:
+        group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
+        if group == 0:
+            return 0
+        row, mask = passing_row(arena, net, slot, edge, group, item)
+        work[ROW] = row
+        return group if mask == net[node + NODE_FULL] else 0
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
     missing = net[node + NODE_FULL] & ~fill_row(arena, net, slot, edge, group, row, item)
@@ -301,6 +349,79 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     return DONE
 
 
+@inlined
+def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at."""
+    slot = net[edge + EDGE_TARGET]
+    row = new_row(arena, net, slot, item)
+    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
+    fill_row(arena, net, slot, edge, group, row, item)
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@kernel
+def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def]
+    """Decide on the tuple above the stack's top; put it on the stack if it passes.  Say DONE or NEEDS_VERDICT."""
+    top, stride, time = at[P_TOP], net[N_STRIDE], at[P_TIME]
+    item, pair = tail(stack, top), tail(stack, top + stride)
+    state, wanted = net[probe + PROBE_STATE], net[probe + PROBE_WANTED] != 0
+    found, row = look(arena, net, probe, item, time, view, pair, at[P_ASKED_ROW], at[P_VERDICT])
+    at[P_VERDICT], at[P_ASKED_ROW] = UNDECIDED, 0
+    if found == ASK:
+        at[P_ASKED], at[P_ASKED_ROW] = probe, row
+        return NEEDS_VERDICT
+    at[P_DECIDING] = 0
+    arena[state + W_DECIDED] += 1
+    if (found == FITS) != wanted:
+        return DONE
+    if not wanted and not is_known(arena, net, probe, item, time):
+        arena[state + W_UNKNOWN] += 1
+        return DONE
+    arena[state + W_PASSED] += 1
+    item[T_EDGES], item[T_EDGE_COUNT], item[T_END] = net[probe + PROBE_EDGES], net[probe + PROBE_EDGE_COUNT], time
+    at[P_TOP] = top + stride
+    return DONE
+
+
+@kernel
+def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
+    """Give a tuple to a probe, which decides on it now, or lets it wait.  What is static has no place in time."""
+    probe = net[edge + EDGE_TARGET]
+    if at[P_DECIDING] != 0:
+        return _decided(net, arena, probe, view, stack, at)
+    if item[T_END] < item[T_WINDOW_START]:
+        return DONE
+    if at[P_TOP] + 2 * net[N_STRIDE] > sizes.stack:
+        return NEEDS_STACK
+    tuple_ = tail(stack, at[P_TOP])
+    put_tuple(net, probe, net[edge + EDGE_PAYLOAD], item, tuple_)
+    if net[probe + PROBE_DECIDED] == AT_ARRIVAL:
+        at[P_DECIDING], at[P_TIME] = probe, item[T_END]
+        return _decided(net, arena, probe, view, stack, at)
+    due = item[T_END]
+    if net[probe + PROBE_DECIDED] == AT_DEADLINE:
+        due = item[T_START] + net[probe + PROBE_DEADLINE]
+    block = wait(arena, net, probe, due, tuple_)
+    if at[P_MARKED] != 0:
+        mark_waiting(net, arena, probe, block, bytes_at(at[P_MARKS]), at[P_MARKED])
+    return DONE
+
+
+@kernel
+def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyped-def]
+    """Decide on the tuple that is due first; say DONE, NEEDS_STACK or NEEDS_VERDICT."""
+    if at[P_DECIDING] == 0:
+        if 2 * net[N_STRIDE] > sizes.stack:
+            return NEEDS_STACK
+        probe = next_due(arena, net)
+        time = take_due(arena, net, probe, stack)
+        at[P_DECIDING], at[P_TIME] = probe, time
+        if at[P_STILL] == 0 and time > arena[A_NOW]:
+            arena[A_NOW] = time
+    return _decided(net, arena, at[P_DECIDING], view, stack, at)
+
+
 @kernel
 def _free_rows(arena, net):  # type: ignore[no-untyped-def]
     """Collect, then shed if the user chose so; say whether the live rows are below their bound."""
@@ -315,9 +436,12 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
     """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
     group = at[P_GROUP]
     if group == 0:
-        if not _passes(arena, net, edge, item, view):
-            return DONE
-        if net[edge + EDGE_KIND] != TO_SLOT:
+        kind = net[edge + EDGE_KIND]
+        if at[P_DECIDING] == 0:
+            said = _passes(arena, net, edge, item, view, at)
+            if said != DONE:
+                return DONE if said == REFUSED else said
+        if kind == TO_TERMINAL:
             count = _emit(net, net[edge + EDGE_TARGET], item, view, out, at[P_COUNT], sizes.out)
             if count < 0:
                 return NEEDS_OUT
@@ -325,6 +449,11 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
             return DONE
         if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
+        if kind != TO_SLOT:
+            if kind == TO_PROBE:
+                return _probed(net, arena, sizes, edge, item, view, stack, at)
+            _keep(arena, net, edge, item, at)
+            return DONE
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
@@ -338,6 +467,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
+    NEEDS_VERDICT: Python has to decide on a filter.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
@@ -357,21 +487,32 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
                 item[T_EDGE_COUNT] -= 1
             if item[T_EDGE_COUNT] == 0 and at[P_TOP] == top:
                 at[P_TOP] = top - stride
-        if at[P_ROW] >= at[P_LAST_ROW]:
-            return DONE
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
+        if arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0:
+            said = _next_decision(net, arena, sizes, view, stack, at)
+            if said != DONE:
+                return said
+            continue
+        if at[P_ROW] >= at[P_LAST_ROW]:
+            return DONE
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net):
             return AT_LIMIT
         if facts:
             row = at[P_ROW] * FACT_WIDTH
             end = rows[row + FACT_END]
+            if arena[A_DUE] < end:
+                at[P_UNTIL] = end
+                continue
             top = put_fact(net, rows, row, stack)
         else:
             row = at[P_ROW] * ROW_WIDTH
             end = rows[row + END]
             if instants and rows[row + START] < end:
                 return INTERVAL
+            if arena[A_DUE] < end:
+                at[P_UNTIL] = end
+                continue
             top = dispatch(net, rows, row, view.values.kind, stack)
         if end > arena[A_NOW]:
             arena[A_NOW] = end

@@ -6,7 +6,7 @@ other than as integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,8 +14,11 @@ import numpy as np
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
+from retewave.rete.filters.codes import FALSE, TRUE
 from retewave.rete.kernel import (
     CELLS,
+    P_ASKED,
+    P_ASKED_ROW,
     P_COUNT,
     P_FACTS,
     P_LAST_ROW,
@@ -23,7 +26,10 @@ from retewave.rete.kernel import (
     P_MARKS,
     P_MOST,
     P_ROW,
+    P_STILL,
     P_TOP,
+    P_UNTIL,
+    P_VERDICT,
     State,
     connect,
     new_state,
@@ -32,11 +38,12 @@ from retewave.rete.kernel import (
 from retewave.rete.memory.collect import collect_now
 from retewave.rete.network.records import Network, new_arena
 from retewave.rete.terms.kinds import Values
-from retewave.rete.terms.marks import mark_terms, new_cursor
+from retewave.rete.terms.marks import mark_all_waiting, mark_terms, new_cursor
 from retewave.rete.words import layout as at
 from retewave.rete.words.bytes import address_of
 from retewave.rete.words.pages import Pool, extended, grown
-from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.rete.words.rows import ROW_WIDTH
+from retewave.windows.intervals import BEFORE_ALL, LATEST, STATIC_END, STATIC_START
 
 __all__ = ["LiveRowsAtBound", "Options", "Runtime"]
 
@@ -80,10 +87,14 @@ class Runtime:
     _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
     _cursor: np.ndarray = field(init=False)  # how far that is
     _outs: Pool = field(init=False)  # arrays for output rows
+    _no_rows: np.ndarray = field(init=False)
+    # says whether a filter is true that the kernel has to know and cannot decide: is it an edge's or a probe's, the
+    # number of that, the tuple
+    ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
 
     def __post_init__(self) -> None:
         net = self.network.assemble(self.options.seed)
-        arena = new_arena(net, len(self.network.edges()))
+        arena = new_arena(self.network, net)
         arena[at.A_LIMIT], arena[at.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[at.A_COUNTING] = self.options.stats
         self.state = new_state(net, arena, self.depth)
@@ -91,6 +102,7 @@ class Runtime:
         self._address, self._progress = address_of(self._cells), self.state.progress.data
         self.nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
+        self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
     @property
     def arena(self) -> np.ndarray:
@@ -169,12 +181,39 @@ class Runtime:
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
-        while (said := run(self._address, rows)) >= at.NEEDS_ARENA and self._make_room(said):
+        while (said := run(self._address, rows)) >= at.NEEDS_ARENA:
+            if said == at.NEEDS_VERDICT:
+                word[P_VERDICT] = TRUE if self._asked() else FALSE
+                said = at.DONE
+            elif not self._make_room(said):
+                break
             self._connect(values)
         count = word[P_COUNT]
         if count == 0:
             return said, word[P_ROW], self.nothing
         return said, word[P_ROW], self._taken(count)
+
+    def _asked(self) -> bool:
+        """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
+        net, word, stride = self.state.net, self._progress, int(self.state.net[at.N_STRIDE])
+        asked, of_edge = word[P_ASKED], word[P_ASKED_ROW] == 0
+        section, width = (at.N_EDGES, at.EDGE_WIDTH) if of_edge else (at.N_PROBES, at.PROBE_WIDTH)
+        begin = word[P_TOP] + (-stride if of_edge else stride)
+        return self.ask(of_edge, (asked - int(net[section])) // width, self.state.stack[begin : begin + stride])
+
+    def advance(self, until: int, values: Values, *, still: bool = False) -> Iterator[np.ndarray]:
+        """Decide what is due before a time: nothing that ends before it comes any more; yield what matches.
+
+        `still`: the clock stays where it is, as at the end of a stream that may go on.
+        """
+        word = self._progress
+        word[P_UNTIL], word[P_STILL] = until, still
+        try:
+            yield from self._run(self._no_rows, 0, values)
+        finally:
+            word[P_UNTIL], word[P_STILL] = BEFORE_ALL, 0
+        if not still:
+            self.arena[at.A_NOW] = max(int(self.arena[at.A_NOW]), min(until, LATEST + 1) - 1)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
@@ -234,6 +273,7 @@ class Runtime:
         """Begin to mark the terms that streamed rows hold; rows that come from now on mark theirs."""
         self._marks, self._cursor = marks, new_cursor()
         self._progress[P_MARKS], self._progress[P_MARKED] = address_of(marks), len(marks)
+        mark_all_waiting(self.state.net, self.state.arena, marks)
 
     def mark_some(self, most: int) -> int:
         """Mark the terms of at most `most` of the rows that were there at first; return what is left of `most`."""

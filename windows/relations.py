@@ -33,6 +33,7 @@ __all__ = [
     "SEQ",
     "STARTED_BY",
     "STARTS",
+    "bounds",
     "code_of",
     "holds",
     "inverse",
@@ -90,6 +91,31 @@ def holds(code: int, l_start: int, l_end: int, r_start: int, r_end: int) -> bool
     if code == FINISHES:
         return r_start < l_start and l_end == r_end
     raise ValueError("an unknown code of a temporal relation")
+
+
+Side = tuple[int, bool]  # 0 for the left interval, 1 for the right one; whether its end is meant, else its start
+_LS, _LE, _RS, _RE = (0, False), (0, True), (1, False), (1, True)
+_BOUNDS: Final[dict[int, tuple[tuple[Side, int, Side], ...]]] = {
+    NONE: (),
+    EQUALS: ((_LS, 0, _RS), (_RS, 0, _LS), (_LE, 0, _RE), (_RE, 0, _LE)),
+    BEFORE: ((_LE, 1, _RS),),
+    MEETS: ((_LE, 0, _RS), (_RS, 0, _LE)),
+    OVERLAPS: ((_LS, 1, _RS), (_RS, 1, _LE), (_LE, 1, _RE)),
+    STARTS: ((_LS, 0, _RS), (_RS, 0, _LS), (_LE, 1, _RE)),
+    DURING: ((_RS, 1, _LS), (_LE, 1, _RE)),
+    FINISHES: ((_RS, 1, _LS), (_LE, 0, _RE), (_RE, 0, _LE)),
+}
+
+
+def bounds(code: int) -> tuple[tuple[Side, int, Side], ...]:
+    """Return what a relation says of the four times: each triple says that the first and the gap are at most the last.
+
+    >>> bounds(SEQ), bounds(AFTER)
+    ((((0, True), 1, (1, False)),), (((1, True), 1, (0, False)),))
+    """
+    if code in _BOUNDS:
+        return _BOUNDS[code]
+    return tuple(((1 - one, e), gap, (1 - other, f)) for (one, e), gap, (other, f) in _BOUNDS[inverse(code)])
 
 
 def inverse(code: int) -> int:

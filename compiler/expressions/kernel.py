@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.tree import (
     IMPURE,
+    TIMES,
     Call,
     Constant,
     Expression,
@@ -62,9 +63,13 @@ _STRING_CALLS = {
 _STRING_TESTS = {"CONTAINS": op.CONTAINS, "STRSTARTS": op.STRSTARTS, "STRENDS": op.STRENDS}
 _MAY_BE_STRINGS = (op.STR, op.LANG, op.LCASE, op.UCASE, op.PUSH_VARIABLE, op.PUSH_TERM)  # what these push
 _LANGUAGE_RANGE = re.compile(r"\*|[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
-_NEVER_REMEMBERED = IMPURE | {"IN_SHARE"}  # it is never undecided
+_TIMES = {"GETDURATION": op.DURATION, "GETSTARTTIME": op.START_TIME, "GETENDTIME": op.END_TIME}
+_NEVER_REMEMBERED = IMPURE | {"IN_SHARE"} | TIMES  # it is never undecided; what looks at times is not the term's
 _PUSHES = frozenset(
-    (op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND, op.IN_SHARE)
+    (
+        *(op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND, op.IN_SHARE),
+        *(op.DURATION_AT_MOST, op.IS_STREAMED, op.DURATION, op.START_TIME, op.END_TIME),
+    )
 )
 _POPS_TWO = frozenset((*_BINARY.values(), *_STRING_TESTS.values(), op.SAME_TERM, op.LANG_MATCHES, op.REGEX))
 
@@ -175,6 +180,8 @@ class _Compiler:
             case Call(name, (operand,)) if name in _CALLS:
                 self.value(operand)
                 self.emit(_CALLS[name])
+            case Call(name, ()) if name in _TIMES:
+                self.emit(_TIMES[name])
             case Call("LANGMATCHES" | "REGEX"):
                 self._pattern(call)
             case _:

@@ -13,7 +13,7 @@ from retewave.compiler.expressions.tree import Expression, Variable, rename, var
 from retewave.rete.filters import codes as op
 from retewave.rete.terms.dictionary import Terms
 
-__all__ = ["Programs", "conjunction", "decides"]
+__all__ = ["Programs", "asked", "at_most", "conjunction", "decides", "is_streamed"]
 
 
 _TERM = Variable("term")
@@ -80,6 +80,25 @@ def conjunction(programs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
         if place:
             code.extend((op.AND, 0, 0))
     return tuple(code)
+
+
+def asked(program: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a program of which nothing may be left open: what the kernel cannot decide, Python is asked for.
+
+    >>> asked(()), asked((op.PUSH_FALSE, 0, 0))[-3] == op.ASKING
+    ((), True)
+    """
+    return (*program, op.ASKING, 0, 0) if program else ()
+
+
+def at_most(width: int) -> tuple[int, ...]:
+    """Return the program that says whether a row is no longer than a width, in microseconds."""
+    return (op.DURATION_AT_MOST, width, 0)
+
+
+def is_streamed() -> tuple[int, ...]:
+    """Return the program that says whether a row is not static."""
+    return (op.IS_STREAMED, 0, 0)
 
 
 def decides(program: tuple[int, ...]) -> bool:

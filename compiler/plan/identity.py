@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from retewave.compiler.expressions.tree import Variable, rename, to_sparql
-from retewave.compiler.plan.producers import AlphaTest, Input, Join, Plan, Producer, Table
+from retewave.compiler.plan.producers import END, START, AlphaTest, Input, Join, Plan, Probe, Producer, Table
 from retewave.compiler.plan.shape import Streams
 
 __all__ = ["Identity", "digest", "identities"]
@@ -56,7 +56,39 @@ def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, s
     if isinstance(producer, Table):
         columns = tuple(f"v{column}" for column in range(producer.columns))
         return Identity(digest(("table", producer.columns, producer.rows)), columns)
-    return _join(producer, [below[each.producer] for each in producer.inputs])
+    inputs = [below[each.producer] for each in producer.inputs]
+    return _probe(producer, inputs) if isinstance(producer, Probe) else _join(producer, inputs)
+
+
+def _probe(probe: Probe, below: list[Identity]) -> Identity:
+    """Return a probe's identity: what it decides on, what it looks at, and how; its state hangs on all of these."""
+    first, second = below
+    columns = tuple(_column(first, origin) for origin in probe.origins)
+    keys = [
+        tuple(identity.columns[key] for key in each.keys) for each, identity in zip(probe.inputs, below, strict=True)
+    ]
+    gaps = [(_time(below, gap.earlier), gap.gap, _time(below, gap.later)) for gap in probe.gaps]
+    names = {
+        Variable(f"{side}{number}"): Variable(f"{side}.{name}")
+        for side, identity in zip("cd", below, strict=True)
+        for number, name in enumerate(identity.columns)
+    }
+    conditions = sorted(to_sparql(rename(each, names)) for each in probe.conditions)
+    how = (probe.decided, probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach, probe.keep)
+    read = [
+        (_filters(each, identity), each.within, each.streamed)
+        for each, identity in zip(probe.inputs, below, strict=True)
+    ]
+    parts = ("probe", first.digest, second.digest, sorted(zip(*keys, strict=True)), sorted(gaps), conditions, how, read)
+    return Identity(digest((*parts, sorted(columns))), columns, (0, 1), keys[0])
+
+
+def _column(identity: Identity, column: int) -> str:
+    return {START: "start", END: "end"}.get(column) or identity.columns[column]
+
+
+def _time(below: list[Identity], time: tuple[int, int]) -> tuple[int, str]:
+    return time[0], _column(below[time[0]], time[1])
 
 
 def _test(test: AlphaTest, streams: Mapping[int, str]) -> tuple[object, ...]:
@@ -90,12 +122,26 @@ def _join(join: Join, below: list[Identity]) -> Identity:
         places[place] = canonical
     key = tuple(f"0.{name}" for name in keys[order[0]])
     columns = tuple(
-        key[column] if place < 0 else f"{places[place]}.{below[place].columns[column]}"
+        key[column] if place < 0 else f"{places[place]}.{_column(below[place], column)}"
         for place, column in join.origins
     )
     equal = sorted(zip(*(keys[place] for place in order), strict=True))
     inputs = [(below[place].digest, filters[place]) for place in order]
-    return Identity(digest(("join", inputs, equal, sorted(columns))), columns, tuple(places), key)
+    parts: list[object] = ["join", inputs, equal, sorted(columns)]
+    read = [(join.inputs[place].within, join.inputs[place].streamed) for place in order]
+    if join.gaps or any(each != (None, False) for each in read):
+        gaps = [
+            (
+                places[gap.earlier[0]],
+                _column(below[gap.earlier[0]], gap.earlier[1]),
+                gap.gap,
+                places[gap.later[0]],
+                _column(below[gap.later[0]], gap.later[1]),
+            )
+            for gap in join.gaps
+        ]
+        parts += [sorted(gaps), read]
+    return Identity(digest(parts), columns, tuple(places), key)
 
 
 def _filters(each: Input, identity: Identity) -> list[str]:

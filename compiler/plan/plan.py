@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
-from retewave.compiler.plan.operators.join import join
-from retewave.compiler.plan.order import Candidate, next_star
+from retewave.compiler.plan.conjunction import Conjunction, joined
+from retewave.compiler.plan.operators.join import Scope
 from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
-from retewave.compiler.plan.shape import Lifted, Member, Part, Shape, ShapePattern
-from retewave.compiler.rewrite.normal import FilterStep
+from retewave.compiler.plan.shape import Lifted, Member, Part, Shape, ShapePattern, full_rows, table_numbers
+from retewave.compiler.rewrite.branch import Branch, FilterStep
+from retewave.compiler.rewrite.joining import is_timed
 from retewave.epsilon.atoms import Atom
 
 __all__ = ["Tested", "atoms_of", "make_plan", "tested"]
@@ -40,19 +42,30 @@ def make_plan(shapes: Sequence[Shape], has_static: Callable[[Atom], bool]) -> Pl
 
 def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) -> None:
     common = _common_filters(shape.members)
-    waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
-    waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
-    if not waiting:
-        waiting = [_table(plan, (), ((),), 0)]
     pushed: set[Expression] = set()
-    while len(waiting) > 1:
-        star = next_star([Candidate(frozenset(each.columns), each.static) for each in waiting])
-        chosen = [waiting[place] for place in star.inputs]
-        rest = [each for place, each in enumerate(waiting) if place not in star.inputs]
-        waiting = [join(plan, chosen, star.key, common, pushed), *rest]
-    (root,) = waiting
+    if shape.branch is None:
+        waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
+        waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
+        root = joined(plan, waiting or [_table(plan, (), ((),), 0)], Scope(common, pushed))
+    else:
+        root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
-    plan.ends.append(End(root.producer, shape, root.columns, parameters, frozenset(pushed), root.leaves))
+    plan.ends.append(End(root.producer, root.read(), shape, root.columns, parameters, frozenset(pushed), root.leaves))
+
+
+def _planned(
+    plan: Plan, shape: Shape, branch: Branch, has_static: Callable[[Atom], bool], pushed: set[Expression]
+) -> Open:
+    """Return the producer of a branch that time asks something of: a shape with one member's constants."""
+    patterns, leaves = iter(shape.patterns), count()
+    conjunction = Conjunction(
+        plan,
+        lambda _: _alpha(plan, next(patterns), has_static, 0),
+        lambda table: _table(plan, table_numbers(table), full_rows(table), 0),
+        shape.members[0].listener.width,
+        leaves,
+    )
+    return conjunction.planned(branch, _common_filters(shape.members), pushed, False)
 
 
 def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
@@ -67,7 +80,9 @@ def _over_numbers(member: Member) -> list[Expression]:
     return [
         rename(step.expression, names)
         for step in member.steps.steps
-        if isinstance(step, FilterStep) and variables(step.expression) == step.scope <= names.keys()
+        if isinstance(step, FilterStep)
+        and variables(step.expression) == step.scope <= names.keys()
+        and not is_timed(step)
     ]
 
 

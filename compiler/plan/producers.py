@@ -7,14 +7,33 @@ filters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
+from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
+from retewave.rete.words.layout import OF_END, OF_START
 
-__all__ = ["AlphaTest", "End", "Input", "Join", "Open", "Plan", "Producer", "SlotFilter", "Table"]
+__all__ = [
+    "END",
+    "START",
+    "AlphaTest",
+    "End",
+    "Gap",
+    "Input",
+    "Join",
+    "Open",
+    "Plan",
+    "Probe",
+    "Producer",
+    "SlotFilter",
+    "Table",
+]
+
+START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,7 @@ class SlotFilter:
 
     expression: Expression  # with variables named `c0`, `c1`, … for the columns
     columns: frozenset[int]  # the columns it looks at
+    asked: bool = False  # it must be decided there; else what the kernel cannot tell passes, and is decided at the end
 
 
 @dataclass(frozen=True)
@@ -50,6 +70,17 @@ class Input:
     producer: int  # number of the producer
     keys: tuple[int, ...]  # the producer's columns that make the key
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass first
+    within: int | None = None  # likewise: end - start is at most this, microseconds
+    streamed: bool = False  # likewise: they are not static
+
+
+@dataclass(frozen=True, order=True)
+class Gap:
+    """A bound between two inputs: the first time and the gap are at most the second time."""
+
+    earlier: tuple[int, int]  # (input, the producer's column, START or END)
+    gap: int  # microseconds
+    later: tuple[int, int]  # likewise
 
 
 @dataclass(frozen=True)
@@ -58,9 +89,28 @@ class Join:
 
     inputs: tuple[Input, ...]  # sorted by producer, so that equal joins are equal
     origins: tuple[tuple[int, int], ...]  # a column: (input, the producer's column); (-1, i) for the key's i-th
+    gaps: tuple[Gap, ...] = ()  # what times of the inputs must keep
+    last: int | None = None  # the input whose tuple can only come last, as each other one ends before it starts
 
 
-Producer: TypeAlias = AlphaTest | Table | Join
+@dataclass(frozen=True)
+class Probe:
+    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs."""
+
+    inputs: tuple[Input, Input]  # what is decided, and what is looked at
+    origins: tuple[int, ...]  # a column: the first input's column, START or END
+    gaps: tuple[Gap, ...]  # what fits: times of the two (inputs 0 and 1)
+    conditions: tuple[Expression, ...]  # what fits: `c0`, … are columns of the first input, `d0`, … of the second
+    decided: Decided  # when
+    wanted: bool  # whether something must be there
+    streamed: bool  # whether what is static does not fit
+    joint: bool  # whether times in conditions are those of both together
+    deadline: int  # AT_DEADLINE: how long after the tuple's start
+    reach: int  # how far before the decision it looks, microseconds
+    keep: int | None  # how long what it looks at is kept, if not as far as it looks
+
+
+Producer: TypeAlias = AlphaTest | Table | Join | Probe
 
 
 @dataclass
@@ -68,6 +118,7 @@ class End:
     """Where a shape's complete tuples arrive."""
 
     producer: int  # number of the producer
+    read: Input  # how it is read
     shape: Shape  # the shape
     columns: dict[int, int]  # the shape's variable -> the producer's column
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
@@ -91,7 +142,7 @@ class Plan:
         return self._numbers[producer]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Open:
     """A producer that waits to be joined."""
 
@@ -100,3 +151,11 @@ class Open:
     parameters: dict[int, int]  # the open constant's number -> the producer's column
     static: bool  # has rows before the stream starts
     leaves: tuple[int, ...]  # see End
+    times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
+    filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
+    within: int | None = None  # likewise: how long they may be
+    streamed: bool = False  # likewise: they are not static
+
+    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = ()) -> Input:
+        """Return how it is read under a key, with some filters more."""
+        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed)

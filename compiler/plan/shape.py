@@ -11,14 +11,26 @@ Invariant: a member's matches are the shape's tuples whose lifted columns equal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from retewave.compiler.algebra import Term, TriplePattern, Variable
-from retewave.compiler.rewrite.normal import Branch
+from retewave.compiler.algebra import Term, TriplePattern, Values, Variable
+from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.canonical import canonical
 
-__all__ = ["Lifted", "Listener", "Member", "Part", "Shape", "ShapePattern", "Streams", "shapes_of"]
+__all__ = [
+    "Lifted",
+    "Listener",
+    "Member",
+    "Part",
+    "Shape",
+    "ShapePattern",
+    "Streams",
+    "full_rows",
+    "shapes_of",
+    "table_numbers",
+]
 
 Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift of the window start); None: every stream
 
@@ -33,6 +45,7 @@ class Listener:
     width: int  # the widest of its windows, in microseconds
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
+    sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,7 @@ class Shape:
     tables: tuple[tuple[tuple[int, ...], tuple[tuple[bytes, ...], ...]], ...]  # inline data: (variables, rows)
     members: tuple[Member, ...]  # at least one
     variables: int  # how many there are
+    branch: Branch | None = None  # what time asks of it, over the variables' numbers; its members are alike
 
 
 _Key: TypeAlias = tuple[object, ...]
@@ -103,13 +117,10 @@ def shapes_of(listeners: Iterable[Listener]) -> tuple[Shape, ...]:
 def _numbered(branch: Branch) -> dict[Variable, int]:
     """Number the variables that patterns and tables bind by their first appearance."""
     numbers: dict[Variable, int] = {}
-    for pattern in branch.patterns:
-        for term in pattern.terms:
+    for leaf in branch.leaves:
+        for term in leaf.terms if isinstance(leaf, TriplePattern) else leaf.variables:
             if isinstance(term, Variable):
                 numbers.setdefault(term, len(numbers))
-    for table in branch.values:
-        for variable in table.variables:
-            numbers.setdefault(variable, len(numbers))
     return numbers
 
 
@@ -125,6 +136,9 @@ def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
 
 def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tuple[_Key, tuple[bytes, ...]]:
     """Return what tells one shape from another, and the constants that it leaves out."""
+    if not branch.is_plain:
+        named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
+        return (canonical(branch, numbers), named, listener.width), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -135,7 +149,18 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
             else:
                 parts.append(_part(term, numbers))
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
-    return (tuple(parts), tables, listener.streams), tuple(constants)
+    named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
+    return (tuple(parts), tables, named), tuple(constants)
+
+
+def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
+    """Return what a pattern listens to: the streams of its query, or the one that it names."""
+    if pattern.source is None:
+        return listener.streams
+    number = listener.sources[pattern.source]
+    if listener.streams is None:
+        return frozenset(((number, 0),))
+    return frozenset(each for each in listener.streams if each[0] == number)
 
 
 def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
@@ -145,27 +170,35 @@ def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
 def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
     listener, branch_number, numbers, _ = found[0]
     branch = listener.branches[branch_number]
+    if not branch.is_plain:
+        members = tuple(Member(who, which, names, ()) for who, which, names, _ in found)
+        patterns = tuple(_patterns(listener, branch, numbers, {}))
+        return Shape(patterns, (), members, len(numbers), canonical(branch, numbers))
     columns = [frozenset(column) for column in zip(*(each[3] for each in found), strict=True)]
     open_places = [place for place, values in enumerate(columns) if len(values) > 1]
     lifted = {place: Lifted(number, columns[place]) for number, place in enumerate(open_places)}
     members = tuple(
         Member(who, which, names, tuple(given[place] for place in open_places)) for who, which, names, given in found
     )
-    tables = tuple(
-        (tuple(numbers[v] for v in table.variables), tuple(_full(row) for row in table.rows)) for table in branch.values
-    )
+    tables = tuple((tuple(numbers[v] for v in table.variables), full_rows(table)) for table in branch.values)
     return Shape(tuple(_patterns(listener, branch, numbers, lifted)), tables, members, len(numbers))
 
 
-def _full(row: tuple[bytes | None, ...]) -> tuple[bytes, ...]:
-    return tuple(cell for cell in row if cell is not None)
+def full_rows(table: Values) -> tuple[tuple[bytes, ...], ...]:
+    """Return the rows of a table that has a value in each cell."""
+    return tuple(tuple(cell for cell in row if cell is not None) for row in table.rows)
+
+
+def table_numbers(table: Values) -> tuple[int, ...]:
+    """Return the numbers of the columns of a table of a canonical branch."""
+    return tuple(int(variable.name[1:]) for variable in table.variables)
 
 
 def _patterns(
     listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
 ) -> Iterable[ShapePattern]:
     place = 0
-    for pattern in branch.patterns:
+    for pattern in branch.all_patterns:
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -173,4 +206,4 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], listener.streams)
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern))

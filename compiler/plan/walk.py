@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from retewave.compiler.plan.producers import End, Input, Join, Plan, Producer
+from retewave.compiler.plan.producers import End, Input, Join, Plan, Probe, Producer
 from retewave.compiler.plan.shape import Member
 
 __all__ = ["Reached", "depths", "input_names", "inputs_of", "reached", "users_of"]
@@ -41,7 +41,7 @@ class Reached:
 
 def inputs_of(producer: Producer) -> tuple[Input, ...]:
     """Return what a producer reads; a test and a table read no other producer."""
-    return producer.inputs if isinstance(producer, Join) else ()
+    return producer.inputs if isinstance(producer, Join | Probe) else ()
 
 
 def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
@@ -54,7 +54,7 @@ def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
 
 def _reached(plan: Plan, number: int, names: Mapping[int, str], leaves: Iterator[int], above: Input | None) -> Reached:
     producer = plan.producers[number]
-    if not isinstance(producer, Join):
+    if not isinstance(producer, Join | Probe):
         return Reached(number, producer, names, next(leaves), above)
     inputs = tuple(
         _reached(plan, each.producer, input_names(producer, place, names), leaves, each)
@@ -63,9 +63,15 @@ def _reached(plan: Plan, number: int, names: Mapping[int, str], leaves: Iterator
     return Reached(number, producer, names, -1, above, inputs)
 
 
-def input_names(join: Join, place: int, names: Mapping[int, str]) -> dict[int, str]:
-    """Return what one of a join's inputs calls its columns, given what the join calls its own."""
+def input_names(join: Join | Probe, place: int, names: Mapping[int, str]) -> dict[int, str]:
+    """Return what one of the inputs calls its columns, given what the join or probe calls its own."""
     found: dict[int, str] = {}
+    if isinstance(join, Probe):
+        decided, looked = join.inputs
+        found = {source: names[column] for column, source in enumerate(join.origins) if column in names}
+        if place == 0:
+            return found
+        return {key: found[own] for own, key in zip(decided.keys, looked.keys, strict=True) if own in found}
     for column, (slot, source) in enumerate(join.origins):
         if column not in names:
             continue

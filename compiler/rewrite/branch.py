@@ -97,6 +97,7 @@ class Probe:
     joint: bool = False  # whether times in conditions are those of both together; else of what is looked at
     deadline: int = 0  # AT_DEADLINE: how long after the solution's start, microseconds
     reach: int | None = None  # how far before the decision it looks, microseconds; None: as far as the query's range
+    keep: int | None = None  # how far before the decision its bounds let it look, whatever the range
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import product
 
 from retewave.compiler.algebra import Algebra, First, Last, Relate, renamed, visible
-from retewave.compiler.rewrite.branch import THERE, Branch, Decided, Moment, Probe
+from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, Moment, Probe
 from retewave.compiler.rewrite.joining import Fresh, single
 from retewave.compiler.rewrite.probing import absent
-from retewave.compiler.rewrite.relating import before, joined, less, same
+from retewave.compiler.rewrite.relating import before, joined
 from retewave.errors import QueryError
 from retewave.windows import relations
 
@@ -46,7 +46,8 @@ def _better(node: First | Last, other: Branch, operand: int, decided: Decided) -
     """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
     own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
     (start, end), (its_start, its_end) = (there, own) if isinstance(node, First) else (own, there)
-    for bounds in ((less(end, its_end),), (*same(end, its_end), less(start, its_start))):
+    together = Bound(end, 0, its_end), Bound(its_end, 0, end)
+    for bounds in ((Bound(end, 1, its_end),), (*together, Bound(start, 1, its_start))):
         yield Probe(other, bounds, decided, streamed=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retewave.compiler.algebra import Variable
-from retewave.compiler.rewrite.normal import Branch
+from retewave.compiler.rewrite.branch import Branch
 
 __all__ = ["parts_of"]
 
@@ -34,6 +34,9 @@ def parts_of(branch: Branch) -> tuple[str, ...]:
 
 def _pieces(branch: Branch) -> list[tuple[frozenset[Variable], str]]:
     pieces = [(pattern.variables, str(pattern)) for pattern in branch.patterns]
+    for part in branch.parts:
+        # What a part is connected by inside it connects it outside, too; its own parts are looked at one by one.
+        pieces += _pieces(part.branch)
     for table in branch.values:
         names = " ".join(str(variable) for variable in table.variables)
         pieces.append((frozenset(table.variables), f"VALUES ({names})"))

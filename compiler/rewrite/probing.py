@@ -190,7 +190,7 @@ def never_before(node: Before, of: Normal) -> Iterator[Branch]:
         branch = _narrowed(branch, node.width)
         for there in others:
             look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
-            branch = absent(branch, replace(look, streamed=True, reach=node.width), node.place)
+            branch = absent(branch, replace(look, streamed=True, keep=node.width), node.place)
         yield branch
 
 
@@ -207,7 +207,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
         for there in others:
             look = _look(branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
-            look = replace(look, streamed=True, reach=node.width, deadline=deadline)
+            look = replace(look, streamed=True, keep=node.width, deadline=deadline)
             branch = absent(branch, look, node.place)
             decided = Decided.AT_CLOSE
         yield branch

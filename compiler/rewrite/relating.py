@@ -18,7 +18,7 @@ from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, sing
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 
-__all__ = ["before", "bounded", "joined", "less", "same"]
+__all__ = ["before", "bounded", "joined"]
 
 
 def joined(left: Branch, relation: int, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
@@ -50,34 +50,11 @@ def before(left: tuple[int, ...], right: tuple[int, ...]) -> Iterator[Bound]:
 
 def _bounds(relation: int, found: Joined) -> tuple[Bound, ...]:
     """Return Allen's relation of two operands as bounds."""
-    ((left,), (right,)) = found.left, found.right
-    if relation not in (relations.NONE, relations.EQUALS) and relation % 2 == 1:
-        left, right, relation = right, left, relations.inverse(relation)
-    starts, ends = (Moment(left, False), Moment(right, False)), (Moment(left, True), Moment(right, True))
-    match relation:
-        case relations.EQUALS:
-            return (*same(*starts), *same(*ends))
-        case relations.MEETS:
-            return tuple(same(ends[0], starts[1]))
-        case relations.OVERLAPS:
-            return (less(*starts), less(starts[1], ends[0]), less(*ends))
-        case relations.STARTS:
-            return (*same(*starts), less(*ends))
-        case relations.DURING:
-            return (less(starts[1], starts[0]), less(*ends))
-        case relations.FINISHES:
-            return (less(starts[1], starts[0]), *same(*ends))
-    raise ValueError(f"an unknown code of a temporal relation: {relation}")
-
-
-def less(one: Moment, other: Moment) -> Bound:
-    """Say that one moment is before another."""
-    return Bound(one, 1, other)
-
-
-def same(one: Moment, other: Moment) -> tuple[Bound, Bound]:
-    """Say that two moments are one."""
-    return Bound(one, 0, other), Bound(other, 0, one)
+    sides = found.left[0], found.right[0]
+    return tuple(
+        Bound(Moment(sides[one], end), gap, Moment(sides[other], other_end))
+        for (one, end), gap, (other, other_end) in relations.bounds(relation)
+    )
 
 
 def bounded(branch: Branch, width: int, place: Place | None = None) -> Branch:
@@ -89,9 +66,9 @@ def bounded(branch: Branch, width: int, place: Place | None = None) -> Branch:
 
 
 def _reaching(branch: Branch, width: int) -> Branch:
-    """Let the probes of a branch look no further back than a width."""
+    """Let the probes of a branch, but those with a width of their own, look no further back than a width."""
 
     def narrowed(probe: Probe) -> Probe:
-        return replace(probe, reach=width if probe.reach is None else min(probe.reach, width))
+        return replace(probe, reach=width) if probe.reach is None and probe.keep is None else probe
 
     return replace(branch, probes=tuple(map(narrowed, branch.probes)), closing=tuple(map(narrowed, branch.closing)))

@@ -10,10 +10,14 @@ from __future__ import annotations
 __all__ = [
     "ADD",
     "AND",
+    "ASKING",
     "BOUND",
     "CONTAINS",
     "DATATYPE",
     "DIVIDE",
+    "DURATION",
+    "DURATION_AT_MOST",
+    "END_TIME",
     "EQUAL",
     "ERROR",
     "ERROR_VALUE",
@@ -26,6 +30,7 @@ __all__ = [
     "IS_IRI",
     "IS_LITERAL",
     "IS_NUMERIC",
+    "IS_STREAMED",
     "LANG",
     "LANG_MATCHES",
     "LCASE",
@@ -47,6 +52,7 @@ __all__ = [
     "REGEX_AT_END",
     "REGEX_AT_START",
     "SAME_TERM",
+    "START_TIME",
     "STR",
     "STRENDS",
     "STRLEN",
@@ -112,6 +118,12 @@ STRSTARTS = 37
 STRENDS = 38
 LANG_MATCHES = 39  # the second is a range in lower case, or "*"
 REGEX = 40  # bits: the second operand is a string that is searched for, where and how
+ASKING = 41  # nothing: as the last instruction it says that what is undecided must be asked, not passed
+DURATION_AT_MOST = 42  # microseconds: whether end - start is no more; true of what is static
+IS_STREAMED = 43  # whether the row is not static
+DURATION = 44  # the row's end - start
+START_TIME = 45
+END_TIME = 46
 
 REGEX_AT_START = 1
 REGEX_AT_END = 2

@@ -25,12 +25,15 @@ from retewave.rete.filters.codes import UNDECIDED_VALUE as _UNDECIDED
 from retewave.rete.filters.strings import apply_to_string, string_test, strings_compared
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import T_COLUMNS, T_END, T_START
 
 __all__ = ["Filters", "decide", "part_of"]
 
 _ULP = 2.0**-52  # twice the relative error of one rounding
 _TINY = 1e-300  # more than the absolute error of a rounding that underflows
 _INTEGERS = 2.0**53  # below it, a double holds every integer
+
+_START, _END = T_COLUMNS - T_START, T_COLUMNS - T_END  # how far before a row's columns its times are
 
 # What a comparison finds before its operator is looked at.
 _LESS = 0
@@ -75,6 +78,10 @@ def decide(filters, lo, hi, row, base, values):  # type: ignore[no-untyped-def]
             if verdict == U:
                 verdict = _recalled(filters, argument, row[base + code[place + 2]])
             _store(filters, top, _truth_value(verdict))
+        elif action > op.REGEX:
+            if action != op.ASKING:
+                top += 1
+                _store(filters, top, _of_times(action, argument, row, base))
         elif action < op.NEGATE or op.EQUAL <= action < op.NOT or action == op.SAME_TERM or action >= op.CONTAINS:
             top -= 1
             _apply_to_two(action, argument, filters, top, values)
@@ -126,6 +133,22 @@ def _pushed(action, argument, row, base, values):  # type: ignore[no-untyped-def
     if action == op.PUSH_FALSE:
         return kinds.BOOLEAN, 0.0, 0.0, 0
     return (_ERROR if action == op.PUSH_ERROR else _UNDECIDED), 0.0, 0.0, 0
+
+
+@kernel
+def _of_times(action, argument, row, base):  # type: ignore[no-untyped-def]
+    """Return what an instruction says of a row's times, which stand before its columns; what is static has none."""
+    start, end = row[base - _START], row[base - _END]
+    if action == op.IS_STREAMED:
+        return _truth_value(F if end < start else T)
+    if action == op.DURATION_AT_MOST:
+        return _truth_value(T if end - start <= argument else F)
+    if end < start:
+        return _ERROR, 0.0, 0.0, 0
+    micros = end - start if action == op.DURATION else (start if action == op.START_TIME else end)
+    number = float(micros)
+    bound = 0.0 if abs(number) < _INTEGERS else abs(number) * _ULP
+    return (kinds.DAYTIME_DURATION if action == op.DURATION else kinds.DATETIME), number, bound, 0
 
 
 @kernel

@@ -54,6 +54,7 @@ from retewave.rete.words.layout import (
     SLOT_INDEX,
     SLOT_LIST,
     SLOT_NODE,
+    SLOT_PASSING,
     SLOT_ROW_WORDS,
     SLOT_STATE,
     T_COLUMNS,
@@ -62,7 +63,7 @@ from retewave.rete.words.layout import (
     T_WINDOW_START,
 )
 
-__all__ = ["collect_slot", "drop_oldest", "fill_row", "find_group", "foresee", "new_row"]
+__all__ = ["collect_slot", "drop_oldest", "fill_row", "find_group", "foresee", "new_row", "passing_row", "seek_group"]
 
 AHEAD = 4  # rows: the groups of the oldest ones have left the caches; fetch them before their turn
 
@@ -105,6 +106,44 @@ def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
         arena[group + G_KEY + i] = item[T_COLUMNS + net[keys + i]]
     arena[note] = group
     return group
+
+
+@kernel
+def seek_group(arena, net, node, keys, item):  # type: ignore[no-untyped-def]
+    """Return the group of `node` for a key that stands in some columns of the tuple `item`, or 0 if there is none."""
+    count = net[node + NODE_KEY_COUNT]
+    last = arena[net[node + NODE_LAST_GROUP]]
+    if last != 0 and _same_key(arena, net, last, keys, count, item):
+        return last
+    h = net[node + NODE_SEED]
+    for i in range(count):
+        h = mix(h, item[T_COLUMNS + net[keys + i]])
+    h &= HASH
+    buckets, mask, number = arena[A_BUCKETS], arena[A_BUCKET_MASK], net[node + NODE_NUMBER]
+    at = h & mask
+    while arena[buckets + at] != 0:
+        group = arena[buckets + at] & LOW
+        same = arena[buckets + at] >> 32 == h and arena[group + G_NODE] == number
+        if same and _same_key(arena, net, group, keys, count, item):
+            return group
+        at = (at + 1) & mask
+    return 0
+
+
+@inlined
+def passing_row(arena, net, slot, edge, group, item):  # type: ignore[no-untyped-def]
+    """Fill the one row of a slot whose rows only pass; return its place, and the mask of the group's slots with it."""
+    row = net[slot + SLOT_PASSING]
+    times = net[N_TIMES]
+    if times > 1:
+        arena[row + net[N_END]], arena[row + net[N_START]] = item[T_END], item[T_START]
+    arena[row + R_WINDOW_START], arena[row + R_LINK] = item[T_WINDOW_START], group
+    payload = net[edge + EDGE_PAYLOAD]
+    for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
+        arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]
+    if arena[A_COUNTING] != 0:
+        arena[net[slot + SLOT_STATE] + S_IN] += 1
+    return row, arena[group + G_MASK] | 1 << net[slot + SLOT_INDEX]
 
 
 @inlined

@@ -7,6 +7,7 @@ raised here, where the wire is added.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +16,7 @@ from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
 from retewave.rete.operators.join import MOST_SLOTS
 from retewave.rete.words import layout as at
-from retewave.windows.intervals import EARLIEST
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, EARLIEST, UNBOUNDED
 
 __all__ = [
     "Alpha",
@@ -24,6 +25,7 @@ __all__ = [
     "Key",
     "Network",
     "Node",
+    "Probe",
     "Relation",
     "Route",
     "Slot",
@@ -77,16 +79,20 @@ class Slot:
 
 @dataclass(frozen=True)
 class Relation:
-    """A temporal relation between two slots of a node."""
+    """What two times must keep: the one and the gap are at most the other.
 
-    left: int  # slot index
-    right: int  # slot index
-    code: int  # retewave.windows.relations
+    A time is (slot index, column), with OF_START or OF_END for the row's own; in a probe (0, …) is of the tuple that is
+    decided, (1, …) of the row that is looked at.
+    """
+
+    earlier: tuple[int, int]  # a time
+    gap: int  # microseconds
+    later: tuple[int, int]  # a time
 
 
 @dataclass
 class Node:
-    """A join of two or more slots under one key."""
+    """A join of two or more slots under one key; with one slot, a memory that probes look at."""
 
     slots: list[int]  # numbers of its slots, consecutive
     keys: int  # columns of the key
@@ -94,6 +100,27 @@ class Node:
     out: list[tuple[int, int]]  # a column of its tuples: (slot index, column), or (-1, key column)
     edges: list[Edge] = field(default_factory=list)
     relations: tuple[Relation, ...] = ()
+    passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
+
+
+@dataclass
+class Probe:
+    """A look, for each tuple that comes, at the rows of a memory: it goes on if one fits, or if none does."""
+
+    slot: int  # number of the slot whose rows it looks at
+    columns: int  # columns of its tuples
+    keys: tuple[int, ...]  # of these, those that make the key
+    relations: tuple[Relation, ...]  # what fits: between the tuple (0) and a row (1)
+    decided: int  # AT_ARRIVAL, AT_CLOSE or AT_DEADLINE
+    level: int  # of what is decided at one time, the lower levels come first
+    wanted: bool = False  # whether one must fit; else none may
+    streamed: bool = False  # whether static rows do not fit
+    joint: bool = False  # whether times in the condition are those of both together; else the row's
+    deadline: int = 0  # AT_DEADLINE: how long after the tuple's start it is decided
+    reach: int = UNBOUNDED  # how far before its decision it looks
+    program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
+    seen: tuple[int, ...] = ()  # columns of the row that the program sees
+    edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 
 @dataclass(frozen=True)
@@ -125,21 +152,24 @@ class Network:
     alphas: list[Alpha] = field(default_factory=list)
     slots: list[Slot] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
     intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
+    apart: bool = False  # some row's end is asked for, and is not its start
 
     @property
     def times(self) -> int:
         """Words of a row's times: as few as tell its window start, its end where that matters, and its true start."""
         if any(shift for shifts in self.streams for shift in shifts.values()):
             return 3
-        return 2 if self.intervals or any(node.relations for node in self.nodes) else 1
+        return 2 if self.intervals or self.apart else 1
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
-        return [edge for alpha in self.alphas for edge in alpha.edges] + [e for node in self.nodes for e in node.edges]
+        producers: tuple[Alpha | Node | Probe, ...] = (*self.alphas, *self.nodes, *self.probes)
+        return [edge for producer in producers for edge in producer.edges]
 
     def assemble(self, seed: int) -> np.ndarray:
         """Lay the records out as the kernel's `net` array."""
@@ -161,6 +191,7 @@ class _Assembler:
         self.records: list[int] = []  # of all sections that are made
         self.lists: list[int] = []  # columns, relations and programs
         self.wide = at.T_COLUMNS + network.widest
+        self.room = first_room(len(network.slots), len(network.nodes), len(network.edges()))  # the next state's place
         begin = at.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin
@@ -180,6 +211,7 @@ class _Assembler:
             at.N_EDGES: len(network.edges()) * at.EDGE_WIDTH,
             at.N_SLOTS: len(network.slots) * at.SLOT_WIDTH,
             at.N_NODES: len(network.nodes) * at.NODE_WIDTH,
+            at.N_PROBES: len(network.probes) * at.PROBE_WIDTH,
             at.N_TERMINALS: len(network.terminals) * at.TERMINAL_WIDTH,
             at.N_INSTANCES: sum(len(terminal.instances) for terminal in network.terminals) * at.INSTANCE_WIDTH,
             at.N_INSTANCE_KEYS: _open_size(keyed) * at.INSTANCE_KEY_WIDTH,
@@ -271,39 +303,90 @@ class _Assembler:
         for alpha in network.alphas:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
         nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
+        probes = [word for probe in network.probes for word in self._probe(probe, edges)]
         self._put(at.N_ALPHAS, alphas)
         self._put(at.N_EDGES, edges)
         self._put(at.N_SLOTS, [word for i, slot in enumerate(network.slots) for word in self._slot(i, slot)])
         self._put(at.N_NODES, nodes)
+        self._put(at.N_PROBES, probes)
         self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
+        self.header[at.N_PROBE_COUNT] = len(network.probes)
         self._terminals()
 
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
         begin = self.header[at.N_EDGES] + len(words)
         for edge in edges:
-            targets = self.network.slots if edge.kind == at.TO_SLOT else self.network.terminals
-            if not 0 <= edge.target < len(targets):
-                raise IndexError(f"an edge leads to number {edge.target} of {len(targets)} ({edge})")
-            target = self._at(at.N_TERMINALS, edge.target, at.TERMINAL_WIDTH)
-            if edge.kind == at.TO_SLOT:
-                slot = self.network.slots[edge.target]
-                if len(edge.payload) != slot.columns or len(edge.keys) != self.network.nodes[slot.node].keys:
-                    raise ValueError(f"{edge} does not fit {slot}")
-                target = self._at(at.N_SLOTS, edge.target, at.SLOT_WIDTH)
-            words += [edge.kind, target, *self._program(edge.program)]
-            words += [self._list(edge.keys), self._list(edge.payload), len(edge.payload)]
+            words += [edge.kind, self._target(edge), *self._program(edge.program)]
+            payload = [_TUPLE_TIMES.get(column, column) for column in edge.payload]
+            words += [self._list(edge.keys), self._list(payload), len(payload)]
         return begin, len(edges)
 
+    def _target(self, edge: Edge) -> int:
+        """Return where an edge leads; it must fit that."""
+        network = self.network
+        targets: dict[int, tuple[Sequence[object], int, int]] = {
+            at.TO_SLOT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_MEMORY: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_PROBE: (network.probes, at.N_PROBES, at.PROBE_WIDTH),
+            at.TO_TERMINAL: (network.terminals, at.N_TERMINALS, at.TERMINAL_WIDTH),
+        }
+        records, section, width = targets[edge.kind]
+        if not 0 <= edge.target < len(records):
+            raise IndexError(f"an edge leads to number {edge.target} of {len(records)} ({edge})")
+        record = records[edge.target]
+        if isinstance(record, Slot):
+            if len(edge.payload) != record.columns or len(edge.keys) != network.nodes[record.node].keys:
+                raise ValueError(f"{edge} does not fit {record}")
+        elif isinstance(record, Probe) and len(edge.payload) != record.columns:
+            raise ValueError(f"{edge} does not fit {record}")
+        return self._at(section, edge.target, width)
+
     def _slot(self, number: int, slot: Slot) -> list[int]:
-        lists = at.G_KEY + self.network.nodes[slot.node].keys
+        node = self.network.nodes[slot.node]
+        lists, words, passing = at.G_KEY + node.keys, 1 + self.times + slot.columns, 0
+        if node.passing == slot.index:
+            passing = self.room
+            self.room += words
         return [
-            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, 1 + self.times + slot.columns,
-            _state(number), lists + slot.index,
+            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
+            _state(number), lists + slot.index, passing,
         ]  # fmt: skip
 
+    def _probe(self, probe: Probe, edges: list[int]) -> list[int]:
+        """Return the words of a probe."""
+        slot = self.network.slots[probe.slot]
+        first, count = self._edges(probe.edges, edges)
+        relations = [word for each in probe.relations for word in self._relation(each, self._of_probe)]
+        seen = [self._row_word(column) for column in probe.seen]
+        self.wide = max(self.wide, at.T_COLUMNS + probe.columns + len(probe.seen))
+        if at.B_COLUMNS + probe.columns >= at.MOST_GROUP_WORDS:
+            raise ValueError(f"a probe's tuple of {probe.columns} columns is too wide")
+        state = self.room
+        self.room += at.W_WIDTH
+        return [
+            self._at(at.N_NODES, slot.node, at.NODE_WIDTH), self._at(at.N_SLOTS, probe.slot, at.SLOT_WIDTH),
+            probe.decided, probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
+            self._list(relations), len(probe.relations), *self._program(probe.program),
+            probe.columns, self._list(seen), len(seen), self._list(probe.keys),
+            first, count, state, probe.level,
+        ]  # fmt: skip
+
+    def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
+        earlier, later = relation.earlier, relation.later
+        return [earlier[0], word(earlier), relation.gap, later[0], word(later)]
+
+    def _of_probe(self, time: tuple[int, int]) -> int:
+        return self._row_word(time[1]) if time[0] else at.T_COLUMNS + _TUPLE_TIMES.get(time[1], time[1])
+
+    def _row_word(self, column: int) -> int:
+        """Return where a row has a column, or one of its times."""
+        if column == at.OF_END:
+            return self.header[at.N_END]
+        return self.header[at.N_START] if column == at.OF_START else 1 + self.times + column
+
     def _node(self, number: int, node: Node, edges: list[int]) -> list[int]:
-        if not 2 <= len(node.slots) <= MOST_SLOTS:
-            raise ValueError(f"a node has 2 to {MOST_SLOTS} slots, not {len(node.slots)}")
+        if not 1 <= len(node.slots) <= MOST_SLOTS:
+            raise ValueError(f"a node has 1 to {MOST_SLOTS} slots, not {len(node.slots)}")
         lists = at.G_KEY + node.keys
         group_words = lists + len(node.slots)
         # Whoever fits without ends must fit with them: the first interval must not find a network too wide.
@@ -317,8 +400,8 @@ class _Assembler:
             first, count, columns = last.query, last.branch, [node.out[column] for column in last.out]
         out: list[int] = []
         for slot, column in columns:
-            out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, 1 + self.times + column]
-        relations = [word for r in node.relations for word in (r.left, r.right, r.code)]
+            out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, self._row_word(column)]
+        relations = [word for each in node.relations for word in self._relation(each, lambda t: self._row_word(t[1]))]
         self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
         return [
             number, int(mix(self.seed, np.int64(number))),
@@ -424,17 +507,34 @@ def _put(table: list[int], home: int, record: list[int], width: int, used: int) 
     table[home * width : (home + 1) * width] = record
 
 
-def new_arena(net: np.ndarray, edges: int, *, words: int = 1 << 14) -> np.ndarray:
+_TUPLE_TIMES = {at.OF_START: at.T_START - at.T_COLUMNS, at.OF_END: at.T_END - at.T_COLUMNS}  # as columns of a tuple
+
+
+def first_room(slots: int, nodes: int, edges: int) -> int:
+    """Return where the arena has room behind the states of slots, the last groups and the counters of edges."""
+    return _state(slots) + nodes + edges
+
+
+def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.ndarray:
     """Return the empty state of a network."""
-    slots, nodes = int(net[at.N_SLOT_COUNT]), int(net[at.N_NODE_COUNT])
-    edge_counters = _state(slots) + nodes
-    buckets = edge_counters + edges
+    slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
+    agenda = first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
+    buckets = agenda + 3 * (len(network.probes) + 1)
     count = at.PAGE
     top = buckets + count
     while words < top + 8 * at.PAGE:
         words *= 2
     arena = np.zeros(words, dtype=np.int64)
-    arena[at.A_SLOT_STATES], arena[at.A_EDGE_COUNTERS] = _state(0), edge_counters
+    arena[at.A_SLOT_STATES], arena[at.A_EDGE_COUNTERS] = _state(0), _state(slots) + nodes
     arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
     arena[at.A_NOW], arena[at.A_MOST_WORDS] = EARLIEST, 1 << 31
+    arena[at.A_AGENDA], arena[at.A_DUE] = agenda, AFTER_ALL
+    for probe in range(len(network.probes)):
+        state = int(net[int(net[at.N_PROBES]) + probe * at.PROBE_WIDTH + at.PROBE_STATE])
+        arena[state + at.W_SINCE] = BEFORE_ALL
     return arena
+
+
+def _passing_words(network: Network) -> int:
+    passing = (network.slots[node.slots[node.passing]] for node in network.nodes if node.passing >= 0)
+    return sum(1 + network.times + slot.columns for slot in passing)

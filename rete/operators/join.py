@@ -12,7 +12,6 @@ from retewave.rete.memory.slots import collect_slot
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_COUNTING,
-    N_END,
     N_START,
     NODE_EDGE_COUNT,
     NODE_EDGES,
@@ -27,9 +26,11 @@ from retewave.rete.words.layout import (
     NONE,
     R_LINK,
     R_WINDOW_START,
-    RELATION_CODE,
+    RELATION_GAP,
     RELATION_LEFT,
+    RELATION_LEFT_WORD,
     RELATION_RIGHT,
+    RELATION_RIGHT_WORD,
     RELATION_WIDTH,
     S_HITS,
     S_NO_RELATION,
@@ -46,7 +47,6 @@ from retewave.rete.words.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.windows import relations
 
 __all__ = ["MANY_MET", "MET", "MOST_SLOTS", "ROW", "WORK", "collect_met", "combine"]
 
@@ -55,8 +55,6 @@ WORK = MOST_SLOTS + 4  # words of each of the four lists that a combination work
 ROW = 4 * WORK  # the word behind them: the row that has just been stored
 MET = ROW + 1  # and the next: how many rows were met that are out of the window
 MANY_MET = 8  # are met before the slots of the last one are collected: one by one costs more than to meet them
-
-_holds = kernel(relations.holds)
 
 
 @inlined
@@ -72,20 +70,20 @@ def _put(arena, net, node, rows, end, window_start, start, into, top):  # type: 
         into[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
 
 
-@kernel
+@inlined
 def _relations_hold(arena, net, node, rows, depth, slot):  # type: ignore[no-untyped-def]
-    """Check the temporal relations of the node between rows that are chosen: in `slot`, and in all up to `depth`."""
-    chosen = (1 << (depth + 1)) - 1 | 1 << slot
-    start, end = net[N_START], net[N_END]
+    """Check the temporal relations of the node between rows that are chosen: in `slot`, and in all up to `depth`.
+
+    Those between rows that were chosen before hold already.
+    """
     at = net[node + NODE_RELATIONS]
-    for i in range(net[node + NODE_RELATION_COUNT]):
-        relation = at + i * RELATION_WIDTH
+    for relation in range(at, at + net[node + NODE_RELATION_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
         left, right = net[relation + RELATION_LEFT], net[relation + RELATION_RIGHT]
-        if chosen >> left & 1 == 0 or chosen >> right & 1 == 0:
+        other = right if left == depth else (left if right == depth else -1)
+        if other < 0 or (other > depth and other != slot):
             continue
-        a, b = rows[left], rows[right]
-        code = net[relation + RELATION_CODE]
-        if not _holds(code, arena[a + start], arena[a + end], arena[b + start], arena[b + end]):
+        earlier = arena[rows[left] + net[relation + RELATION_LEFT_WORD]]
+        if earlier + net[relation + RELATION_GAP] > arena[rows[right] + net[relation + RELATION_RIGHT_WORD]]:
             return False
     return True
 

@@ -12,12 +12,20 @@ import numpy as np
 from retewave.rete.words.bare import prefetch, words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
+    B_CHILD,
+    B_COLUMNS,
+    B_NEXT,
     G_KEY,
     LOW,
+    N_PROBE_COUNT,
+    N_PROBES,
     N_SLOTS,
     N_TIMES,
     NODE_KEY_COUNT,
     PAGE,
+    PROBE_COLUMNS,
+    PROBE_STATE,
+    PROBE_WIDTH,
     R_LINK,
     S_COLLECTED,
     S_HEAD,
@@ -27,9 +35,11 @@ from retewave.rete.words.layout import (
     SLOT_ROW_WORDS,
     SLOT_STATE,
     SLOT_WIDTH,
+    W_FIRST,
+    W_HEAP,
 )
 
-__all__ = ["mark_row", "mark_terms", "new_cursor"]
+__all__ = ["mark_all_waiting", "mark_row", "mark_terms", "mark_waiting", "new_cursor"]
 
 # the cursor: its slot, the number of the next row since the slot's first (-1: none is looked at), that row, its page
 C_SLOT, C_PASSED, C_ROW, C_PAGE = 0, 1, 2, 3
@@ -101,3 +111,37 @@ def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # typ
         if not more:
             cursor[C_SLOT], cursor[C_PASSED] = cursor[C_SLOT] + 1, -1
     return most
+
+
+@kernel
+def mark_waiting(net, arena, probe, block, marks, count):  # type: ignore[no-untyped-def]
+    """Mark those of the first `count` terms that a waiting tuple of a probe holds; other numbers do no harm."""
+    for place in range(block + B_COLUMNS, block + B_COLUMNS + net[probe + PROBE_COLUMNS]):
+        if 0 < arena[place] < count:
+            marks[arena[place]] = 1
+
+
+@kernel
+def _mark_heap(net, arena, probe, root, marks, count):  # type: ignore[no-untyped-def]
+    """Mark what a pairing heap holds: its roots are linked, each has its children below."""
+    waiting = [root]
+    while len(waiting) > 0:
+        block = waiting.pop()
+        if block != 0:
+            mark_waiting(net, arena, probe, block, marks, count)
+            waiting.append(arena[block + B_NEXT])
+            waiting.append(arena[block + B_CHILD])
+
+
+@kernel
+def mark_all_waiting(net_array, arena_array, marks_array):  # type: ignore[no-untyped-def]
+    """Mark the terms of all tuples that wait for a decision."""
+    net, arena, marks = words(net_array), words(arena_array), words(marks_array)
+    for number in range(net[N_PROBE_COUNT]):
+        probe = net[N_PROBES] + number * PROBE_WIDTH
+        state = net[probe + PROBE_STATE]
+        _mark_heap(net, arena, probe, arena[state + W_HEAP], marks, marks_array.size)
+        block = arena[state + W_FIRST]
+        while block != 0:
+            mark_waiting(net, arena, probe, block, marks, marks_array.size)
+            block = arena[block + B_NEXT]

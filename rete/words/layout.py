@@ -47,10 +47,15 @@ N_OUT_WIDTH = 22  # words of an output row
 N_MOST_ROUTES = 23  # the most tuples that one input row can put on the stack
 N_END = 24  # which word of a row is its end
 N_START = 25  # which word of a row is its true start
-N_HEADER = 26
+N_PROBES = 26
+N_PROBE_COUNT = 27
+N_HEADER = 28
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
+
+# in place of a column: a time of a row or of a tuple
+OF_START, OF_END = -2, -3
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, which keys to look up for it, the routes of those who ask for nothing but it
@@ -74,9 +79,11 @@ EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pat
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
 EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
+TO_MEMORY, TO_PROBE = 2, 3  # a slot whose rows are only looked at; a probe, which decides on the tuple
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
-SLOT_LIST, SLOT_WIDTH = 4, 5  # the word of a group where the slot's list is
+SLOT_LIST = 4  # the word of a group where the slot's list is
+SLOT_PASSING, SLOT_WIDTH = 5, 6  # where the arena has the one row of a slot whose rows only pass, or 0
 NODE_NUMBER, NODE_SEED = 0, 1  # the node's number, and the hash of it: what the hashes of its keys begin with
 NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # how many; the mask of them all; where the state of the first one is
 NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
@@ -85,7 +92,18 @@ NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT = 9, 
 # a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
 NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
 NODE_FORESEEN, NODE_WIDTH = 17, 18  # the edge to prefetch along when all slots but one have rows, or NONE
-RELATION_LEFT, RELATION_RIGHT, RELATION_CODE, RELATION_WIDTH = 0, 1, 2, 3
+# a relation: the word of the left slot's row and the gap are at most the word of the right one's
+RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
+# a probe: the node and slot that it looks at, and how it decides
+PROBE_NODE, PROBE_SLOT, PROBE_DECIDED, PROBE_WANTED, PROBE_STREAMED, PROBE_JOINT = 0, 1, 2, 3, 4, 5
+PROBE_DEADLINE, PROBE_REACH = 6, 7  # how long after the start; how far it looks back
+PROBE_GAPS, PROBE_GAP_COUNT = 8, 9  # relations between the tuple's words (left or right is 0) and the row's (1)
+PROBE_CODE, PROBE_CODE_END = 10, 11  # the condition
+PROBE_COLUMNS, PROBE_SEEN, PROBE_SEEN_COUNT = 12, 13, 14  # columns of the tuple; words of the row that conditions see
+PROBE_KEYS = 15  # the tuple's columns that make the key
+PROBE_EDGES, PROBE_EDGE_COUNT = 16, 17
+AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
+PROBE_STATE, PROBE_LEVEL, PROBE_WIDTH = 18, 19, 20  # place in the arena; what of one time is decided first
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
@@ -119,13 +137,24 @@ A_COUNTING = 14  # 1: keep the counters of slots and edges
 A_EDGE_COUNTERS = 15  # where the edges' counters are (rows refused by filter)
 A_USED_WORDS = 16  # words in pages and groups that hold something
 A_MOST_WORDS = 17  # the arena may not grow beyond: a link is half a word
-A_FREE_GROUPS = 18  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_DUE = 18  # the earliest time at which something is to be decided
+A_AGENDA = 19  # where the agenda is: a heap of [time, level, probe], one for each probe with waiting tuples
+A_AGENDA_COUNT = 20
+A_FREE_GROUPS = 21  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
 S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 11, 12, 13
+
+# ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----
+W_FIRST, W_LAST, W_HEAP, W_COUNT = 0, 1, 2, 3
+W_SINCE = 4  # what is looked at is known from here on
+W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 5, 6, 7, 8  # counts: decided; of these passed, not known
+
+# ---- arena: a tuple that waits for its decision ----
+B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory
@@ -138,3 +167,4 @@ LOW = (1 << 32) - 1  # mask of the low half of a packed word
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
 INTERVAL = 3  # the next input row is no instant, and the network's rows have no room for an end
 NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # room: `Runtime` makes some and calls again
+NEEDS_VERDICT = 7  # a filter that must be decided here, and that the kernel cannot decide: `Runtime` asks

@@ -17,8 +17,9 @@ import numpy as np
 
 from retewave.compiler.algebra import Variable
 from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.expressions.times import at_times
 from retewave.compiler.expressions.tree import variables
-from retewave.compiler.lower import Output
+from retewave.compiler.lower import Asked, Output
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep, Step
 from retewave.engine.stages import Solutions
 from retewave.query import Query
@@ -61,6 +62,18 @@ class Deciding:
             output = self.outputs[query.number, branch]
             columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
         return Solutions(query, rows, found.places, columns).only(kept)
+
+    def asked(self, asked: Asked, words: np.ndarray) -> bool:
+        """Tell whether a filter is true of a tuple that the kernel has at hand."""
+        start, end = int(words[at.T_START]), int(words[at.T_END])
+        bindings: dict[str, Any] = {}
+        for variable, column in asked.columns.items():
+            term = int(words[at.T_COLUMNS + column])
+            if term > 0:
+                bindings[variable.name] = _python().term_of(self.terms.text(term))
+        return all(
+            _python().Evaluator(at_times(each, start, end)).truth(bindings, None) is True for each in asked.expressions
+        )
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""

@@ -13,7 +13,8 @@ from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
 from retewave.compiler.plan.shape import Listener, Streams
-from retewave.compiler.rewrite.normal import Branch, branches
+from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.rewrite.parts import parts_of
 from retewave.epsilon.encodings import decoded
 from retewave.epsilon.prefixes import absolute
@@ -151,15 +152,17 @@ class Registry:
 
     def _listener(self, query: Query, normal: tuple[Branch, ...]) -> Listener:
         parsed = query.parsed
+        named = (pattern.source for branch in normal for pattern in branch.all_patterns if pattern.source is not None)
+        sources = {source: self._number_of(source[1:-1].decode()) for source in named}
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
-            return Listener(query.number, normal, query.variables, width, None, query.compared)
+            return Listener(query.number, normal, query.variables, width, None, query.compared, sources)
         widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
-        return Listener(query.number, normal, query.variables, width, streams, query.compared)
+        return Listener(query.number, normal, query.variables, width, streams, query.compared, sources)
 
 
 MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
@@ -168,7 +171,7 @@ MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
 def _check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
     """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
     for branch in normal:
-        constants = sum(isinstance(term, bytes) for p in branch.patterns for term in (p.subject, p.object))
+        constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
         columns = len(branch.bound) + constants
         if columns > MOST_COLUMNS:
             raise QueryError(

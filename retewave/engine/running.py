@@ -116,6 +116,7 @@ def build(
     lowered = lower(plan, dispatch, programs, intervals)
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
+    runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
     return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 

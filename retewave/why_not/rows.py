@@ -22,6 +22,7 @@ from retewave.engine.running import Running, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.layout import ALPHA_COLUMNS
+from retewave.viz.explain.relations import named
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 __all__ = ["END", "START", "WINDOW_START", "Memories", "Related", "Rows"]
@@ -67,7 +68,7 @@ class Memories:
         And the temporal relations between them.
         """
         tree = reached(self.plan, end, member)
-        written: list[TriplePattern | Values] = [*member.steps.patterns, *member.steps.values]
+        written = member.steps.leaves
         open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants, 1)}
         found: dict[int, Rows] = {}
         for leaf, slot in self._leaves(tree):
@@ -89,8 +90,9 @@ class Memories:
         for join in tree.walk():
             if join.inputs:
                 places = [frozenset(leaf.leaf for leaf in each.leaves()) for each in join.inputs]
-                for each in self.lowered.network.nodes[self.lowered.nodes[join.number]].relations:
-                    yield Related(places[each.left], each.code, places[each.right])
+                relations = self.lowered.network.nodes[self.lowered.nodes[join.number]].relations
+                for left, code, right in named(relations):
+                    yield Related(places[left], code, places[right])
 
     def elsewhere(self, rows: Rows) -> np.ndarray:
         """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""

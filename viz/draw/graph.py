@@ -26,6 +26,7 @@ from retewave.viz.draw.labels import elided, node_label, short_term
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
+from retewave.viz.explain.relations import named
 from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
@@ -183,8 +184,8 @@ class _Drawn:
         key = " ".join(tree.names.get(column, "_") for column in range(node.keys))
         window = spell_window(node.window)
         relations = [
-            f"{self._memory_name(tree, node, each.left)} {NAMES[each.code]} {self._memory_name(tree, node, each.right)}"
-            for each in node.relations
+            f"{self._memory_name(tree, node, left)} {NAMES[code]} {self._memory_name(tree, node, right)}"
+            for left, code, right in named(node.relations)
         ]
         counted = asdict(self.counts.joins[record]) if self.counts else {}
         self.graph.add_node(

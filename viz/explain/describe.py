@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from retewave.compiler import algebra
+from retewave.compiler.algebra import TriplePattern
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
 from retewave.compiler.plan.producers import AlphaTest, End, Join, Table
 from retewave.compiler.plan.shape import Member
@@ -20,6 +21,7 @@ from retewave.rete.counters import holds_static
 from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
+from retewave.viz.explain.relations import named
 from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
@@ -218,7 +220,8 @@ class _Described:
 
     def _pattern(self, leaf: Reached, test: AlphaTest, member: Member, place: int) -> PatternPlan:
         parts = pattern_parts(test, leaf.names, self.prefixes)
-        written = member.steps.patterns[leaf.leaf].place
+        pattern = member.steps.leaves[leaf.leaf]
+        written = pattern.place if isinstance(pattern, TriplePattern) else None
         shared_with, shared = self._others(leaf.number, place)
         return PatternPlan(
             self.lowered.alphas[leaf.number],
@@ -250,7 +253,9 @@ class _Described:
         key = tuple(tree.names.get(column, "_") for column in range(node.keys))
         kind = "product" if not key else "star" if len(tree.inputs) > 2 else "join"
         inputs = tuple(self._tree(each, place, slot) for each, slot in zip(tree.inputs, node.slots, strict=True))
-        relations = tuple(f"input {r.left + 1} {NAMES[r.code]} input {r.right + 1}" for r in node.relations)
+        relations = tuple(
+            f"input {left + 1} {NAMES[code]} input {right + 1}" for left, code, right in named(node.relations)
+        )
         window = spell_window(node.window)
         return StepPlan(kind, record, "", *here, key, window, relations, inputs, *self._others(tree.number, place))
 

@@ -1,26 +1,38 @@
-"""The join of two or more producers under a key, with the filters that can be done before it.
+"""The join of two or more producers under a key, with the filters and bounds that can be checked in it.
 
 Data's way: chosen producers, key -> **join** -> plan; `retewave.rete.operators.join` runs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql, variables
-from retewave.compiler.plan.producers import Input, Join, Open, Plan, SlotFilter
+from retewave.compiler.plan.producers import END, START, Gap, Join, Open, Plan, SlotFilter
+from retewave.compiler.rewrite.branch import Bound, Moment
 
-__all__ = ["join"]
+__all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
 
 
-def join(
-    plan: Plan,
-    chosen: list[Open],
-    key: tuple[int, ...],
-    common: Sequence[Expression],
-    pushed: set[Expression],
-) -> Open:
-    """Add the join of some producers under a key, with the filters that can be done before it.
+@dataclass
+class Scope:
+    """What is still to be checked of one branch while its producers are joined."""
+
+    common: tuple[Expression, ...]  # filters, over the shape's variables, that may be done early
+    pushed: set[Expression]  # those of them that are done
+    bounds: list[Bound] = field(default_factory=list)  # those that no join has checked yet
+    wanted: frozenset[Moment] = frozenset()  # moments that a probe will ask for
+    asked: bool = False  # filters must be decided where they are done
+
+    @property
+    def moments(self) -> frozenset[Moment]:
+        """Return the moments that somebody will ask for."""
+        return self.wanted | {each for bound in self.bounds for each in (bound.earlier, bound.later)}
+
+
+def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> Open:
+    """Add the join of some producers under a key, with the filters and bounds that can be checked in it.
 
     Inputs, key and columns are ordered by the producers' numbers and columns, never by the names of variables, so that
     equal joins of different shapes come out equal.
@@ -31,26 +43,86 @@ def join(
     columns = {variable: i for i, variable in enumerate(key)}
     parameters: dict[int, int] = {}
     for place, each in enumerate(ordered):
-        filters = _filters(each, common, pushed)
-        inputs.append(Input(each.producer, tuple(each.columns[variable] for variable in key), filters))
+        inputs.append(each.read(tuple(each.columns[variable] for variable in key), filters_on(each, scope)))
         others = [(column, columns, name) for name, column in each.columns.items() if name not in key]
         others += [(column, parameters, number) for number, column in each.parameters.items()]
         for column, target, name in sorted(others, key=lambda other: other[0]):
             target[name] = len(origins)
             origins.append((place, column))
-    number = plan.number(Join(tuple(inputs), tuple(origins)))
+    gaps = _gaps(ordered, scope)
+    ends = _Extremes.of(ordered, gaps)
+    times = {
+        moment: _time((place, each.times[moment]), ends, origins)
+        for moment in sorted(scope.moments)
+        for place, each in enumerate(ordered)
+        if moment in each.times
+    }
+    number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last))
     leaves = tuple(leaf for each in ordered for leaf in each.leaves)
-    return Open(number, columns, parameters, all(each.static for each in chosen), leaves)
+    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times)
 
 
-def _filters(each: Open, common: Sequence[Expression], pushed: set[Expression]) -> tuple[SlotFilter, ...]:
+def _gaps(ordered: list[Open], scope: Scope) -> tuple[Gap, ...]:
+    """Take the bounds whose moments are those of two of these inputs."""
+    found: set[Gap] = set()
+    places = {moment: (place, column) for place, each in enumerate(ordered) for moment, column in each.times.items()}
+    for bound in list(scope.bounds):
+        if bound.earlier in places and bound.later in places:
+            scope.bounds.remove(bound)
+            found.add(Gap(places[bound.earlier], bound.gap, places[bound.later]))
+    return tuple(sorted(found))
+
+
+@dataclass(frozen=True)
+class _Extremes:
+    """Which of a join's inputs is known to be before all others, and which behind them."""
+
+    first: int | None
+    last: int | None
+
+    @classmethod
+    def of(cls, ordered: list[Open], gaps: tuple[Gap, ...]) -> _Extremes:
+        """Return what some gaps say; what may be static has no place in time."""
+        pairs = {(gap.earlier[0], gap.later[0]) for gap in gaps if _is_before(gap)}
+        timed = [place for place, each in enumerate(ordered) if each.streamed or not each.static]
+        others = range(len(ordered))
+        first = (one for one in timed if all(one == other or (one, other) in pairs for other in others))
+        last = (one for one in timed if all(one == other or (other, one) in pairs for other in others))
+        return cls(next(first, None), next(last, None))
+
+
+def _is_before(gap: Gap) -> bool:
+    return gap.gap > 0 and gap.earlier[1] == END and gap.later[1] == START
+
+
+def _time(source: tuple[int, int], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:
+    """Return where a join's tuples have a time of an input: it is their own start or end, or a column."""
+    if source in ((extremes.first, START), (extremes.last, END)):
+        return source[1]
+    if source not in origins:
+        origins.append(source)
+    return origins.index(source)
+
+
+def filters_on(each: Open, scope: Scope) -> tuple[SlotFilter, ...]:
     """Take the filters that look only at what this producer binds, and were not done before."""
     found: list[SlotFilter] = []
-    for expression in common:
-        names = {int(variable.name[1:]) for variable in variables(expression)}
-        if expression in pushed or not names <= each.columns.keys():
+    for expression in scope.common:
+        names = numbers_in(expression)
+        if expression in scope.pushed or not names <= each.columns.keys():
             continue
-        pushed.add(expression)
-        to_columns = {Variable(f"c{name}"): Variable(f"c{each.columns[name]}") for name in names}
-        found.append(SlotFilter(rename(expression, to_columns), frozenset(each.columns[name] for name in names)))
+        scope.pushed.add(expression)
+        found.append(slot_filter(expression, each.columns, scope.asked))
     return tuple(sorted(found, key=lambda each: to_sparql(each.expression)))
+
+
+def slot_filter(expression: Expression, columns: Mapping[int, int], asked: bool) -> SlotFilter:
+    """Return a filter over the shape's variables as one over a producer's columns."""
+    seen = {name: columns[name] for name in numbers_in(expression) if name in columns}
+    to_columns = {Variable(f"c{name}"): Variable(f"c{column}") for name, column in seen.items()}
+    return SlotFilter(rename(expression, to_columns), frozenset(seen.values()), asked)
+
+
+def numbers_in(expression: Expression) -> set[int]:
+    """Return the numbers of the shape's variables that an expression mentions; others are unbound."""
+    return {int(variable.name[1:]) for variable in variables(expression) if variable.name.startswith("c")}

@@ -1,0 +1,123 @@
+"""Plan one branch: its operands, joined in some order, then its probes.
+
+Data's way: shapes -> join order -> **branches as producers** -> plan.
+A branch here is in the words of its shape: its variables are `c0`, `c1`, … by their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from retewave.compiler.algebra import TriplePattern, Values
+from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbers_in, slot_filter
+from retewave.compiler.plan.operators.probe import probe
+from retewave.compiler.plan.order import Candidate, Star, next_star
+from retewave.compiler.plan.producers import END, START, Open, Plan
+from retewave.compiler.rewrite.branch import Bound, Branch, Moment
+from retewave.compiler.rewrite.joining import is_timed
+
+__all__ = ["Conjunction", "joined"]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """Plans the branches of one query."""
+
+    plan: Plan  # where their producers go
+    alpha: Callable[[TriplePattern], Open]  # the α test of a triple pattern
+    table: Callable[[Values], Open]  # the producer of inline data
+    width: int  # how far the query looks back
+    leaves: Iterator[int]  # numbers for patterns and tables, in the order of `Branch.leaves`
+
+    def planned(self, branch: Branch, common: tuple[Expression, ...], pushed: set[Expression], asked: bool) -> Open:
+        """Return the producer of a branch; `asked` says that its filters must be decided in it."""
+        opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
+        tables = [self._numbered(self.table(each)) for each in branch.values]
+        opened += [self.planned(part.branch, common, pushed, asked) for part in branch.parts]
+        for operand, each in enumerate(opened):
+            each.times = {Moment(operand, False): START, Moment(operand, True): END}
+        moments = (each for look in branch.probes for bound in look.bounds for each in (bound.earlier, bound.later))
+        wanted = frozenset(each for each in moments if each.operand >= 0)
+        bounds = _needed(branch.bounds, [each.static for each in opened])
+        scope = Scope(common, pushed, bounds, wanted, asked)
+        root = joined(self.plan, self._with_time(branch, opened, scope) + tables, scope)
+        root.within = _least(root.within, branch.width)
+        for look in branch.probes:
+            own = tuple(each.expression for each in look.there.steps if not is_timed(each))
+            there = self.planned(look.there, own, set(), True)
+            root = probe(self.plan, root, there, look, self.width, scope)
+        timed = (slot_filter(each.expression, root.columns, True) for each in branch.steps if is_timed(each))
+        rest = filters_on(root, scope) if asked else ()
+        root.filters = (*root.filters, *rest, *timed)
+        return root
+
+    def _numbered(self, opened: Open) -> Open:
+        opened.leaves = (next(self.leaves),)
+        return opened
+
+    def _with_time(self, branch: Branch, opened: list[Open], scope: Scope) -> list[Open]:
+        """Return the operands such that each side of a relation has one that static data alone does not give.
+
+        Where all of a side may be static, its operands are joined first.
+        """
+        for side in sorted(branch.streamed, key=len):
+            if not all(opened[operand].static and not opened[operand].streamed for operand in side):
+                continue
+            together = list({id(opened[operand]): opened[operand] for operand in sorted(side)}.values())
+            root = joined(self.plan, together, scope)
+            root.streamed = True
+            opened = [root if any(each is one for one in together) else each for each in opened]
+        return list({id(each): each for each in opened}.values())
+
+
+def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:
+    """Join all that waits, star by star."""
+    while len(waiting) > 1:
+        star = next_star([Candidate(frozenset(each.columns), each.static) for each in waiting])
+        star = _narrowed(star, waiting, scope)
+        chosen = [waiting[place] for place in star.inputs]
+        rest = [each for place, each in enumerate(waiting) if place not in star.inputs]
+        waiting = [join(plan, chosen, star.key, scope), *rest]
+    return waiting[0]
+
+
+def _narrowed(star: Star, waiting: list[Open], scope: Scope) -> Star:
+    """Return the first two inputs of a star that a filter compares, where time says which combinations there are.
+
+    A star tries each combination of its rows; what a filter refuses early is not tried with the others.
+    """
+    if len(star.inputs) < 3 or not scope.bounds:
+        return star
+    for place, one in enumerate(star.inputs):
+        for other in star.inputs[place + 1 :]:
+            both = waiting[one].columns.keys() | waiting[other].columns.keys()
+            apart = (waiting[one].columns.keys(), waiting[other].columns.keys())
+            for each in scope.common:
+                names = numbers_in(each)
+                if each not in scope.pushed and names <= both and not any(names <= one_ for one_ in apart):
+                    return Star(star.key, (one, other))
+    return star
+
+
+def _needed(bounds: tuple[Bound, ...], static: list[bool]) -> list[Bound]:
+    """Return some bounds without those that follow from two others, as in a chain of SEQ."""
+    before = {(each.earlier.operand, each.later.operand) for each in bounds if _is_before(each)}
+    between = [place for place, each in enumerate(static) if not each]
+    return [
+        each
+        for each in dict.fromkeys(bounds)
+        if not (
+            _is_before(each)
+            and any({(each.earlier.operand, middle), (middle, each.later.operand)} <= before for middle in between)
+        )
+    ]
+
+
+def _is_before(bound: Bound) -> bool:
+    return bound.gap == 1 and bound.earlier.at_end and not bound.later.at_end
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)

@@ -1,0 +1,80 @@
+"""The probe: tuples for which something is there that fits, or nothing is.
+
+Data's way: a planned branch, what is looked at -> **probe** -> plan; `retewave.rete.operators.probe` runs it.
+"""
+
+from __future__ import annotations
+
+from retewave.compiler.expressions.tree import Expression, Variable, rename
+from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
+from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
+from retewave.compiler.plan.producers import Probe as Producer
+from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
+from retewave.windows.intervals import UNBOUNDED
+
+__all__ = ["probe"]
+
+
+def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope: Scope) -> Open:
+    """Add a probe of a branch's tuples; `width` is how far it looks where it does not say itself."""
+    shared = sorted(decided.columns.keys() & there.columns.keys(), key=lambda each: decided.columns[each])
+    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope))
+    second = there.read(tuple(there.columns[each] for each in shared))
+    origins = sorted(set(decided.columns.values()))
+    columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
+    moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
+    times: dict[Moment, int] = {}
+    for moment in sorted(scope.moments & decided.times.keys()):
+        source = decided.times[moment]
+        if source == START or (source == END and not moved):
+            times[moment] = source
+            continue
+        if source not in origins:
+            origins.append(source)
+        times[moment] = origins.index(source)
+    number = plan.number(
+        Producer(
+            (first, second),
+            tuple(origins),
+            tuple(sorted(_gap(bound, decided) for bound in look.bounds)),
+            tuple(_condition(each.expression, decided, there) for each in look.conditions),
+            look.decided,
+            look.wanted,
+            look.streamed,
+            look.joint,
+            look.deadline,
+            _reach(look, width),
+            look.keep,
+        )
+    )
+    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times)
+
+
+def _reach(look: Probe, width: int) -> int:
+    if look.keep is not None:
+        return UNBOUNDED
+    return width if look.reach is None else min(width, look.reach)
+
+
+def _gap(bound: Bound, decided: Open) -> Gap:
+    return Gap(_time(bound.earlier, decided), bound.gap, _time(bound.later, decided))
+
+
+def _time(moment: Moment, decided: Open) -> tuple[int, int]:
+    """Return where a moment is: of which input, and in which of its columns."""
+    if moment.operand == THERE:
+        return 1, END if moment.at_end else START
+    if moment.operand == WHOLE:
+        return 0, END if moment.at_end else START
+    return 0, decided.times[moment]
+
+
+def _condition(expression: Expression, decided: Open, there: Open) -> Expression:
+    """Return a condition over the columns of both inputs; what both bind is the first one's."""
+    names: dict[Variable, Variable] = {}
+    for number in numbers_in(expression):
+        if number in decided.columns:
+            names[Variable(f"c{number}")] = Variable(f"c{decided.columns[number]}")
+        elif number in there.columns:
+            names[Variable(f"c{number}")] = Variable(f"d{there.columns[number]}")
+    return rename(expression, names)

@@ -1,0 +1,64 @@
+"""Branches in words that no query chose: variables by their numbers, so that equal branches are equal.
+
+Data's way: branches -> **canonical branches** -> shapes -> plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from retewave.compiler.algebra import Term, TriplePattern, Values
+from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
+from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step
+from retewave.compiler.rewrite.joining import is_timed
+
+__all__ = ["canonical"]
+
+_UNBOUND = Variable("unbound")  # stands for each variable that an expression may not see
+
+
+def canonical(branch: Branch, numbers: Mapping[Variable, int]) -> Branch:
+    """Return a branch whose variables are named `c0`, `c1`, … by their numbers.
+
+    Of its own steps those stay that look at its times: the others are the query's, and are taken at its end.
+    """
+    names = {variable: Variable(f"c{number}") for variable, number in numbers.items()}
+    return _renamed(replace(branch, steps=tuple(filter(is_timed, branch.steps))), names)
+
+
+def _renamed(branch: Branch, names: Mapping[Variable, Variable]) -> Branch:
+    return replace(
+        branch,
+        patterns=tuple(_pattern(pattern, names) for pattern in branch.patterns),
+        values=tuple(Values(tuple(names[each] for each in table.variables), table.rows) for table in branch.values),
+        steps=tuple(_step(step, names) for step in branch.steps),
+        parts=tuple(Part(_renamed(part.branch, names)) for part in branch.parts),
+        probes=tuple(_probe(probe, names) for probe in branch.probes),
+    )
+
+
+def _probe(probe: Probe, names: Mapping[Variable, Variable]) -> Probe:
+    conditions = tuple(FilterStep(*_seen(step.expression, step.scope, names)) for step in probe.conditions)
+    return replace(probe, there=_renamed(probe.there, names), conditions=conditions)
+
+
+def _pattern(pattern: TriplePattern, names: Mapping[Variable, Variable]) -> TriplePattern:
+    def named(term: Term) -> Term:
+        return names[term] if isinstance(term, Variable) else term
+
+    subject, predicate, object_ = map(named, pattern.terms)
+    return replace(pattern, subject=subject, predicate=predicate, object=object_)
+
+
+def _step(step: Step, names: Mapping[Variable, Variable]) -> Step:
+    expression, scope = _seen(step.expression, step.scope, names)
+    return replace(step, expression=expression, scope=scope)
+
+
+def _seen(
+    expression: Expression, scope: frozenset[Variable], names: Mapping[Variable, Variable]
+) -> tuple[Expression, frozenset[Variable]]:
+    """Return an expression and its scope with other names; what it may not see is nobody's."""
+    seen = {each: names[each] if each in scope else _UNBOUND for each in variables(expression)}
+    return rename(expression, seen), frozenset(names[each] for each in scope)

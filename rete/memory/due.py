@@ -1,0 +1,229 @@
+"""Tuples that wait for their decision, and the agenda that tells which is next.
+
+A probe's tuples mostly come in the order of their times: they stand in a list.  One that is due before the last of the
+list goes into a pairing heap.  Both are linked through the tuples themselves.  The agenda is a binary heap with an
+entry for each probe that has waiting tuples: the earliest of their times, the probe's level, the probe.
+
+Invariant: A_DUE is the time of the agenda's first entry, or later than every time.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    A_AGENDA,
+    A_AGENDA_COUNT,
+    A_DUE,
+    A_FREE_GROUPS,
+    A_LIVE,
+    A_TOP,
+    A_USED_WORDS,
+    B_CHILD,
+    B_COLUMNS,
+    B_DUE,
+    B_END,
+    B_NEXT,
+    B_START,
+    B_WINDOW_START,
+    PROBE_COLUMNS,
+    PROBE_LEVEL,
+    PROBE_STATE,
+    T_COLUMNS,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+    W_COUNT,
+    W_FIRST,
+    W_HEAP,
+    W_LAST,
+)
+from retewave.windows.intervals import AFTER_ALL
+
+__all__ = ["next_due", "take_due", "wait"]
+
+_ENTRY = 3  # words of an entry of the agenda: time, level, probe
+
+
+@inlined
+def _is_before(arena, one, other):  # type: ignore[no-untyped-def]
+    """Say whether an entry of the agenda comes before another."""
+    if arena[one] != arena[other]:
+        return arena[one] < arena[other]
+    return arena[one + 1] < arena[other + 1]
+
+
+@inlined
+def _swap(arena, one, other):  # type: ignore[no-untyped-def]
+    for word in range(_ENTRY):
+        arena[one + word], arena[other + word] = arena[other + word], arena[one + word]
+
+
+@kernel
+def _rise(arena, entry):  # type: ignore[no-untyped-def]
+    """Move an entry of the agenda up to its place."""
+    first = arena[A_AGENDA]
+    while entry > 0:
+        above = (entry - 1) // 2
+        if not _is_before(arena, first + entry * _ENTRY, first + above * _ENTRY):
+            break
+        _swap(arena, first + entry * _ENTRY, first + above * _ENTRY)
+        entry = above
+
+
+@kernel
+def _sink(arena, entry):  # type: ignore[no-untyped-def]
+    """Move an entry of the agenda down to its place."""
+    first, count = arena[A_AGENDA], arena[A_AGENDA_COUNT]
+    while True:
+        least = entry
+        for below in (2 * entry + 1, 2 * entry + 2):
+            if below < count and _is_before(arena, first + below * _ENTRY, first + least * _ENTRY):
+                least = below
+        if least == entry:
+            return
+        _swap(arena, first + entry * _ENTRY, first + least * _ENTRY)
+        entry = least
+
+
+@kernel
+def _enter(arena, net, probe, due, there):  # type: ignore[no-untyped-def]
+    """Note on the agenda that a probe, which may be there already, has a tuple that is due at a time."""
+    first, count = arena[A_AGENDA], arena[A_AGENDA_COUNT]
+    entry = 0 if there else count
+    while entry < count and arena[first + entry * _ENTRY + 2] != probe:
+        entry += 1
+    if entry == count:
+        arena[A_AGENDA_COUNT] = count + 1
+        arena[first + entry * _ENTRY + 1], arena[first + entry * _ENTRY + 2] = net[probe + PROBE_LEVEL], probe
+    elif arena[first + entry * _ENTRY] <= due:
+        return
+    arena[first + entry * _ENTRY] = due
+    _rise(arena, entry)
+    arena[A_DUE] = arena[first]
+
+
+@kernel
+def next_due(arena, net):  # type: ignore[no-untyped-def]
+    """Return the probe that is first on the agenda."""
+    return arena[arena[A_AGENDA] + 2]
+
+
+@inlined
+def _melded(arena, one, other):  # type: ignore[no-untyped-def]
+    """Return the root of two pairing heaps made one."""
+    if one == 0 or other == 0:
+        return one + other
+    if arena[other + B_DUE] < arena[one + B_DUE]:
+        one, other = other, one
+    arena[other + B_NEXT] = arena[one + B_CHILD]
+    arena[one + B_CHILD] = other
+    return one
+
+
+@kernel
+def _without_root(arena, root):  # type: ignore[no-untyped-def]
+    """Return the root of a pairing heap without its root: its children, melded in pairs, then one by one."""
+    pairs, child = 0, arena[root + B_CHILD]
+    while child != 0:
+        other = arena[child + B_NEXT]
+        following = arena[other + B_NEXT] if other != 0 else 0
+        arena[child + B_NEXT] = 0
+        if other != 0:
+            arena[other + B_NEXT] = 0
+        pair = _melded(arena, child, other)
+        arena[pair + B_NEXT] = pairs
+        pairs, child = pair, following
+    root = 0
+    while pairs != 0:
+        following = arena[pairs + B_NEXT]
+        arena[pairs + B_NEXT] = 0
+        root = _melded(arena, root, pairs)
+        pairs = following
+    return root
+
+
+@inlined
+def _block(arena, words):  # type: ignore[no-untyped-def]
+    """Take a block of so many words off its free list, or cut one from the top."""
+    block = arena[A_FREE_GROUPS + words]
+    if block != 0:
+        arena[A_FREE_GROUPS + words] = arena[block]
+    else:
+        block = arena[A_TOP]
+        arena[A_TOP] = block + words
+    arena[A_USED_WORDS] += words
+    return block
+
+
+@kernel
+def wait(arena, net, probe, due, item):  # type: ignore[no-untyped-def]
+    """Let the tuple `item` of a probe wait until a time; return where it stands."""
+    columns, state = net[probe + PROBE_COLUMNS], net[probe + PROBE_STATE]
+    block = _block(arena, B_COLUMNS + columns)
+    arena[block + B_NEXT], arena[block + B_CHILD], arena[block + B_DUE] = 0, 0, due
+    arena[block + B_END], arena[block + B_START] = item[T_END], item[T_START]
+    arena[block + B_WINDOW_START] = item[T_WINDOW_START]
+    for i in range(columns):
+        arena[block + B_COLUMNS + i] = item[T_COLUMNS + i]
+    arena[A_LIVE] += 1
+    arena[state + W_COUNT] += 1
+    last = arena[state + W_LAST]
+    if last == 0:
+        arena[state + W_FIRST], arena[state + W_LAST] = block, block
+        _enter(arena, net, probe, due, arena[state + W_HEAP] != 0)
+    elif arena[last + B_DUE] <= due:
+        arena[last + B_NEXT] = block
+        arena[state + W_LAST] = block
+    else:
+        arena[state + W_HEAP] = _melded(arena, arena[state + W_HEAP], block)
+        _enter(arena, net, probe, due, True)
+    return block
+
+
+@kernel
+def take_due(arena, net, probe, item):  # type: ignore[no-untyped-def]
+    """Take the probe's tuple that is due first, fill `item` with it, and bring the agenda up to date; return its time.
+
+    The probe is the first on the agenda.
+    """
+    columns, state = net[probe + PROBE_COLUMNS], net[probe + PROBE_STATE]
+    block, root = arena[state + W_FIRST], arena[state + W_HEAP]
+    if block == 0 or (root != 0 and arena[root + B_DUE] < arena[block + B_DUE]):
+        block = root
+        arena[state + W_HEAP] = _without_root(arena, root)
+    else:
+        arena[state + W_FIRST] = arena[block + B_NEXT]
+        if arena[block + B_NEXT] == 0:
+            arena[state + W_LAST] = 0
+    due = arena[block + B_DUE]
+    item[T_END], item[T_START] = arena[block + B_END], arena[block + B_START]
+    item[T_WINDOW_START] = arena[block + B_WINDOW_START]
+    for i in range(columns):
+        item[T_COLUMNS + i] = arena[block + B_COLUMNS + i]
+    words = B_COLUMNS + columns
+    arena[block] = arena[A_FREE_GROUPS + words]
+    arena[A_FREE_GROUPS + words] = block
+    arena[A_USED_WORDS] -= words
+    arena[A_LIVE] -= 1
+    arena[state + W_COUNT] -= 1
+    _reschedule(arena, arena[state + W_FIRST], arena[state + W_HEAP])
+    return due
+
+
+@inlined
+def _reschedule(arena, block, root):  # type: ignore[no-untyped-def]
+    """Set the first entry of the agenda to its probe's next tuple, or take it off."""
+    first = arena[A_AGENDA]
+    due = AFTER_ALL if block == 0 else arena[block + B_DUE]
+    if root != 0 and arena[root + B_DUE] < due:
+        due = arena[root + B_DUE]
+    if due == arena[first]:
+        return
+    if due == AFTER_ALL:
+        count = arena[A_AGENDA_COUNT] - 1
+        arena[A_AGENDA_COUNT] = count
+        _swap(arena, first, first + count * _ENTRY)
+    else:
+        arena[first] = due
+    _sink(arena, 0)
+    arena[A_DUE] = arena[first] if arena[A_AGENDA_COUNT] > 0 else AFTER_ALL

@@ -1,0 +1,138 @@
+"""Probes: look, for one tuple, at the rows of a memory under its key; the tuple goes on if one fits, or if none does.
+
+A row fits if it is in reach, if the relations between the tuple's times and the row's hold, and if the condition is
+true.  When a tuple is decided is the kernel's: at its arrival, at the close of its instant, or at its deadline.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.slots import seek_group
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    N_END,
+    N_START,
+    NODE_LISTS,
+    PROBE_CODE,
+    PROBE_CODE_END,
+    PROBE_COLUMNS,
+    PROBE_GAP_COUNT,
+    PROBE_GAPS,
+    PROBE_JOINT,
+    PROBE_KEYS,
+    PROBE_NODE,
+    PROBE_REACH,
+    PROBE_SEEN,
+    PROBE_SEEN_COUNT,
+    PROBE_STATE,
+    PROBE_STREAMED,
+    R_LINK,
+    R_WINDOW_START,
+    RELATION_GAP,
+    RELATION_LEFT,
+    RELATION_LEFT_WORD,
+    RELATION_RIGHT,
+    RELATION_RIGHT_WORD,
+    RELATION_WIDTH,
+    T_COLUMNS,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+    W_SINCE,
+)
+from retewave.windows.intervals import BEFORE_ALL, STATIC_START, UNBOUNDED
+
+__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple"]
+
+NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is for Python to tell
+
+
+@inlined
+def _related(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
+    """Say whether the times of a tuple and of a row are related as the probe wants them."""
+    at = net[probe + PROBE_GAPS]
+    for gap in range(at, at + net[probe + PROBE_GAP_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
+        left, right = net[gap + RELATION_LEFT_WORD], net[gap + RELATION_RIGHT_WORD]
+        earlier = item[left] if net[gap + RELATION_LEFT] == 0 else arena[row + left]
+        later = item[right] if net[gap + RELATION_RIGHT] == 0 else arena[row + right]
+        if earlier + net[gap + RELATION_GAP] > later:
+            return False
+    return True
+
+
+@kernel
+def _condition(arena, net, probe, item, row, view, pair):  # type: ignore[no-untyped-def]
+    """Return the verdict of the probe's condition on a tuple and a row, which come to stand in `pair`."""
+    columns, seen = net[probe + PROBE_COLUMNS], net[probe + PROBE_SEEN]
+    start, end = arena[row + net[N_START]], arena[row + net[N_END]]
+    if net[probe + PROBE_JOINT] != 0:
+        start, end = min(start, item[T_START]), max(end, item[T_END])
+    pair[T_END], pair[T_START], pair[T_WINDOW_START] = end, start, start
+    for i in range(columns):
+        pair[T_COLUMNS + i] = item[T_COLUMNS + i]
+    for i in range(net[probe + PROBE_SEEN_COUNT]):
+        pair[T_COLUMNS + columns + i] = arena[row + net[seen + i]]
+    return decide(view.filters, net[probe + PROBE_CODE], net[probe + PROBE_CODE_END], pair, T_COLUMNS, view.values)
+
+
+@inlined
+def _may_fit(arena, net, probe, item, row, time):  # type: ignore[no-untyped-def]
+    """Say whether a row is in reach of a decision at a time, and in the relations that the probe wants."""
+    if arena[row + R_WINDOW_START] == STATIC_START:
+        return net[probe + PROBE_STREAMED] == 0
+    reach = net[probe + PROBE_REACH]
+    if reach != UNBOUNDED and arena[row + R_WINDOW_START] + reach < time:
+        return False
+    return _related(arena, net, probe, item, row)
+
+
+@kernel
+def look(arena, net, probe, item, time, view, pair, row, verdict):  # type: ignore[no-untyped-def]
+    """Look for a row that fits a tuple whose decision is at a time; return what is found, and the row.
+
+    `row` is 0, or where a look goes on with the verdict of a condition that was asked for.
+    """
+    if row == 0:
+        group = seek_group(arena, net, net[probe + PROBE_NODE], net[probe + PROBE_KEYS], item)
+        if group == 0:
+            return NOTHING, 0
+        row = arena[group + net[net[probe + PROBE_NODE] + NODE_LISTS]] >> 32
+    conditional = net[probe + PROBE_CODE] != net[probe + PROBE_CODE_END]
+    while row != 0:
+        if verdict != UNDECIDED:
+            if verdict == TRUE:
+                return FITS, row
+            verdict = UNDECIDED
+        elif _may_fit(arena, net, probe, item, row, time):
+            if not conditional:
+                return FITS, row
+            said = _condition(arena, net, probe, item, row, view, pair)
+            if said == TRUE:
+                return FITS, row
+            if said == UNDECIDED:
+                return ASK, row
+        row = arena[row + R_LINK] >> 32
+    return NOTHING, 0
+
+
+@kernel
+def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
+    """Say whether all rows that may fit a tuple have been seen since the probe began to look."""
+    since = arena[net[probe + PROBE_STATE] + W_SINCE]
+    if since == BEFORE_ALL:
+        return True
+    reach, at = net[probe + PROBE_REACH], net[probe + PROBE_GAPS]
+    earliest = BEFORE_ALL if reach == UNBOUNDED else time - reach
+    for gap in range(at, at + net[probe + PROBE_GAP_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
+        if net[gap + RELATION_RIGHT] == 1 and net[gap + RELATION_RIGHT_WORD] == net[N_START]:
+            earliest = max(earliest, item[net[gap + RELATION_LEFT_WORD]] + net[gap + RELATION_GAP])
+    return earliest >= since
+
+
+@inlined
+def put_tuple(net, probe, columns, source, into):  # type: ignore[no-untyped-def]
+    """Make of a tuple that has come the tuple of a probe, with the columns that it keeps."""
+    into[T_END], into[T_START], into[T_WINDOW_START] = source[T_END], source[T_START], source[T_WINDOW_START]
+    for i in range(net[probe + PROBE_COLUMNS]):
+        into[T_COLUMNS + i] = source[T_COLUMNS + net[columns + i]]
