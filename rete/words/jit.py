@@ -65,12 +65,12 @@ def _compiled(function: F, inline: bool) -> F:
 @contextmanager
 def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
     """Call back once, when a kernel begins to be compiled, here or elsewhere: not when it is found on the disk."""
-    told = False
+    announced = False
 
     def once() -> None:
-        nonlocal told
-        if not told:
-            told = True
+        nonlocal announced
+        if not announced:
+            announced = True
             tell()
 
     class Compiling(Listener):

@@ -14,7 +14,7 @@ from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, 
 from retewave.rete.network.records import Relation as NodeRelation
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.kinds import IRI, Values
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.relations import NAMES
@@ -33,11 +33,11 @@ def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bo
     keys = (AS_SUBJECT, AS_EVENT) if by_event else (AS_SUBJECT,)
     network = Network(known=frozenset(PREDICATES), intervals=True)
     for place, predicate in enumerate(PREDICATES):
-        network.keys[0, predicate, 0] = [Route(place, at.FROM_SUBJECT, predicate, at.FROM_OBJECT)]
-        network.alphas.append(Alpha(edges=[Edge(at.TO_SLOT, place, keys, (AS_OBJECT,))]))
+        network.keys[0, predicate, 0] = [Route(place, layout.FROM_SUBJECT, predicate, layout.FROM_OBJECT)]
+        network.alphas.append(Alpha(edges=[Edge(layout.TO_SLOT, place, keys, (AS_OBJECT,))]))
         network.slots.append(Slot(0, place, 1))
     out = [(-1, 0), (0, 0), (1, 0), (2, 0)]
-    network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(at.TO_TERMINAL, 0)], relations))
+    network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(layout.TO_TERMINAL, 0)], relations))
     network.terminals.append(Terminal(instances=[Instance(0, 0, window, (0, 1, 2, 3))]))
     return network
 
@@ -67,7 +67,9 @@ def found_by_kernel(network: Network, rows: np.ndarray) -> Counter:
     for arrival in range(len(rows)):
         for out in runtime.pour(rows[arrival : arrival + 1], VALUES):
             for row in out.tolist():
-                found[row[at.O_START], row[at.O_END], tuple(row[at.O_COLUMNS : at.O_COLUMNS + 4]), arrival] += 1
+                found[
+                    row[layout.O_START], row[layout.O_END], tuple(row[layout.O_COLUMNS : layout.O_COLUMNS + 4]), arrival
+                ] += 1
     return found
 
 

@@ -54,7 +54,7 @@ def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engi
     engine = rw.Engine(stats=True, max_future=None)
     with relating(*related):
         query = engine.register(text, name="related")
-        engine.live.current()
+        engine.matcher.current()
     for arrival, item in enumerate(stream):
         s, p, o = (part.decode() for part in item.triple)
         for match in engine.push((s, p, o), time=(item.start / 1e6, item.end / 1e6)):
@@ -79,7 +79,7 @@ def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     stream: list[Item], related: list[Named], window: int
 ) -> None:
     engine, _, _ = poured(PAIR % window, related, stream)
-    (join,) = count(engine.live.current()).joins
+    (join,) = count(engine.matcher.current()).joins
     free, bound = branch_of([], [P, Q]), branch_of(related, [P, Q])
     young = len(naive_matches(Query((free,), window * MS), stream))
     related_and_young = len(naive_matches(Query((bound,), window * MS), stream))
@@ -140,7 +140,7 @@ def test_the_explanation_and_the_drawing_show_relations_and_what_they_refused() 
     text = engine.explain()
     assert "input 1 before input 2, input 1 meets input 2" in text
     assert "2 refused by relation" in text
-    drawn = draw(engine.live.current())
+    drawn = draw(engine.matcher.current())
     assert "αM0 before αM1" in drawn
     assert "αM0 meets αM1" in drawn
     assert "refused 2 by relation" in drawn
