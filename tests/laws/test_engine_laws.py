@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases.engine import MANY, Case, case_of, engine_for, pushed_one_by_one, shown, written
+from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Item
@@ -25,7 +26,7 @@ from retewave.engine.registry import CartesianWarning
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
 
-LAW = settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def rows_of(engine: rw.Engine, stream: list[Item]) -> np.ndarray:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases.engine import MANY, Case, case_of, engine_for, pushed_one_by_one, written
+from cases.engine import Case, case_of, engine_for, pushed_one_by_one, written
+from cases.many import many
 from cases.shards import Cluster, instants, job_for, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ from retewave.rete.counters import slot_counters
 from retewave.rete.runtime import Runtime
 from retewave.rete.words import layout
 
-FEW = settings(LAW, max_examples=50 * MANY)
+FEW = settings(LAW, max_examples=many(50))
 
 P, Q, R = (f"<http://e/{name}>" for name in "pqr")
 

@@ -10,7 +10,8 @@ import random
 from collections import Counter
 
 import pytest
-from cases.engine import MANY, MS, STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, text_of, written
+from cases.engine import MS, STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, text_of, written
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query
@@ -18,7 +19,7 @@ from naive import Branch, Item, Pattern, Query
 import retewave as rw
 from retewave.rete.words import layout
 
-LAW = settings(max_examples=10 * MANY, deadline=None)
+LAW = settings(max_examples=many(10), deadline=None)
 SUBJECTS = [b"<http://e/s%d>" % n for n in range(3)]
 P, Q, R = (b"<http://e/%s>" % name for name in (b"p", b"q", b"r"))
 STAR = Branch((Pattern(("?x", P, "?y")), Pattern(("?x", Q, "?z")), Pattern(("?x", R, "?w"))))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import numpy as np
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, Relation, naive_matches
@@ -19,7 +19,6 @@ from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, S
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.relations import NAMES
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 PREDICATES = (1, 2, 3)
 NUMBERS = np.zeros(128, np.int64)
 VALUES = Values(
@@ -90,7 +89,7 @@ def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...]
     return found
 
 
-@settings(max_examples=500 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     streams(),
     st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0), (1, 2), (0, 2)]), st.integers(1, len(NAMES) - 1)), max_size=2),

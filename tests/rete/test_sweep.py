@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws.test_engine_laws import anywhere
@@ -18,8 +18,7 @@ from retewave.engine import matcher
 from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
-LAW = settings(max_examples=CASES * 150, deadline=None)
+LAW = settings(max_examples=many(150), deadline=None)
 LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes> ?what . ?who <http://e/has> ?what }"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
+from cases.many import many
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, naive_matches
@@ -13,7 +13,7 @@ import retewave as rw
 from retewave.viz.explain.counts import Counts, count, counts
 from retewave.viz.explain.describe import StepPlan, describe
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 200
+CASES = many(200)
 MS = 1000
 PREFIX = "PREFIX e: <http://e/> "
 

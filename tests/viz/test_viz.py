@@ -14,6 +14,7 @@ from pathlib import Path
 
 import networkx
 import pytest
+from cases.many import many
 from helpers.explained import agrees_with_golden, bsbm_engine, social_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph
 from retewave.viz.draw.render import render, svg_element
 
 HERE = Path(__file__).parents[1]
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 100
+CASES = many(100)
 needs_renderer = pytest.mark.skipif(
     not (shutil.which("dot") and find_spec("graphviz")) and not find_spec("pygraphviz"),
     reason="neither Graphviz with the package graphviz nor pygraphviz is installed",

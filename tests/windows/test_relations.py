@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cases.engine import MANY, MS
+from cases.engine import MS
+from cases.many import many
 from cases.related import Named, relating
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -63,7 +64,7 @@ def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engi
     return engine, query, found
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q, R]), st.sampled_from([0, 2, 4, 100]))
 def test_an_engine_whose_plan_carries_relations_finds_what_the_naive_matcher_finds(
     stream: list[Item], related: list[Named], window: int
@@ -73,7 +74,7 @@ def test_an_engine_whose_plan_carries_relations_finds_what_the_naive_matcher_fin
     assert found == Counter((match.start, match.end, match.bindings, match.arrival) for match in naive)
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q]), st.sampled_from([0, 2, 4, 100]))
 def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     stream: list[Item], related: list[Named], window: int
@@ -86,7 +87,7 @@ def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     assert (join.hits, join.refused_by_relation) == (related_and_young, young - related_and_young)
 
 
-@settings(max_examples=100 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q, R]))
 def test_why_not_finds_as_deep_a_partial_match_as_nested_loops_under_the_relations(
     stream: list[Item], related: list[Named]
