@@ -33,7 +33,7 @@ def _rows(task: Task) -> Result:
     started = time.perf_counter()
     matches = drain(engine, str(task.offers), task.question.rate)
     seconds = time.perf_counter() - started
-    arena = engine.live.current().runtime.arena
+    arena = engine.matcher.current().runtime.arena
     held = totals(arena)
     rows = held.live + held.static
     return Result(
@@ -135,7 +135,7 @@ def _counters(task: Task) -> Result:
 
 def _empty(engine: Any, counting: bool) -> Any:
     """Return an empty network like the engine's."""
-    runtime = engine.live.current().runtime
+    runtime = engine.matcher.current().runtime
     return type(runtime)(runtime.network, replace(runtime.options, stats=counting), runtime.depth, runtime.memo)
 
 

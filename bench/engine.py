@@ -187,7 +187,7 @@ class Encoded:
 
     def pour(self, runtime: Any = None) -> int:
         """Pour the rows into the network, or another that is told; return how many output rows come out."""
-        runtime, values = runtime or self.engine.live.current().runtime, self.engine.terms.values
+        runtime, values = runtime or self.engine.matcher.current().runtime, self.engine.terms.values
         return sum(len(found) for rows in self.chunks for found in runtime.pour(rows, values))
 
 
@@ -197,7 +197,7 @@ def encode(task: Task) -> Encoded:
     engine = engine_of(task)
     engine.flush()
     reader = rw.read(str(task.offers), rate=task.question.rate)
-    return Encoded(engine, [chunk.rows for chunk in reader.chunks(engine.terms, engine.live.acceptance)])
+    return Encoded(engine, [chunk.rows for chunk in reader.chunks(engine.terms, engine.matcher.acceptance)])
 
 
 def _network(task: Task) -> Result:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retewave.rete.network.records import Network
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = [
     "SlotCounters",
@@ -58,65 +58,67 @@ class SlotCounters:
 def totals(arena: np.ndarray) -> Totals:
     """Return what a network holds and has done."""
     return Totals(
-        now=int(arena[at.A_NOW]),
-        live=int(arena[at.A_LIVE]),
-        static=int(arena[at.A_STATIC]),
-        collected=int(arena[at.A_COLLECTED]),
-        shed=int(arena[at.A_SHED]),
+        now=int(arena[layout.A_NOW]),
+        live=int(arena[layout.A_LIVE]),
+        static=int(arena[layout.A_STATIC]),
+        collected=int(arena[layout.A_COLLECTED]),
+        shed=int(arena[layout.A_SHED]),
         used_bytes=used(arena).nbytes,
-        held_bytes=int(arena[at.A_USED_WORDS]) * arena.itemsize,
+        held_bytes=int(arena[layout.A_USED_WORDS]) * arena.itemsize,
     )
 
 
 def used(arena: np.ndarray) -> np.ndarray:
     """Return the part of the arena that has ever been used: the whole state."""
-    return arena[: arena[at.A_TOP]]
+    return arena[: arena[layout.A_TOP]]
 
 
 def is_counting(arena: np.ndarray) -> bool:
     """Tell whether the network counts what passes its slots and edges."""
-    return bool(arena[at.A_COUNTING])
+    return bool(arena[layout.A_COUNTING])
 
 
 def slot_counters(arena: np.ndarray, slot: int) -> SlotCounters:
     """Return what a memory holds and has seen."""
-    begin = int(arena[at.A_SLOT_STATES]) + slot * at.S_WIDTH
-    state = arena[begin : begin + at.S_WIDTH].tolist()
+    begin = int(arena[layout.A_SLOT_STATES]) + slot * layout.S_WIDTH
+    state = arena[begin : begin + layout.S_WIDTH].tolist()
     return SlotCounters(
-        rows=state[at.S_ROWS],
-        came=state[at.S_IN],
-        probes=state[at.S_PROBES],
-        hits=state[at.S_HITS],
-        refused_by_window=state[at.S_NO_WINDOW],
-        refused_by_relation=state[at.S_NO_RELATION],
-        collected=state[at.S_COLLECTED],
+        rows=state[layout.S_ROWS],
+        came=state[layout.S_IN],
+        probes=state[layout.S_PROBES],
+        hits=state[layout.S_HITS],
+        refused_by_window=state[layout.S_NO_WINDOW],
+        refused_by_relation=state[layout.S_NO_RELATION],
+        collected=state[layout.S_COLLECTED],
     )
 
 
 def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
     """Return, by memory, how many tuples the filter before it kept out."""
-    first = int(arena[at.A_EDGE_COUNTERS])
+    first = int(arena[layout.A_EDGE_COUNTERS])
     edges = enumerate(network.edges())
-    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind == at.TO_SLOT}
+    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind == layout.TO_SLOT}
 
 
 def holds_static(arena: np.ndarray, slot: int) -> bool:
     """Tell whether a memory holds rows that were there before the stream."""
-    return bool(arena[arena[at.A_SLOT_STATES] + slot * at.S_WIDTH + at.S_STATIC_PAGE] != 0)
+    return bool(arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_STATIC_PAGE] != 0)
 
 
 def counted(arena: np.ndarray, network: Network, slots: Sequence[int]) -> np.ndarray:
     """Return what has been counted of some memories: a row each, the tuples refused before it first."""
     refused = refused_on_edges(arena, network)
-    states = arena[arena[at.A_SLOT_STATES] :]
-    rows = [[refused[slot], *states[slot * at.S_WIDTH + at.S_IN : (slot + 1) * at.S_WIDTH]] for slot in slots]
+    states = arena[arena[layout.A_SLOT_STATES] :]
+    rows = [
+        [refused[slot], *states[slot * layout.S_WIDTH + layout.S_IN : (slot + 1) * layout.S_WIDTH]] for slot in slots
+    ]
     return np.array(rows, dtype=np.int64)
 
 
 def put_counted(arena: np.ndarray, network: Network, slots: Sequence[int], rows: np.ndarray) -> None:
     """Let memories go on counting from such rows."""
-    states, edges = arena[arena[at.A_SLOT_STATES] :], arena[arena[at.A_EDGE_COUNTERS] :]
-    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind == at.TO_SLOT}
+    states, edges = arena[arena[layout.A_SLOT_STATES] :], arena[arena[layout.A_EDGE_COUNTERS] :]
+    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind == layout.TO_SLOT}
     for slot, row in zip(slots, rows, strict=True):
         edges[before[slot]] = row[0]
-        states[slot * at.S_WIDTH + at.S_IN : (slot + 1) * at.S_WIDTH] = row[1:]
+        states[slot * layout.S_WIDTH + layout.S_IN : (slot + 1) * layout.S_WIDTH] = row[1:]

@@ -39,7 +39,7 @@ from retewave.rete.memory.collect import collect_now
 from retewave.rete.network.records import Network, new_arena
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_all_waiting, mark_terms, new_cursor
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.rete.words.bytes import address_of
 from retewave.rete.words.pages import Pool, extended, grown
 from retewave.rete.words.rows import ROW_WIDTH
@@ -81,7 +81,8 @@ class Runtime:
     state: State = field(init=False)  # net, arena and what the kernel works with
     _cells: np.ndarray = field(init=False)  # where the arrays are, for the kernel
     _address: int = field(init=False)  # of the cells
-    _told: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)  # what the cells were told
+    # what the cells have the addresses of
+    _connected: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)
     _progress: memoryview = field(init=False)  # state.progress, of which single words are read and written faster
     nothing: np.ndarray = field(init=False)  # no output rows
     _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
@@ -95,12 +96,12 @@ class Runtime:
     def __post_init__(self) -> None:
         net = self.network.assemble(self.options.seed)
         arena = new_arena(self.network, net)
-        arena[at.A_LIMIT], arena[at.A_SHEDDING] = self.options.max_live_rows, self.options.shed
-        arena[at.A_COUNTING] = self.options.stats
+        arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
+        arena[layout.A_COUNTING] = self.options.stats
         self.state = new_state(net, arena, self.depth)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
-        self.nothing = np.empty((0, int(net[at.N_OUT_WIDTH])), dtype=np.int64)
+        self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
@@ -112,7 +113,7 @@ class Runtime:
     @property
     def has_ends(self) -> bool:
         """Whether its rows have ends of their own: some may be no instants."""
-        return bool(self.state.net[at.N_TIMES] > 1)
+        return bool(self.state.net[layout.N_TIMES] > 1)
 
     def pour(self, rows: np.ndarray, values: Values) -> Iterator[np.ndarray]:
         """Pour input rows in time order; yield what matches, batch by batch, as arrays of output rows.
@@ -138,12 +139,13 @@ class Runtime:
     def pour_static_tuple(self, alpha: int, columns: tuple[int, ...], values: Values) -> Iterator[np.ndarray]:
         """Send one row of inline data along the edges of its record."""
         net, stack = self.state.net, self.state.stack
-        record = net[at.N_ALPHAS] + alpha * at.ALPHA_WIDTH
-        stack[: at.T_COLUMNS] = [
-            net[record + at.ALPHA_EDGES], net[record + at.ALPHA_EDGE_COUNT], STATIC_END, STATIC_START, STATIC_START,
+        record = net[layout.N_ALPHAS] + alpha * layout.ALPHA_WIDTH
+        stack[: layout.T_COLUMNS] = [
+            net[record + layout.ALPHA_EDGES], net[record + layout.ALPHA_EDGE_COUNT],
+            STATIC_END, STATIC_START, STATIC_START,
         ]  # fmt: skip
-        stack[at.T_COLUMNS : at.T_COLUMNS + len(columns)] = columns
-        self.state.progress[P_TOP] = net[at.N_STRIDE]
+        stack[layout.T_COLUMNS : layout.T_COLUMNS + len(columns)] = columns
+        self.state.progress[P_TOP] = net[layout.N_STRIDE]
         yield from self._run(np.empty((0, FACT_WIDTH), dtype=np.int64), 1, values)
 
     def static_facts(self, rows: np.ndarray, values: Values) -> np.ndarray:
@@ -154,22 +156,27 @@ class Runtime:
         return facts
 
     def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
-        row, said = 0, at.OUTPUT_FULL
-        while said != at.DONE:
+        row, said = 0, layout.OUTPUT_FULL
+        while said != layout.DONE:
             said, row, out = self._go_on(rows, facts, row, values)
             if len(out):
                 yield out
-            if said == at.AT_LIMIT:
+            if said == layout.AT_LIMIT:
                 raise LiveRowsAtBound(row)
-            if said == at.INTERVAL:
+            if said == layout.INTERVAL:
                 raise ValueError("an item is an interval, and the network is made for instants alone")
-            if said == at.NEEDS_ARENA:
+            if said == layout.NEEDS_ARENA:
                 raise self.full()
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> tuple[int, int, np.ndarray]:
         """Run the kernel from a row on until it pauses: what it says, the first row not poured, the output rows."""
-        told = self._told
-        if told is None or told[0] is not self.state or told[1] is not values or told[2] is not self.memo:
+        connected = self._connected
+        if (
+            connected is None
+            or connected[0] is not self.state
+            or connected[1] is not values
+            or connected[2] is not self.memo
+        ):
             self._connect(values)
         word = self._progress
         word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_MOST] = (
@@ -181,10 +188,10 @@ class Runtime:
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
-        while (said := run(self._address, rows)) >= at.NEEDS_ARENA:
-            if said == at.NEEDS_VERDICT:
+        while (said := run(self._address, rows)) >= layout.NEEDS_ARENA:
+            if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
-                said = at.DONE
+                said = layout.DONE
             elif not self._make_room(said):
                 break
             self._connect(values)
@@ -195,9 +202,9 @@ class Runtime:
 
     def _asked(self) -> bool:
         """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
-        net, word, stride = self.state.net, self._progress, int(self.state.net[at.N_STRIDE])
+        net, word, stride = self.state.net, self._progress, int(self.state.net[layout.N_STRIDE])
         asked, of_edge = word[P_ASKED], word[P_ASKED_ROW] == 0
-        section, width = (at.N_EDGES, at.EDGE_WIDTH) if of_edge else (at.N_PROBES, at.PROBE_WIDTH)
+        section, width = (layout.N_EDGES, layout.EDGE_WIDTH) if of_edge else (layout.N_PROBES, layout.PROBE_WIDTH)
         begin = word[P_TOP] + (-stride if of_edge else stride)
         return self.ask(of_edge, (asked - int(net[section])) // width, self.state.stack[begin : begin + stride])
 
@@ -213,7 +220,7 @@ class Runtime:
         finally:
             word[P_UNTIL], word[P_STILL] = BEFORE_ALL, 0
         if not still:
-            self.arena[at.A_NOW] = max(int(self.arena[at.A_NOW]), min(until, LATEST + 1) - 1)
+            self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
@@ -228,7 +235,7 @@ class Runtime:
 
     def _connect(self, values: Values) -> None:
         connect(self._cells, self.state, values, self.memo)
-        self._told = self.state, values, self.memo
+        self._connected = self.state, values, self.memo
 
     def _make_room(self, said: int) -> bool:
         """Make the array that is too small larger, if it may grow.
@@ -236,12 +243,12 @@ class Runtime:
         The arena grows in leaps, since what is not used of it takes no memory, and where it is, if it can.
         """
         state = self.state
-        if said == at.NEEDS_STACK:
+        if said == layout.NEEDS_STACK:
             self.state = state._replace(stack=grown(state.stack, 2 * len(state.stack)))
-        elif said == at.NEEDS_OUT:
+        elif said == layout.NEEDS_OUT:
             self.state = state._replace(out=grown(state.out, 2 * len(state.out)))
-        elif len(state.arena) < state.arena[at.A_MOST_WORDS]:
-            words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[at.A_MOST_WORDS]))
+        elif len(state.arena) < state.arena[layout.A_MOST_WORDS]:
+            words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[layout.A_MOST_WORDS]))
             self.state = state._replace(arena=extended(state.arena, words))
         else:
             return False
@@ -250,20 +257,20 @@ class Runtime:
     def full(self) -> LimitError:
         """Return the error that the arena cannot grow."""
         return LimitError(
-            f"the memories fill {int(self.arena[at.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
+            f"the memories fill {int(self.arena[layout.A_MOST_WORDS]) >> 27} GiB, the most that one network can hold",
             hint="narrow the windows, bound them with max_live_rows, or split the queries over several engines",
         )
 
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""
         roomy = grown(arena, max(len(self.state.arena), 2 * len(arena)))
-        for word in (at.A_LIMIT, at.A_SHEDDING, at.A_COUNTING):
+        for word in (layout.A_LIMIT, layout.A_SHEDDING, layout.A_COUNTING):
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
 
     def bound(self, most: int) -> None:
         """Bound the live rows from now on; 0 for no bound."""
-        self.arena[at.A_LIMIT] = most
+        self.arena[layout.A_LIMIT] = most
 
     def collect(self) -> None:
         """Drop every row that is due."""

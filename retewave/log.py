@@ -20,15 +20,15 @@ class Tally:
     """Logs a count that grows: its first value, and then each time that it has another digit.
 
     >>> tally = Tally("%s items are late")
-    >>> [count for count in (0, 3, 4, 9, 12, 99) if tally.told(count)]
+    >>> [count for count in (0, 3, 4, 9, 12, 99) if tally.log(count)]
     [3, 12]
     """
 
     def __init__(self, words: str) -> None:
         self._words = words  # with a place for the count
-        self._next = 1  # the count that is told next
+        self._next = 1  # the count that is logged next
 
-    def told(self, count: int) -> bool:
+    def log(self, count: int) -> bool:
         """Log a count if it is due, and say whether it was."""
         if count < self._next:
             return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
-    from retewave.viz.explain.running import Compiled
+    from retewave.viz.explain.compiled import Compiled
 
 __all__ = ["Query"]
 

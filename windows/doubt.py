@@ -1,11 +1,11 @@
-"""Doubt what is dated far ahead of all before it: there was a gap, or its clock was wrong, and what comes next tells.
+"""Doubt arrivals dated far ahead of all before them: the next one tells whether there was a gap or a wrong clock.
 
-Data's way: the ends of arrivals -> **what becomes of each** -> order (`windows/order.py`), merge of readers.
+Data's way: the ends of arrivals -> **a verdict for each** -> order (`windows/order.py`), merge of readers.
 One item dated far in the future would expire all state and make the rest late, so it waits for the next arrival of
-another END.  If that is nearer to it than to what was accepted before, there was a gap; else its clock was wrong.
+another END.  If that is nearer to it than to the newest accepted one, there was a gap; else its clock was wrong.
 
-Invariant: where one block of arrivals ends and the next starts makes no difference, if what is doubted is judged again
-at the head of the next.
+Invariant: where one block of arrivals ends and the next starts makes no difference, if doubted arrivals are judged
+again at the head of the next.
 Left out: two wrong items one behind the other, which confirm each other.
 """
 
@@ -25,19 +25,19 @@ Verdicts = NDArray[np.int8]
 
 FAR = 2**62  # further than any two times are apart
 BEGINNING = -FAR  # earlier than every time
-ACCEPTED, LATE, FUTURE, DOUBTED = range(4)  # what an arrival may be
+ACCEPTED, LATE, FUTURE, DOUBTED = range(4)  # verdicts on an arrival
 
 
 class Doubt:
-    """What is far ahead, and what is to be thought of it."""
+    """The rule for arrivals that are far ahead of all before them."""
 
     def __init__(self, bound: int, now: Callable[[], int] | None = None) -> None:
-        self.bound = bound  # microseconds: what is ahead by no more is not doubted; FAR: nothing is
+        self.bound = bound  # microseconds; an arrival ahead by no more is not doubted; FAR: none is doubted
         self.now = now  # the clock, for the first arrival; None: that is believed, whatever its time
         self.of_first = False  # whether the first arrival has to wait for the next, whatever its time
 
     def doubts_first(self, end: int) -> bool:
-        """Say whether an arrival has to wait for the next, if it is the first of all."""
+        """Return whether an arrival has to wait for the next, if it is the first of all."""
         if self.bound == FAR:
             return False
         return self.of_first or (self.now is not None and end > self.now() + self.bound)
@@ -45,10 +45,10 @@ class Doubt:
     def verdicts(
         self, ends: Ends, newest: int | None, *, lateness: int, floor: int = BEGINNING, last: bool = False
     ) -> Verdicts | None:
-        """Return what becomes of each arrival; None if all are accepted.
+        """Return the verdict on each arrival; None if all are accepted.
 
-        `newest` is the greatest END accepted before; what is more than `lateness` behind the newest, or before the
-        `floor`, is late.  Behind the `last` arrivals nothing comes that could refute what is doubted.
+        `newest` is the greatest END accepted before; an arrival more than `lateness` behind the newest, or before
+        the `floor`, is late.  Behind the `last` arrivals none comes that could refute a doubt.
 
         >>> Doubt(bound=10).verdicts(np.array([0, 99, 1, 50, 51]), None, lateness=0).tolist()
         [0, 2, 0, 0, 0]
@@ -66,7 +66,7 @@ class Doubt:
         return np.where(behind, LATE, ACCEPTED).astype(np.int8) if behind.any() else None
 
     def _one_by_one(self, ends: Ends, newest: int | None, lateness: int, floor: int, last: bool) -> Verdicts:
-        """Return the same where something is doubted, which is seldom."""
+        """Return the verdicts where some arrival is doubted, which is seldom."""
         verdicts = np.zeros(len(ends), np.int8)
         doubted, time = 0, 0  # how many arrivals before the one at hand, and their END
         for place, end in enumerate(ends.tolist()):
@@ -87,5 +87,5 @@ class Doubt:
         return verdicts
 
     def _confirms(self, end: int, time: int, newest: int | None) -> bool:
-        """Say whether an arrival confirms what is doubted; for the first of all, it must not be far behind."""
+        """Return whether an arrival confirms the doubted one; it must not be far behind if that is the first of all."""
         return end >= time - self.bound if newest is None else end - newest > time - end

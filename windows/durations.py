@@ -4,7 +4,7 @@ Where: at the edge, when a query or a command line is read; the engine sees micr
 Invariant: a duration is a whole number of microseconds from 0 to LONGEST, and `parse(spell(x)) == x`.
 Not here: points in time (`times.py`); months and years, which have no fixed length.
 
-Errors are ValueErrors, for this is the lowest layer; who knows the place in a query's text wraps them.
+Errors are ValueErrors, for this is the lowest layer; callers that know the place in a query's text wrap them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _of_seconds(seconds: int | float | np.integer | np.floating) -> int:
     if isinstance(seconds, float | np.floating) and not math.isfinite(seconds):
         raise ValueError(f"{seconds!r} is not a duration in seconds")
     if not -LONGEST // SECOND <= seconds <= LONGEST // SECOND:
-        return LONGEST + 1 if seconds > 0 else -1  # out of range, and told so
+        return LONGEST + 1 if seconds > 0 else -1  # out of range: `parse` refuses it
     if isinstance(seconds, int | np.integer):
         return int(seconds) * SECOND
     return round(float(seconds) * SECOND)

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 LATEST = 2**60  # the last time that an item may have: some 36,000 years after 1970
-EARLIEST = -LATEST  # the first one
+EARLIEST = -LATEST  # the first time that an item may have
 STATIC_START = 2**62  # plus infinity: the start of a static token, the neutral element of min
 STATIC_END = -(2**62)  # minus infinity: the end of a static token, the neutral element of max
 AFTER_ALL = 2**62  # a bound that every time is below
@@ -40,7 +40,7 @@ UNBOUNDED = 2**62  # the width of a window that keeps everything
 
 
 def start_of(left: int, right: int) -> int:
-    """Return the start of a join: the earlier one.
+    """Return the start of a join: the earlier of two starts.
 
     >>> start_of(10, 60), start_of(10, STATIC_START)
     (10, 10)
@@ -49,7 +49,7 @@ def start_of(left: int, right: int) -> int:
 
 
 def end_of(left: int, right: int) -> int:
-    """Return the end of a join: the later one.
+    """Return the end of a join: the later of two ends.
 
     >>> end_of(20, 60), end_of(20, STATIC_END)
     (60, 20)
@@ -58,7 +58,7 @@ def end_of(left: int, right: int) -> int:
 
 
 def is_static(start: int, end: int) -> bool:
-    """Say whether a token is static: joined of static triples only.
+    """Return whether a token is static: joined of static triples only.
 
     >>> is_static(STATIC_START, STATIC_END), is_static(10, 10)
     (True, False)
@@ -67,7 +67,7 @@ def is_static(start: int, end: int) -> bool:
 
 
 def within(start: int, end: int, width: int) -> bool:
-    """Say whether a window keeps a token: `end - start <= width`, closed; a static token always stays.
+    """Return whether a window keeps a token: `end - start <= width`, closed; a static token always stays.
 
     >>> within(10, 60, 50), within(10, 61, 50), within(STATIC_START, STATIC_END, 0)
     (True, False, True)

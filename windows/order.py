@@ -1,22 +1,22 @@
-"""Put what arrives late back in time order, in front of the engine.
+"""Put rows that arrive late back in time order, in front of the engine.
 
 Data's way: bytes -> reader -> rows -> **order** -> dispatch -> memories and joins -> match rows -> sink.
 A row's place is its end, the column END of the layout in `retewave.rete.words.rows`.
 
 Invariants:
-* What comes out never decreases in END; rows of equal END keep the order of their arrival.
+* The rows that come out never decrease in END; rows of equal END keep the order of their arrival.
 * Every row that goes in comes out, or is handed over as late, or as of the future: exactly one of the three.
 * Where one block ends and the next starts makes no difference to any of that.
 
 An arrival is judged by the greatest END accepted before it, `newest`:
 * its END > newest + the bound (open: the bound itself is accepted): doubted (`windows/doubt.py`).  The bound is
-  max_future, or lateness if that is longer.  What is doubted waits for the next arrival of another END.  If that is
-  nearer to it than to newest, it is accepted before that arrival is judged, else quarantined.  A flush accepts it;
+  max_future, or lateness if that is longer.  A doubted arrival waits for the next one of another END.  If that END is
+  nearer to the doubted one than to newest, the doubted one is accepted first, else quarantined.  A flush accepts it;
 * its END < the watermark (closed: the watermark itself is accepted): late.  The watermark is
-  newest - lateness, or what a flush has raised it to;
+  newest - lateness, or the time that a flush has raised it to;
 * else accepted, and given out once END <= watermark.
-The first arrival is doubted if its END > the clock + the bound, or if the order is told to doubt it anyhow; it is
-quarantined if the next one is earlier by more than the bound.
+The first arrival is doubted if its END > the clock + the bound, or if the order has to doubt it anyhow; it is
+quarantined if the next arrival is earlier by more than the bound.
 
 Not here: what a late row means (the handlers decide), and the clock on the wall: time is an argument.
 """
@@ -69,7 +69,7 @@ class Order:
         self.future = 0  # rows quarantined so far
         self.newest: int | None = None  # the greatest END accepted; None before any arrival
         self._doubted = NOTHING  # rows of one END that wait for the next arrival
-        self._floor = BEGINNING  # what a flush has raised the watermark to
+        self._floor = BEGINNING  # the time that a flush has raised the watermark to
         self._waiting = Waiting()  # accepted rows that are not given out yet
 
     @property
@@ -86,7 +86,7 @@ class Order:
 
     @property
     def doubted(self) -> int:
-        """How many rows wait for the next arrival, which decides what they are."""
+        """How many rows are doubted: the next arrival decides what becomes of them."""
         return len(self._doubted)
 
     def held(self) -> Rows:
@@ -96,7 +96,7 @@ class Order:
     def push(self, rows: Rows) -> Rows:
         """Take a block of arrivals; return the rows that are ready, in time order.
 
-        What comes back may be the block itself or a part of it: one in order, with nothing to wait for, is
+        The rows returned may be the block itself or a part of it: a block in order, with nothing to wait for, is
         not copied.
         """
         if len(rows) == 0:
@@ -118,7 +118,7 @@ class Order:
         return self._released(accepted)
 
     def flush(self) -> Rows:
-        """Return all that waits, in time order; whatever is earlier is late from now on."""
+        """Return all waiting rows, in time order; rows that are earlier are late from now on."""
         ready = self._taken(self._doubted, last=True) if len(self._doubted) else NOTHING.rows
         if self.newest is not None:
             self._floor = max(self._floor, self.newest)
@@ -140,7 +140,7 @@ class Order:
         return {"waiting": waiting.rows, "doubted": self._doubted.rows, "clock": np.array(clock, np.int64)}
 
     def put(self, state: Mapping[str, Rows]) -> None:
-        """Go on where `state()` was taken; a greater lateness does not bring back what was too late."""
+        """Go on where `state()` was taken; a greater lateness does not bring back rows that were late."""
         begun, newest, self._floor, self.late, self.future, doubts_first = (int(number) for number in state["clock"])
         self.newest, self.doubt.of_first = newest if begun else None, bool(doubts_first)
         self._waiting = Waiting()
@@ -148,7 +148,7 @@ class Order:
         self._doubted = Run.of(np.array(state["doubted"], np.int64))
 
     def _passes(self, ends: Rows) -> bool:
-        """Say whether a block is in order and in bounds as it is."""
+        """Return whether a block is in order and in bounds as it is."""
         first, bound = int(ends[0]), self.doubt.bound
         if len(self._doubted) or (self.newest is None and self.doubt.doubts_first(first)):
             return False
@@ -162,7 +162,7 @@ class Order:
     def _accepted(self, block: Run, last: bool) -> Run:
         """Return the arrivals that are neither late nor of the future; hand over and count the others.
 
-        What is doubted waits, unless nothing comes behind these.
+        Doubted arrivals wait, unless this block is the last.
         """
         verdicts = self.doubt.verdicts(block.ends, self.newest, lateness=self.lateness, floor=self._floor, last=last)
         if verdicts is None:

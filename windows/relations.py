@@ -8,8 +8,8 @@ Invariant: of two proper intervals (start < end) exactly one of the thirteen rel
 least one does, and sometimes more: an instant at an interval's start both MEETS and STARTS it.
 
 SEQ of EP-SPARQL (left.end < right.start) is Allen's BEFORE, and EQUALS is Allen's own: one code each.
-A static token has no place in time (+inf, -inf): what `holds` says of it means nothing, and a language
-does not relate it.
+A static token has no place in time (+inf, -inf): the answer of `holds` means nothing there, and a
+language does not relate static tokens.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ NAMES: Final = (
 
 
 def holds(code: int, l_start: int, l_end: int, r_start: int, r_end: int) -> bool:
-    """Say whether the left interval is in this relation to the right one.
+    """Return whether the left interval is in this relation to the right one.
 
     An odd code above EQUALS is the inverse of the even code below it: swap the sides, then decide seven.
 

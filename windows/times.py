@@ -1,8 +1,8 @@
-"""Turn points in time into int64 microseconds since 1970-01-01T00:00:00Z, and back into what went in.
+"""Turn points in time into int64 microseconds since 1970-01-01T00:00:00Z, and back into the kind of value that came.
 
 Where: at the edge, before rows are made and after matches are found; the engine sees microseconds only.
-A time may be a number (of seconds), a datetime, a numpy datetime64 or the text of an xsd:dateTime.  One that
-names no zone is UTC.  What is finer than a microsecond is cut off towards the past.
+A time may be a number (of seconds), a datetime, a numpy datetime64 or the text of an xsd:dateTime.  A time
+without a zone is UTC.  Parts of a microsecond are cut off towards the past.
 
 Invariant: what a Clock of a value's kind decodes is the value that it encoded (to the microsecond); every
 time lies in [EARLIEST, LATEST] of `intervals.py`.
@@ -47,12 +47,12 @@ class Clock:
     """
 
     kind: Kind
-    zone: tzinfo | None = None  # of datetimes; None: they name none, and are UTC
+    zone: tzinfo | None = None  # of datetimes; None: they have no zone, and are UTC
     unit: str = "us"  # of datetime64s
 
     @classmethod
     def of(cls, value: Instant) -> Clock:
-        """Return the clock that decodes to what this value is.
+        """Return the clock that decodes times to values of this kind.
 
         >>> Clock.of(np.datetime64("2012-07-16T10:00")).unit
         'm'

@@ -3,7 +3,7 @@
 Data's way: rows as they arrive -> **wait** -> rows in time order.
 A row's place is its end, the column END of the layout in `retewave.rete.words.rows`.
 
-Invariant: what is handed out never decreases in END; rows of equal END keep the order of their arrival.
+Invariant: the rows handed out never decrease in END; rows of equal END keep the order of their arrival.
 Left out: which rows come too late (`late` says where the bound belongs to; the callers know the bound).
 """
 
@@ -24,7 +24,7 @@ Places = NDArray[np.intp]  # places of rows in a block
 
 END = 4  # the column by which rows are ordered, as in retewave.rete.words.rows (a test compares the two)
 NEVER = 2**62  # later than every time
-LARGE = 1 << 14  # rows; so many are not moved again to be merged with others
+LARGE = 1 << 14  # rows; a run of this size is not moved again to be merged
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Waiting:
         return min((int(run.ends[0]) for run in self._runs), default=None)
 
     def has_until(self, time: int) -> bool:
-        """Tell whether there may be rows up to a time; this costs nothing, however much waits."""
+        """Return whether there may be rows up to a time; this costs nothing, however much waits."""
         return self._oldest <= time
 
     def add(self, run: Run) -> None:
@@ -97,7 +97,7 @@ class Waiting:
     def until(self, time: int) -> Iterator[Run]:
         """Hand out the rows up to a time, the time itself included, in runs, one behind the other.
 
-        What is not handed out yet waits: whoever goes through all that waits meanwhile finds it here.
+        Rows not yet handed out still wait here, where a caller that looks at all waiting rows meanwhile finds them.
         """
         if not self.has_until(time):
             return
@@ -117,9 +117,9 @@ class Waiting:
 
 
 def late(ends: Ends, bound: Ends | int, *, closed: bool) -> NDArray[np.bool_]:
-    """Tell which arrivals come too late: before a bound; where it is closed, at the bound, too.
+    """Return which arrivals are late: those before a bound; where the bound is closed, those at it, too.
 
-    An engine accepts what ends at its watermark; a shard has poured what ends at it, so there it is late.
+    An engine accepts rows that end at its watermark; a shard has poured those already, so there such a row is late.
 
     >>> late(np.array([1, 2, 3]), 2, closed=False).tolist(), late(np.array([1, 2, 3]), 2, closed=True).tolist()
     ([True, False, False], [True, True, False])

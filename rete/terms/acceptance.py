@@ -1,7 +1,7 @@
 """What a reader may drop: the answer to "can any α-memory take this triple?", as arrays.
 
 Data's way: the dispatch makes it, the reader asks it for every line before it interns anything.
-Invariant: a triple that it refuses could not have reached any memory; one that it accepts may match nothing.
+Invariant: a refused triple could not have reached any memory; an accepted triple may match nothing.
 Left out: how it is computed (the dispatch), and subjects, which are rarely constants in a pattern.
 """
 
@@ -18,11 +18,11 @@ ACCEPT = 1  # every triple with the predicate
 ACCEPT_OBJECT = 2  # the predicate's triples whose object is set in `objects`
 
 _FEWEST = 1 << 12  # bits of a sieve
-_BITS = 16  # at least so many for each object, so that it keeps back most of the others
+_BITS = 16  # bits for each object, at least: with so many, most of the other objects are kept back
 
 
 class Acceptance(NamedTuple):
-    """What can matter. An id beyond an array is refused, unless everything is accepted."""
+    """The triples that can matter. An id beyond an array is refused, unless everything is accepted."""
 
     everything: int  # 1: accept every triple, look at nothing else
     predicates: np.ndarray  # uint8 by TermId: REFUSE, ACCEPT or ACCEPT_OBJECT
@@ -55,7 +55,7 @@ def either(one: Acceptance, other: Acceptance) -> Acceptance:
 
 
 def sieve_of(acceptance: Acceptance, hashes: np.ndarray) -> np.ndarray:
-    """Return bits, set where the hash of an accepted object leads: what falls through needs no look at the dictionary.
+    """Return bits, set where the hash of an accepted object leads: other objects need no look-up in the dictionary.
 
     `hashes` is by TermId. A bit's place is the lower bits of a hash; the number of bits is a power of two.
 

@@ -113,7 +113,7 @@ def _clock(at: Address, end: Address) -> tuple[int, int, bool]:
 
 @kernel
 def _zone(at: Address, end: Address) -> tuple[bool, bool, int]:
-    """Read what is left as an optional zone: return (well formed, present, microseconds east of UTC)."""
+    """Read the rest of the text as an optional zone: return (well formed, present, microseconds east of UTC)."""
     if at == end:
         return True, False, 0
     if _peek(at, end) == 90:

@@ -49,9 +49,9 @@ _FIRST_IDS = 1 << 12
 _FIRST_BYTES = 1 << 18
 _GROWN_IDS = 1 << 20  # the first growth jumps to this size; pages that are not used cost nothing
 _GROWN_BYTES = 1 << 26
-_SWEEP_FROM = 1 << 16  # fewer terms than these are not worth a sweep
+_SWEEP_FROM = 1 << 16  # with fewer terms a sweep is not worth its time
 _FOR_EVER, _WHILE_USED = 1, 2  # why a term is pinned
-_WORTHWHILE = 16  # a sweep reclaims one term of so many, or was not
+_WORTHWHILE = 16  # a sweep that reclaims less than one term in this many was not worth its time
 _LAST_ID = (1 << 32) - 1
 _BY_ID = Table._fields[3:]
 _STATE = ("arena", "holes", *_BY_ID, "cells", "sweeps")
@@ -72,14 +72,14 @@ class Terms:
 
     def __init__(self, seed: int | None = None) -> None:
         chosen = secrets.randbits(63) if seed is None else seed & ((1 << 63) - 1)
-        self.lock = threading.Lock()  # held by whoever interns: this class and the scanner
+        self.lock = threading.Lock()  # held by the thread that interns: this class or the scanner
         self.generation = 0  # the number of sweeps
         self._swept_to = 0  # how many terms the last sweep left
         self.worthwhile = True  # the last sweep has found something worth its while
         self._pinned = 0  # how many terms are pinned: no sweep would reclaim them
         self._users: dict[int, int] = {}  # how often a term is kept and not let go
         self._marks = np.zeros(0, np.uint8)  # of the sweep that is under way
-        self._begun_with = self._left = 0  # how many terms there were before it, and how many of these are left
+        self._begun_with = self._left = 0  # terms before the last sweep, and those of them that it left
         self._holders: list[Callable[[], np.ndarray]] = []
         self._cells = np.zeros(CELLS, np.int64)  # counters and addresses, for the kernels
         self._cells[SEED], self._cells[NEXT] = chosen, 1
@@ -135,7 +135,7 @@ class Terms:
             return int(find_bytes(self.address, address_of(_bytes_of(text)), len(text)))
 
     def known(self, ids: np.ndarray) -> np.ndarray:
-        """Tell of each of some numbers whether it is the id of a term; a sweep that is under way spares those."""
+        """Return for each number whether it is the id of a term; a sweep that is under way spares these terms."""
         spans = self._table.spans
         inside = (ids > 0) & (ids < len(spans))
         if self._cells[MARKED]:
@@ -152,7 +152,7 @@ class Terms:
         return self.by_id.texts(ids)
 
     def pin(self, ids: Iterable[int] | np.ndarray) -> None:
-        """Keep these ids for ever, whatever a sweep marks."""
+        """Keep these ids for ever: no sweep reclaims them."""
         chosen = ids if isinstance(ids, np.ndarray) else np.array(list(ids), np.int64)
         with self.lock:
             pinned = self._table.pinned
@@ -190,7 +190,7 @@ class Terms:
                     self._pinned -= self._table.pinned[term] == 0
 
     def grow_ahead(self) -> None:
-        """Make room for as much again as there is, so that what comes next does not wait for the arrays to grow."""
+        """Double the room, so that the next terms do not wait for the arrays to grow."""
         with self.lock:
             size, live = int(self._cells[USED]) // 2, int(self._cells[LIVE])  # it takes bytes for twice as many
             self.reserve(size, live, ahead=True)
@@ -204,9 +204,9 @@ class Terms:
         self._holders.remove(held)
 
     def due(self, times: int = 2) -> bool:
-        """Tell whether a sweep is due: the terms that are not pinned have grown so many times since the last one.
+        """Return whether a sweep is due: since the last one the terms that are not pinned have grown so many `times`.
 
-        They are to be as many as the pinned ones, too: for these a sweep finds nothing, but takes a byte each.
+        They must also outnumber the pinned terms: a sweep takes a byte for each of those, and reclaims none.
         """
         return self.passing >= max(_SWEEP_FROM, times * (self._swept_to - self._pinned), self._pinned)
 
@@ -216,13 +216,13 @@ class Terms:
         return len(self) - self._pinned
 
     def first_passing(self) -> int:
-        """Return the first id that is not pinned; what is loaded before the stream has those before it."""
+        """Return the first id that is not pinned; terms that are loaded before the stream have the ids before it."""
         passing = self._table.pinned[: int(self._cells[NEXT])] == 0
         passing[:1] = False  # no term has the id 0
         return int(passing.argmax()) if passing.any() else len(passing)
 
     def in_use(self, growth: float) -> float:
-        """Return how many terms are in use, if those that the last sweep left and that are not pinned grew so much."""
+        """Return the terms in use, if those that the last sweep left and that are not pinned grew by a factor."""
         return self._pinned + growth * max(0, self._swept_to - self._pinned)
 
     def sweep(self, marks: np.ndarray) -> int:
@@ -240,7 +240,7 @@ class Terms:
     def begin_sweep(self) -> np.ndarray:
         """Begin a sweep that takes its time: return a mark for each id, to be set before `reclaim` comes to it.
 
-        The marks of what is held are set already; those of what is interned or found from now on set themselves.
+        Held terms are marked already; terms that are interned or found from now on are marked at that moment.
         """
         with self.lock:
             marks = np.zeros(int(self._cells[NEXT]), np.uint8)
@@ -252,7 +252,7 @@ class Terms:
         return marks
 
     def reclaim(self, first: int, count: int) -> np.ndarray:
-        """Reclaim those of so many ids from the first on that are neither marked nor pinned; return them."""
+        """Of the `count` ids from the first on, reclaim those that are neither marked nor pinned; return them."""
         with self.lock:
             free = int(self._cells[FREE])
             reclaim(self.address, max(first, 1), min(first + count, len(self._marks)))
@@ -280,7 +280,7 @@ class Terms:
         self.by_id = Texts(table.arena, table.spans, table.kind, table.number, table.exact)  # as it is now, too
 
     def reserve(self, size: int, terms: int, *, ahead: bool = False) -> None:
-        """Make room for so many bytes and terms, with time for it if ahead of a stream. The caller holds the lock."""
+        """Make room for these bytes and terms; ahead of a stream there is time for it. The caller holds the lock."""
         if has_room(self.address, size, terms):
             return
         ids, live = int(self._cells[NEXT]), int(self._cells[LIVE])
@@ -294,19 +294,19 @@ class Terms:
             made["slots"] = zeros((_power_of_two(2 * (live + terms), 4 * len(self._table.slots)),))
             if ahead:
                 in_huge_pages(made["slots"])
-            made["slots"].fill(0)  # a page that is read first is mapped twice, and the second time all cores are told
+            made["slots"].fill(0)  # a page that is first read is mapped twice; the second mapping interrupts all cores
         self._connect(self._table._replace(**made))
         if "slots" in made:
             fill_slots(self.address)
-        most = 2 * size + UNIT * terms  # what so many bytes can take
+        most = 2 * size + UNIT * terms  # the most room that these bytes can take
         if int(self._cells[USED]) + most > len(self._table.arena) - BLOCK:
             self._move_texts(most)
 
     def _move_texts(self, room: int) -> None:
-        """Take a new arena for the texts, without the holes, with so much room and as much again as the texts take."""
+        """Copy the texts to a new arena without holes, which has twice their size, and this room beside."""
         size = 2 * int(living_bytes(self.address)) + room + BLOCK
         arena = zeros((_power_of_two(size, _GROWN_BYTES),), np.uint8)
-        old = self._table.spans  # whoever reads a text meanwhile has the old arena and the old spans
+        old = self._table.spans  # a thread that reads a text meanwhile has the old arena and the old spans
         spans = grown(old[: int(self._cells[NEXT])], len(old))
         used = int(move_texts(self.address, address_of(arena), address_of(spans)))
         self._connect(self._table._replace(arena=arena, spans=spans, holes=np.zeros(HOLES, np.int64)))
@@ -339,7 +339,7 @@ class Terms:
             getattr(terms._table, name)[: len(state[name])] = state[name]
         terms._cells[: USED + 1] = state["cells"]
         fill_slots(terms.address)
-        terms._table.pinned[:] &= _FOR_EVER  # who used the others asks for them again
+        terms._table.pinned[:] &= _FOR_EVER  # the users of the other terms ask for them again
         terms._pinned = int(np.count_nonzero(terms._table.pinned))
         terms.generation, terms._swept_to = (int(number) for number in state["sweeps"])
         return terms

@@ -59,4 +59,4 @@ class Values(NamedTuple):
     exact: np.ndarray  # uint8: 1 where comparing two exact numbers of comparable kinds compares the values
     hashes: np.ndarray  # int64: the hash of the term's text: equal texts, equal hashes, wherever the seed is the same
     spans: np.ndarray  # int64, two a term: where in the arena its text starts, its size
-    arena: np.ndarray  # uint8: the texts; not told by id.  With the spans of one fetch it holds what was living then
+    arena: np.ndarray  # uint8: the texts, not indexed by id.  With the spans of one fetch: those of that moment

@@ -1,8 +1,8 @@
-"""Mark the terms that the memories hold, a few rows at a time: what a sweep of the dictionary has to spare.
+"""Mark the terms that the memories hold, a few rows at a time: a sweep of the dictionary spares these terms.
 
-Where it stands: beside data's way.  While a sweep is under way rows come and go.  One that was there at its beginning
-and stays is passed by a cursor; one that comes is marked by the kernel that stores it.  So no row is missed, and the
-stream never waits for all of them.
+Where it stands: beside data's way.  While a sweep is under way rows come and go.  A row that was there at its
+beginning and stays is passed by a cursor; a row that comes is marked by the kernel that stores it.  So no row is
+missed, and the stream never waits for all of them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def mark_row(net, arena, slot, row, marks, count):  # type: ignore[no-untyped-de
 
 @kernel
 def _next_row(arena, slot_state, cursor):  # type: ignore[no-untyped-def]
-    """Set the cursor to the oldest row that it has not passed and that is still there; say whether there is one."""
+    """Set the cursor to the oldest row that it has not passed and that is still there; return whether there is one."""
     gone = arena[slot_state + S_COLLECTED]
     if cursor[C_PASSED] < gone:
         cursor[C_PASSED], cursor[C_ROW] = gone, arena[slot_state + S_HEAD]
@@ -86,7 +86,7 @@ def _foresee(arena, row, page):  # type: ignore[no-untyped-def]
 
 @kernel
 def mark_terms(net_array, arena_array, slots, marks_array, cursor, most):  # type: ignore[no-untyped-def]
-    """Mark the terms of the next streamed rows, at most so many; return how many of these were left over.
+    """Mark the terms of at most `most` further streamed rows; return how much of `most` is left over.
 
     Between two calls rows may come and go.  The cursor passes every row that was there at the first call and is still
     there; it tells a row by its number in its slot, and stands on one that is there whenever it stands inside a slot.

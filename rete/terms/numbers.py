@@ -161,7 +161,7 @@ def double_of(numeral: Numeral) -> tuple[float, bool]:
 
 @kernel
 def _at_most(at: Address, end: Address, limit: np.ndarray) -> bool:
-    """Tell whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
+    """Return whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
     while at < end and byte(at) == 48:
         at += 1
     if end - at != len(limit):

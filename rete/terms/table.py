@@ -3,7 +3,7 @@
 Data's way: the scanner interns through these straight from the input's bytes; `Terms` wraps them for Python.
 Kernels see the dictionary as the Address of its cells: counters, and the addresses of the arrays.
 Invariant: a slot holds 31 bits of a text's hash and its id, 0 is free, at most half of the slots are taken;
-the caller makes sure of the room before it interns, so no kernel ever grows an array.  What a reclaimed text leaves is
+the caller makes sure of the room before it interns, so no kernel ever grows an array.  The place of a reclaimed text is
 a hole that the next text of its capacity fills; texts move only when the arena grows.
 Left out: growing (rete/terms/dictionary.py), and what a text means (rete/terms/value.py).
 """
@@ -74,7 +74,7 @@ CELLS = 20
 
 UNIT = 16  # bytes: texts begin at multiples of it
 _UNITS = 256  # a text of more is given a power of two of bytes
-HOLES = _UNITS + 32  # how many lists of holes there are: one for each capacity
+HOLES = _UNITS + 32  # the number of lists of holes: one list for each capacity
 
 AHEAD = 8  # ids: their slots and texts lie anywhere, and are fetched before their turn
 _ID_BITS = 32
@@ -93,7 +93,7 @@ class Table(NamedTuple):
     number: np.ndarray  # float64: retewave.rete.terms.kinds
     exact: np.ndarray  # uint8: retewave.rete.terms.kinds
     pinned: np.ndarray  # uint8: not 0 for an id that is not to be reclaimed
-    reuse: np.ndarray  # int64: a stack of reclaimed ids, cells[FREE] high; the one array not told by id
+    reuse: np.ndarray  # int64: a stack of reclaimed ids, cells[FREE] high; the only array not indexed by id
 
 
 def connect(cells: np.ndarray, table: Table) -> None:
@@ -106,7 +106,7 @@ def connect(cells: np.ndarray, table: Table) -> None:
 
 @inlined
 def has_room(table: Address, size: int, terms: int) -> bool:
-    """Tell whether so many bytes and terms can be interned without growing."""
+    """Return whether these bytes and terms can be interned without growing."""
     return (
         cell(table, USED) + 2 * size + UNIT * terms <= cell(table, _ARENA_SIZE)
         and cell(table, NEXT) + terms <= cell(table, _IDS)
@@ -141,7 +141,7 @@ def _in_use(table: Address, term: int) -> int:
 
 @inlined
 def hash_for(table: Address, at: Address, size: int) -> int:
-    """Return the hash of a text as this dictionary takes it: who looks it up twice needs it once."""
+    """Return the hash of a text as this dictionary takes it: for two look-ups of a text it is needed once."""
     return hash_of(at, size, cell(table, SEED))
 
 
@@ -170,13 +170,13 @@ def fetch_slot(table: Address, hashed: int) -> None:
 
 @inlined
 def fetch_span(table: Address, hashed: int) -> None:
-    """Have the span of what is likely the text of a hash on its way."""
+    """Prefetch the span of the text that a hash probably belongs to."""
     prefetch(cell(table, _SPANS) + 16 * (cell(_likely_slot(table, hashed), 0) & _ID_MASK))
 
 
 @inlined
 def fetch_text(table: Address, hashed: int) -> None:
-    """Have what is likely the text of a hash on its way."""
+    """Prefetch the text that a hash probably belongs to."""
     term = cell(_likely_slot(table, hashed), 0) & _ID_MASK
     prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * term))
 
@@ -322,7 +322,7 @@ def fill_slots(table: Address) -> None:
 
 @kernel
 def _free_slot(table: Address, term: int) -> None:
-    """Take an id out of its slot, and move those behind it up that would not be found any more."""
+    """Take an id out of its slot, and move up the ids behind it that would not be found any more."""
     slots, hashes, mask = cell(table, _SLOTS), cell(table, _HASHES), cell(table, _SLOT_COUNT) - 1
     gap = cell(hashes, term) & mask
     while cell(slots, gap) & _ID_MASK != term:

@@ -1,7 +1,7 @@
-"""What some numbers stand for: the texts of terms and their values, as arrays that somebody may hold.
+"""The texts and values of some terms by number, as arrays that a caller may hold.
 
 Data's way: the dictionary, or a copy of some of it -> **texts by number** -> matches that are decoded or written.
-Invariant: the arrays keep what they say for every number that was handed out before they were fetched, as long as
+Invariant: the arrays stay right for every number that was handed out before they were fetched, as long as
 nobody reclaims it; behind every text there is a block of bytes that may be read.
 Left out: looking numbers up by text, and who reclaims (rete/terms/dictionary.py).
 """
@@ -43,12 +43,12 @@ class Texts(NamedTuple):
         unknown |= spans[:, 1] == 0
         if unknown.any():
             raise UsageError(f"no term has the id {wanted[unknown][0]}")
-        arena = self.arena.data  # slices of it cost half of what an array's do
+        arena = self.arena.data  # its slices cost half as much as an array's
         return [arena[start : start + size].tobytes() for start, size in spans.tolist()]
 
     @classmethod
     def of(cls, texts: np.ndarray, ends: np.ndarray) -> Texts:
-        """Return texts that lie one behind the other as those of 1, 2, 3…; nothing is said of their values."""
+        """Return texts that lie one behind the other as the texts of the numbers 1, 2, 3…, without values."""
         spans = np.zeros((len(ends) + 1, 2), np.int64)
         spans[2:, 0] = ends[:-1]
         spans[1:, 1] = ends - spans[1:, 0]
@@ -56,7 +56,7 @@ class Texts(NamedTuple):
         return cls(np.concatenate([texts, np.zeros(BLOCK, np.uint8)]), spans, kinds, np.zeros(len(spans)), kinds)
 
     def copied(self, terms: np.ndarray) -> Texts:
-        """Return the texts of some numbers as those of 1, 2, 3…"""
+        """Return the texts of some numbers, numbered anew: 1, 2, 3…"""
         texts = self.texts(terms.tolist())
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
         copy = Texts.of(np.frombuffer(b"".join(texts), np.uint8), np.cumsum(sizes))

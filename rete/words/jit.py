@@ -66,12 +66,12 @@ def _compiled(function: Callable[P, R], inline: bool) -> Callable[P, R]:
 @contextmanager
 def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
     """Call back once, when a kernel begins to be compiled, here or elsewhere: not when it is found on the disk."""
-    told = False
+    announced = False
 
     def once() -> None:
-        nonlocal told
-        if not told:
-            told = True
+        nonlocal announced
+        if not announced:
+            announced = True
             tell()
 
     class Compiling(Listener):  # type: ignore[misc]  # numba has no types

@@ -122,15 +122,15 @@ def _locked(folder: Path) -> bool:
     except OSError:
         return False
     _held[folder] = file
-    since, told = time.monotonic(), False
+    since, announced = time.monotonic(), False
     while time.monotonic() - since < _PATIENCE:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
-            for tell in () if told else list(waiting):
+            for tell in () if announced else list(waiting):
                 tell()
-            told = True
+            announced = True
             time.sleep(_PAUSE)
         except OSError:  # this file system has no locks
             break

@@ -84,7 +84,7 @@ class Notes:
             (engine.order.future, "are further ahead than --max-future allows, and what came next was not"),
         ):
             if count:
-                most = "; more than were let in: a clock may be wrong" if count > engine.live.triples else ""
+                most = "; more than were let in: a clock may be wrong" if count > engine.matcher.triples else ""
                 self.say(f"{count:,} triples {why}: they are left out{most}")
 
     def _malformed(self, reader: Reader) -> None:

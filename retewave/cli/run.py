@@ -85,7 +85,7 @@ def run(
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
-        engine.live.current()  # reads schema and static data: what is wrong with them is known before files are opened
+        engine.matcher.current()  # reads schema and static data, so their mistakes are known before files are opened
         check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
         if kept is not None:
             readers = _gone_on(kept, engine, readers, notes)
@@ -149,7 +149,7 @@ def _checkpoint(
     if course.checkpoint is None:
         return None
     times = streams.times
-    told = {
+    given = {
         "--language": queries.language,
         "--stream": list(streams.written),
         "--rate": times.rate,
@@ -166,10 +166,10 @@ def _checkpoint(
         "--dataset": list(options["datasets"].values()),
     }
     others = {name: value for name, value in options.items() if name not in ("schema", "static", "datasets", "imports")}
-    told |= {f"--{name.replace('_', '-')}": value for name, value in others.items()}
+    given |= {f"--{name.replace('_', '-')}": value for name, value in others.items()}
     paths = [path for _, path in _split(streams)]
     seconds = _seconds("--checkpoint-every", course.checkpoint_every)
-    return Checkpoint(course.checkpoint, seconds, asked(told, files), paths)
+    return Checkpoint(course.checkpoint, seconds, asked(given, files), paths)
 
 
 def _gone_on(kept: Checkpoint, engine: Engine, readers: Sequence[Reader], notes: Notes) -> list[Reader]:

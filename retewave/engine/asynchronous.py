@@ -355,7 +355,7 @@ class Pushes:
         """Count what is dropped."""
         with self._lock:
             self.dropped += count
-            self._tally.told(self.dropped)
+            self._tally.log(self.dropped)
 
     async def push(self, item: Pushed) -> list[Match]:
         """Put an item in, and return the matches that it completes when it has been poured in."""

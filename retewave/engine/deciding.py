@@ -26,7 +26,7 @@ from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
 from retewave.rete.runtime import Runtime
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 if TYPE_CHECKING:
     from rdflib import BNode
@@ -54,7 +54,7 @@ class Deciding:
         ready = self._as_they_are(query, rows)
         if ready is not None:
             return Solutions(query, rows, found.places, ready)
-        branches = rows[:, at.O_BRANCH] & (at.UNDECIDED_ROW - 1)
+        branches = rows[:, layout.O_BRANCH] & (layout.UNDECIDED_ROW - 1)
         columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
         for branch in np.unique(branches).tolist():
@@ -77,22 +77,24 @@ class Deciding:
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
-        branch = int(rows[0, at.O_BRANCH])
-        if branch & at.UNDECIDED_ROW:
+        branch = int(rows[0, layout.O_BRANCH])
+        if branch & layout.UNDECIDED_ROW:
             return None
-        if len(rows) > 1 and (rows[:, at.O_BRANCH] != branch).any():
+        if len(rows) > 1 and (rows[:, layout.O_BRANCH] != branch).any():
             return None
         output, width = self.outputs[query.number, branch], len(query.columns)
         if output.always or output.names[:width] != query.columns:
             return None
-        return rows[:, at.O_COLUMNS : at.O_COLUMNS + width]
+        return rows[:, layout.O_COLUMNS : layout.O_COLUMNS + width]
 
     def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the shown ids of a branch's rows, and which rows pass."""
-        columns = {name: rows[:, at.O_COLUMNS + place] for place, name in enumerate(output.names)}
+        columns = {name: rows[:, layout.O_COLUMNS + place] for place, name in enumerate(output.names)}
         passed = np.ones(len(rows), dtype=np.bool_)
         open_rows = (
-            np.flatnonzero(rows[:, at.O_BRANCH] & at.UNDECIDED_ROW) if not output.always else np.arange(len(rows))
+            np.flatnonzero(rows[:, layout.O_BRANCH] & layout.UNDECIDED_ROW)
+            if not output.always
+            else np.arange(len(rows))
         )
         if len(open_rows):
             self._take_steps(output.steps, columns, open_rows, passed)

@@ -1,7 +1,7 @@
 """The engine: what a user does with retewave in one process.
 
 Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
-Any thread may call anything: what is read or changed is locked (`Live.lock`), who pours and calls back takes turns
+Any thread may call anything: what is read or changed is locked (`Matcher.lock`), who pours and calls back takes turns
 (`retewave.engine.telling`).  The turn is taken before the lock, and a user's code runs without the lock.
 """
 
@@ -24,7 +24,7 @@ from retewave.engine.arguments import Triple, WhenFull, check_inbox, check_optio
 from retewave.engine.datasets import Closure, Datasets
 from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
 from retewave.engine.late import LateItem, Why, described
-from retewave.engine.live import Live
+from retewave.engine.matcher import Matcher
 from retewave.engine.registry import Registry, read_query
 from retewave.engine.shown import Shown
 from retewave.engine.stats import Seconds, stats
@@ -43,15 +43,15 @@ from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
     from retewave.engine.asynchronous import Pushes
+    from retewave.engine.compiled import CompiledNetwork
     from retewave.engine.pump import Arrived
-    from retewave.engine.running import Running
     from retewave.io.reading.position import Position
     from retewave.io.reading.reader import Reader
 
 __all__ = ["Engine"]
 
 
-_ARRIVAL = Clock("datetime", zone=UTC)  # how times are told when nobody gives any
+_ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
 _PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
@@ -97,7 +97,7 @@ class Engine(Shown):
         closed = Closure(closure, closure_budget, on_closure)
         self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
         options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
-        self.live = Live(self.terms, self.registry, self.datasets, options)
+        self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
         self.options = {  # what a snapshot keeps of the arguments
             "lateness": _duration(lateness) / 1e6,
@@ -110,7 +110,7 @@ class Engine(Shown):
         }
         self._late_tally = Tally("%s items came later than lateness allows")
         self._future_tally = Tally("%s items are dated further ahead than max_future allows")
-        self.lock = self.live.lock  # held while anything is read or changed
+        self.lock = self.matcher.lock  # held while anything is read or changed
         self.registry.network = self._network
         self.telling = Telling(self.registry, on_late)
         self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
@@ -118,8 +118,8 @@ class Engine(Shown):
         self._runs = 0  # under way: the last one to end lets go of what waits for late items
         future = None if max_future is None else _duration(max_future)
         self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
-        self.live.holders.append(self.order.held)
-        self.clock: Clock | None = None  # how times are told; the first time that comes in decides
+        self.matcher.holders.append(self.order.held)
+        self.clock: Clock | None = None  # of the first time that has come in, which decides how times are shown
         self.triples = 0  # triples that came in, those that no pattern could use included
         self.readers: list[Reader] = []  # what was run; they count what they could not read
         self.seconds = Seconds()  # how long it took
@@ -148,7 +148,7 @@ class Engine(Shown):
         parsed = read_query(query, language)
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
-            self.datasets.add_of(parsed, started=self.live.started)
+            self.datasets.add_of(parsed, started=self.matcher.started)
             return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
 
     def remove(self, query: Query) -> None:
@@ -166,7 +166,7 @@ class Engine(Shown):
     def load(self, *, schema: Any = (), static: Any = ()) -> None:
         """Take further schema and static data; refused once the stream runs."""
         with self.turn, self.lock:  # a user's iterable, which is read here, may push
-            self.datasets.add(schema=schema, static=static, started=self.live.started)
+            self.datasets.add(schema=schema, static=static, started=self.matcher.started)
             self.registry.generation += 1
 
     # ---- the stream ----
@@ -212,7 +212,7 @@ class Engine(Shown):
             number = 0 if event is None else -_PUSHED_EVENTS - event
             rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
             self.triples += len(rows)
-            self.live.wait(self.order.push(rows))
+            self.matcher.wait(self.order.push(rows))
         return len(rows)
 
     def flush(self) -> list[Match]:
@@ -276,7 +276,7 @@ class Engine(Shown):
     def _read(self, readers: list[Reader], between: Callable[[], object] | None) -> Iterator[list[Matches]]:
         from retewave.engine.pump import pump
 
-        with closing(pump(self.live, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
+        with closing(pump(self.matcher, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
             for arrived in arrivals:
                 yield from self.poured(arrived.triples)
                 if between is not None:
@@ -292,7 +292,7 @@ class Engine(Shown):
         with self.lock:
             self.triples += arrived.triples
             self._tell(arrived.clock)
-            self.live.wait(self.order.push(arrived.rows))
+            self.matcher.wait(self.order.push(arrived.rows))
 
     # ---- from an event loop ----
     def stream(
@@ -334,7 +334,7 @@ class Engine(Shown):
 
     def _let_go(self) -> None:
         with self.lock:
-            self.live.wait(self.order.flush())
+            self.matcher.wait(self.order.flush())
 
     def _all_poured(self, came: int = 0) -> list[list[Matches]]:
         """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
@@ -375,7 +375,7 @@ class Engine(Shown):
             yield found
 
     def _pouring(self, came: int) -> Iterator[list[Matches]]:
-        return self.live.pour(_NO_ROWS, self.clock or _ARRIVAL, came)
+        return self.matcher.pour(_NO_ROWS, self.shown_clock, came)
 
     def _step(self, pouring: Iterator[list[Matches]]) -> list[Matches] | None:
         """Pour some rows; return the matches, which are to be told, or nothing at the end."""
@@ -407,8 +407,8 @@ class Engine(Shown):
         return first, last
 
     @property
-    def told(self) -> Clock:
-        """How times are told: as the first one was, or as datetimes."""
+    def shown_clock(self) -> Clock:
+        """How times are shown: as the first one was given, or as datetimes."""
         return self.clock or _ARRIVAL
 
     def _tell(self, clock: Clock) -> None:
@@ -417,9 +417,9 @@ class Engine(Shown):
     # ---- what does not get in ----
     def _late(self, rows: np.ndarray, why: Why = "late") -> None:
         if why == "late":
-            self._late_tally.told(self.order.late + len(rows))
+            self._late_tally.log(self.order.late + len(rows))
         if self._hands_over:
-            self.telling.add_late(described(rows, why, self.terms, self.told, self.registry.streams))
+            self.telling.add_late(described(rows, why, self.terms, self.shown_clock, self.registry.streams))
 
     def _future(self, rows: np.ndarray) -> None:
         warnings.warn(
@@ -428,7 +428,7 @@ class Engine(Shown):
             RuntimeWarning,
             stacklevel=2,
         )
-        self._future_tally.told(self.order.future + len(rows))
+        self._future_tally.log(self.order.future + len(rows))
         self._late(rows, "future")
 
     # ---- what is going on ----
@@ -437,15 +437,15 @@ class Engine(Shown):
         with self.lock:
             return stats(self)
 
-    def _network(self) -> Running:
+    def _network(self) -> CompiledNetwork:
         with self.lock:
-            return self.live.current()
+            return self.matcher.current()
 
     # ---- snapshots ----
     @property
     def positions(self) -> tuple[Position, ...]:
         """How far the readers of the latest run have come, in their order; `reader.at(position)` goes on there."""
-        return self.live.positions()
+        return self.matcher.positions()
 
     def snapshot(self, path: str | Path, *, note: Any = None) -> None:
         """Write all state to a file, from which `Engine.restore` goes on as if it had never stopped.

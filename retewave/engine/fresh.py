@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from retewave.compiler.lower import Output
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["Outputs", "joined", "news", "plain"]
 
@@ -20,7 +20,7 @@ Outputs = Mapping[tuple[int, int], Output]  # what the rows of (query, branch) h
 
 def joined(parts: list[np.ndarray]) -> np.ndarray:
     """Return output rows of several networks, which may be of several widths, as one array."""
-    width = max((rows.shape[1] for rows in parts), default=at.O_COLUMNS)
+    width = max((rows.shape[1] for rows in parts), default=layout.O_COLUMNS)
     padded = [np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in parts]
     return np.concatenate([np.empty((0, width), dtype=np.int64), *padded])
 
@@ -28,10 +28,10 @@ def joined(parts: list[np.ndarray]) -> np.ndarray:
 def plain(rows: np.ndarray, outputs: Outputs) -> np.ndarray:
     """Return output rows without what is not theirs: words behind their columns, what was not decided yet."""
     rows = rows.copy()
-    rows[:, at.O_BRANCH] &= at.UNDECIDED_ROW - 1
-    kinds, kind = np.unique(rows[:, at.O_QUERY] << 32 | rows[:, at.O_BRANCH], return_inverse=True)
+    rows[:, layout.O_BRANCH] &= layout.UNDECIDED_ROW - 1
+    kinds, kind = np.unique(rows[:, layout.O_QUERY] << 32 | rows[:, layout.O_BRANCH], return_inverse=True)
     widths = np.array([len(outputs[each >> 32, each & (1 << 32) - 1].names) for each in kinds.tolist()], dtype=np.int64)
-    columns = rows[:, at.O_COLUMNS :]
+    columns = rows[:, layout.O_COLUMNS :]
     columns[np.arange(columns.shape[1]) >= widths[kind.reshape(-1), None]] = 0
     return rows
 

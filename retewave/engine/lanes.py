@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retewave.engine.live import Live
+from retewave.engine.matcher import Matcher
 from retewave.engine.stats import Seconds
 from retewave.errors import UsageError
 from retewave.io.reading.position import BEGINNING, Position, Scanned, TimesState, ids_of
@@ -74,7 +74,7 @@ class Lane:
     reader: Reader  # what is read
     stream: int  # the engine's number of its stream
     last_event: int  # event numbers start behind it
-    news: threading.Condition  # shared by all lanes: something has changed
+    changed: threading.Condition  # shared by all lanes: something has changed
     gate: threading.Lock  # shared by all lanes: held while one scans
     alone: bool = False  # there is no other lane: it may do without a thread
     incoming: Generator[Chunk, None, None] | None = None  # what is read; none before the start
@@ -98,37 +98,42 @@ class Lane:
         """How its times are told."""
         return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
 
-    def open(self, live: Live, seconds: Seconds) -> None:
+    def open(self, matcher: Matcher, seconds: Seconds) -> None:
         """Get ready to read; one that is not alone reads ahead from the beginning."""
-        self._go_on(live)
+        self._go_on(matcher)
         chunks = self.reader.chunks(
-            live.terms, live.acceptance, self.stream, last_event=self.last_event, scope=self.scope, pause=_Open(self)
+            matcher.terms,
+            matcher.acceptance,
+            self.stream,
+            last_event=self.last_event,
+            scope=self.scope,
+            pause=_Open(self),
         )
         self.incoming = seconds.timed("read", chunks)
         if not self.alone:
             self._go_ahead()
 
-    def _go_on(self, live: Live) -> None:
+    def _go_on(self, matcher: Matcher) -> None:
         """Take over what the position of the reader tells, if it has one."""
         position = self.reader.position
         if position is None:
             self.scope = documents.next()
             return
-        if position.terms is not live.terms:
+        if position.terms is not matcher.terms:
             raise UsageError(
                 f"{position.name}: the position is of another engine", hint="take `positions` of the engine that runs"
             )
         self.scope, self.scanned, self.times = position.scope, position.scanned, position.times
         self.rows, self.newest = position.rows, position.newest
 
-    def position(self, live: Live) -> Position:
+    def position(self, matcher: Matcher) -> Position:
         """Tell how far the chunks go that were taken."""
         counters, reports = self.reader.counters, self.scanned.malformed
         return Position(
             self.reader.name,
             self.scanned,
             self.scope,
-            live.terms,
+            matcher.terms,
             self.times,
             self.rows.copy(),
             self.newest,
@@ -186,9 +191,9 @@ class Lane:
         finally:
             if over:
                 self._close()
-            with self.news:
+            with self.changed:
                 self.ended, self.ahead = over, False
-                self.news.notify_all()
+                self.changed.notify_all()
 
     def _read_much(self) -> bool:
         """Read and hand on chunks; say whether that was to the end."""
@@ -201,9 +206,9 @@ class Lane:
 
     def _hand_on(self, chunk: Chunk) -> None:
         self.chunks.append(chunk)
-        with _Open(self), self.news:
-            self.news.notify_all()
-            self.news.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
+        with _Open(self), self.changed:
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: len(self.chunks) < AHEAD or self.stopped)
         if self.stopped:
             raise _Stopped
 
@@ -229,7 +234,7 @@ class Lane:
         Nobody is woken for it: an engine that waits for chunks would wake twice for each block that is read, and take
         the GIL from the reader.  Who wants to know looks again after a while.
         """
-        with self.news:
+        with self.changed:
             self.away = away
 
     def take(self) -> int:

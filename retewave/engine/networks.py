@@ -3,7 +3,7 @@
 Data's way: rows in time order -> **main network, then the young one** -> output rows -> batches of matches.
 To plan all queries anew for one that comes or goes takes as long as there are queries.  So a query that comes while the
 stream runs shares a small network with the others that came lately; one that goes is silenced where it is.  When they
-are more than a few (`are_few`), or the stream has gone on for long, all queries become one network again (`live`).
+are more than a few (`are_few`), or the stream has gone on for long, all queries become one network again (`matcher`).
 Invariant: each registered query is in one of the two; a row goes through both before the next batch of rows.
 Left out: who makes them, and when.
 """
@@ -15,12 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from retewave.engine.running import Running
+from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.counters import totals
 from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.windows.times import Clock
 
 __all__ = ["Networks", "are_few"]
@@ -42,12 +42,12 @@ def are_few(changes: int, queries: int) -> bool:
 class Networks:
     """What rows are poured into."""
 
-    main: Running  # of all queries but those of `young`
-    young: Running | None = None  # of the queries that came last; it began with what the other's memories held
+    main: CompiledNetwork  # of all queries but those of `young`
+    young: CompiledNetwork | None = None  # of the queries that came last; it began with what the other's memories held
     gone: frozenset[int] = frozenset()  # queries of `main` that are not registered any more
 
     @property
-    def all(self) -> tuple[Running, ...]:
+    def all(self) -> tuple[CompiledNetwork, ...]:
         """Return them, the main one first."""
         return (self.main,) if self.young is None else (self.main, self.young)
 
@@ -82,7 +82,7 @@ class Networks:
         outs = [self._heard(outs[0]), *outs[1:]]
         if len(outs) == 1 or not len(outs[1]):
             return self.main.outcome.matches(outs[0], clock) if len(outs[0]) else []
-        ends = np.concatenate([out[:, at.O_END] for out in outs])
+        ends = np.concatenate([out[:, layout.O_END] for out in outs])
         places = np.empty(len(ends), dtype=np.int64)
         places[np.argsort(ends, kind="stable")] = np.arange(len(ends))
         split = np.split(places, [len(outs[0])])
@@ -94,7 +94,7 @@ class Networks:
         found: list[Matches] = []
         for each in self.all:
             numbers = [number for number in each.outcome.queries if number not in self.gone]
-            own = rows[np.isin(rows[:, at.O_QUERY], numbers)]
+            own = rows[np.isin(rows[:, layout.O_QUERY], numbers)]
             found += each.outcome.matches(own, clock) if len(own) else []
         return found
 
@@ -102,4 +102,4 @@ class Networks:
         """Return the main one's output rows without those of queries that are gone."""
         if not self.gone or not len(rows):
             return rows
-        return rows[~np.isin(rows[:, at.O_QUERY], list(self.gone))]
+        return rows[~np.isin(rows[:, layout.O_QUERY], list(self.gone))]

@@ -19,7 +19,7 @@ from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
 from retewave.query import Query
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
@@ -47,7 +47,7 @@ class Outcome:
         found: list[Matches] = []
         if places is None:
             places = np.arange(len(rows))
-        numbers = rows[:, at.O_QUERY]
+        numbers = rows[:, layout.O_QUERY]
         if len(rows) == 1 or (numbers == numbers[0]).all():
             batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock)
             return [batch] if len(batch) else []
@@ -65,7 +65,7 @@ class Outcome:
         found = Solutions(query, rows, places, rows[:, :0])
         for stage in self.stages(query.number):
             found = stage.take(found)
-        starts, ends = found.rows[:, at.O_START], found.rows[:, at.O_END]
+        starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         shown = found.columns[:, : len(query.variables)]
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places)
 

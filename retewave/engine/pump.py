@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retewave.engine.lanes import Lane
-from retewave.engine.live import Live
+from retewave.engine.matcher import Matcher
 from retewave.engine.registry import Registry
 from retewave.engine.stats import Seconds
 from retewave.log import log
@@ -60,12 +60,12 @@ class _Pump:
     def __init__(
         self,
         lanes: list[Lane],
-        news: threading.Condition,
+        changed: threading.Condition,
         doubt: Doubt,
         lock: threading.RLock | None = None,
         keep: Keep | None = None,
     ) -> None:
-        self.lanes, self.news, self.doubt = lanes, news, doubt
+        self.lanes, self.changed, self.doubt = lanes, changed, doubt
         self.lock = lock or threading.RLock()  # the engine's: nobody looks while rows go from a lane to who keeps them
         self.keep = keep
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
@@ -93,9 +93,9 @@ class _Pump:
     def _taken(self, lanes: Sequence[Lane], bound: int | None = None) -> Iterator[Arrived]:
         """Take a chunk from each lane, and yield the rows that can go on, if there are any."""
         with self.lock:
-            with self.news:
+            with self.changed:
                 triples = sum(lane.take() for lane in lanes)
-                self.news.notify_all()
+                self.changed.notify_all()
             rows = self._merged(bound) if self.merging else self._all()
             if not len(rows) and not triples:
                 return
@@ -107,8 +107,8 @@ class _Pump:
 
     def _wait(self) -> None:
         """Wait until there is something to do."""
-        with self.news:
-            self.news.wait_for(self._can_go_on)
+        with self.changed:
+            self.changed.wait_for(self._can_go_on)
         for lane in self.lanes:
             if lane.waits_for_reading:
                 lane.read()
@@ -166,14 +166,14 @@ class _Pump:
 
     def stop(self) -> None:
         """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
-        with self.news:
+        with self.changed:
             for lane in self.lanes:
                 lane.stopped = True
-            self.news.notify_all()
+            self.changed.notify_all()
             if any(lane.thread is threading.current_thread() for lane in self.lanes):  # an abandoned pump
                 return  # that is collected there
             while any(lane.ahead and not lane.given_up for lane in self.lanes):
-                self.news.wait_for(lambda: not any(lane.ahead for lane in self.lanes), PATIENCE)
+                self.changed.wait_for(lambda: not any(lane.ahead for lane in self.lanes), PATIENCE)
                 for lane in self.lanes:
                     lane.given_up = lane.away and lane.ahead
         for lane in self.lanes:
@@ -209,7 +209,7 @@ _quick_switches = _QuickSwitches()
 
 
 def pump(
-    live: Live,
+    matcher: Matcher,
     registry: Registry,
     readers: Sequence[Reader],
     seconds: Seconds,
@@ -220,22 +220,22 @@ def pump(
 
     A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
     """
-    gate, news = threading.Lock(), threading.Condition()
+    gate, changed = threading.Lock(), threading.Condition()
     lanes: list[Lane] = []
-    with live.lock:
+    with matcher.lock:
         for reader in readers:
             stream, alone = registry.stream_number(reader.stream), len(readers) == 1
-            lanes.append(Lane(reader, stream, live.events, news, gate, alone))
-            live.events += EVENTS
-        live.positions = lambda: tuple(lane.position(live) for lane in lanes)
-        live.current()  # the network is made here, not in the threads, which ask it what they may drop
-    of_all = _Pump(lanes, news, doubt or Doubt(FAR), live.lock, keep)
+            lanes.append(Lane(reader, stream, matcher.events, changed, gate, alone))
+            matcher.events += EVENTS
+        matcher.positions = lambda: tuple(lane.position(matcher) for lane in lanes)
+        matcher.current()  # the network is made here, not in the threads, which ask it what they may drop
+    of_all = _Pump(lanes, changed, doubt or Doubt(FAR), matcher.lock, keep)
     names = ", ".join(reader.name for reader in readers)
     log.info("reading %s", names)
-    with live.reading(gate, of_all.held), _quick_switches:
+    with matcher.reading(gate, of_all.held), _quick_switches:
         try:
             for lane in lanes:
-                lane.open(live, seconds)
+                lane.open(matcher, seconds)
             yield from of_all.arrivals()
         finally:
             deque(of_all.rest(), maxlen=0)

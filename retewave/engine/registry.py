@@ -22,7 +22,7 @@ from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query
-from retewave.viz.explain.running import Compiled
+from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
 __all__ = ["CartesianWarning", "Registry", "read_query"]

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from retewave.engine.datasets import Datasets
-from retewave.engine.live import Live
+from retewave.engine.matcher import Matcher
 from retewave.errors import UsageError
 from retewave.query import Query
 
@@ -34,7 +34,7 @@ class Shown:
     """The part of an engine that shows it."""
 
     datasets: Datasets
-    live: Live
+    matcher: Matcher
     lock: threading.RLock
 
     def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
@@ -45,11 +45,11 @@ class Shown:
         if format not in ("text", "json"):
             raise UsageError(f"unknown format {format!r} of a plan", hint="known: text, json")
         with self.lock:
-            running = self.live.current()
+            compiled = self.matcher.current()
             plan = None if shards is None else self._shard_plan(shards)
             if format == "text":
-                return explain(running) + ("" if plan is None else "\n" + explain_shares(plan))
-            data = explain_data(running) | ({} if plan is None else {"shards": asdict(plan)})
+                return explain(compiled) + ("" if plan is None else "\n" + explain_shares(plan))
+            data = explain_data(compiled) | ({} if plan is None else {"shards": asdict(plan)})
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def _shard_plan(self, shards: int) -> ShardPlan:
@@ -62,7 +62,7 @@ class Shown:
         from retewave.viz.draw.graph import graph
 
         with self.lock:
-            return graph(self.live.current())
+            return graph(self.matcher.current())
 
     def draw(self, drawing: Drawing = "all", format: PictureFormat = "svg") -> bytes:
         """Return a drawing of the network, in the bytes of a file: DOT text, SVG or PNG."""
@@ -70,7 +70,7 @@ class Shown:
         from retewave.viz.draw.render import render
 
         with self.lock:
-            drawn = draw(self.live.current(), drawing, network=self.datasets.schema.network)
+            drawn = draw(self.matcher.current(), drawing, network=self.datasets.schema.network)
         return render(drawn, format)
 
     def why_not(self, query: Query, binding: Mapping[str, Any] | None = None) -> WhyNot:

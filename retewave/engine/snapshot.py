@@ -24,7 +24,7 @@ import numpy as np
 
 from retewave.compiler.parse import parse
 from retewave.compiler.plan.identity import digest
-from retewave.engine.running import Running
+from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
@@ -55,11 +55,11 @@ ALIGNED = 64  # bytes that an array's place is a multiple of
 def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
     with engine.turn, engine.lock:  # what was found has been told; the rest is done while others go on
-        engine.live.current()  # new queries join in before
-        with engine.live.standing_still():
+        engine.matcher.current()  # new queries join in before
+        with engine.matcher.standing_still():
             places, body = _laid_out(_arrays(engine))
-            told = _header(engine)
-    described = told | {"arrays": places, "body": _digest(body), "note": note}
+            described = _header(engine)
+    described |= {"arrays": places, "body": _digest(body), "note": note}
     try:
         header = json.dumps(described, sort_keys=True).encode()
     except TypeError as e:
@@ -119,14 +119,18 @@ def _lock(file: BinaryIO) -> None:
 
 
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:
-    running = engine.live.current()
-    running.runtime.collect()
-    arrays = {"arena": used(running.runtime.arena), "static": engine.datasets.static, "waiting": engine.live.waiting}
-    arrays["found"], arrays["stated"] = engine.live.found, engine.live.stated
+    compiled = engine.matcher.current()
+    compiled.runtime.collect()
+    arrays = {
+        "arena": used(compiled.runtime.arena),
+        "static": engine.datasets.static,
+        "waiting": engine.matcher.waiting,
+    }
+    arrays["found"], arrays["stated"] = engine.matcher.found, engine.matcher.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
-    running.advance()
-    arrays |= {f"state.{name}": array for name, array in arrays_of(running.states).items()}
+    compiled.advance()
+    arrays |= {f"state.{name}": array for name, array in arrays_of(compiled.states).items()}
     for place, position in enumerate(engine.positions):
         arrays |= {f"reader.{place}.{name}": array for name, array in position.arrays().items()}
     return arrays
@@ -152,12 +156,12 @@ def _digest(body: list[bytes]) -> str:
 
 
 def _header(engine: Engine) -> dict[str, Any]:
-    live, registry = engine.live, engine.registry
+    matcher, registry = engine.matcher, engine.registry
     schema = engine.datasets.schema
     return {
         "format": FORMAT,
         "byteorder": "little",
-        "fingerprint": fingerprint(live.current()),
+        "fingerprint": fingerprint(matcher.current()),
         "options": engine.options,
         "queries": [
             {
@@ -175,8 +179,9 @@ def _header(engine: Engine) -> dict[str, Any]:
         "readers": [position.header() for position in engine.positions],
         "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": {
-            "triples": engine.triples, "poured": live.triples, "events": live.events, "collected": live.collected,
-            "shed": live.shed, "started": live.started, "intervals": live.intervals,
+            "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
+            "collected": matcher.collected, "shed": matcher.shed,
+            "started": matcher.started, "intervals": matcher.intervals,
         },
     }  # fmt: skip
 
@@ -186,14 +191,14 @@ def _axiom_data(axiom: Axiom) -> list[str | None]:
     return [axiom.kind.name, *(None if text is None else text.decode() for text in texts)]
 
 
-def fingerprint(running: Running) -> str:
+def fingerprint(compiled: CompiledNetwork) -> str:
     """Return a name of what a network's arena means: two networks with the same one can take over each other's.
 
     That is what its producers are, and where their rows have which words.
     """
-    network = running.lowered.network
+    network = compiled.lowered.network
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations) for node in network.nodes]
-    producers = [each.digest for each in running.identities]
+    producers = [each.digest for each in compiled.identities]
     return digest((producers, network.times, network.slots, nodes, len(network.edges())))
 
 
@@ -259,7 +264,7 @@ def _put_positions(engine: Engine, header: Mapping[str, Any], arrays: Mapping[st
     positions = tuple(
         Position.of(each, _of(arrays, f"reader.{place}."), engine.terms) for place, each in enumerate(header["readers"])
     )
-    engine.live.positions = lambda: positions
+    engine.matcher.positions = lambda: positions
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -300,7 +305,7 @@ def _of(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
 
 def _put_terms(engine: Engine, arrays: Mapping[str, np.ndarray]) -> None:
     terms = Terms.from_state(_of(arrays, "terms."))
-    engine.terms = engine.live.terms = engine.datasets.terms = terms
+    engine.terms = engine.matcher.terms = engine.datasets.terms = terms
 
 
 def _schema(header: Mapping[str, Any]) -> Schema:
@@ -318,13 +323,13 @@ def _schema(header: Mapping[str, Any]) -> Schema:
 
 
 def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> None:
-    live = engine.live
-    running = live.take_over(arrays["waiting"], arrays["found"], arrays["stated"], header["counts"])
+    matcher = engine.matcher
+    compiled = matcher.take_over(arrays["waiting"], arrays["found"], arrays["stated"], header["counts"])
     engine.triples = header["counts"]["triples"]
-    if fingerprint(running) != header["fingerprint"]:
+    if fingerprint(compiled) != header["fingerprint"]:
         raise SnapshotError(
             f"{path}: this version plans the queries in another way than the one that wrote it",
             hint="restore it with the version that wrote it",
         )
-    running.runtime.put_arena(arrays["arena"])
-    put_arrays(running.states, _of(arrays, "state."))
+    compiled.runtime.put_arena(arrays["arena"])
+    put_arrays(compiled.states, _of(arrays, "state."))

@@ -18,7 +18,7 @@ import numpy as np
 
 from retewave.engine.states import State
 from retewave.query import Query
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["Report", "Reporting", "Solutions", "Stage"]
 
@@ -67,7 +67,7 @@ class Reporting:
         """Return what is to be reported."""
         if len(found.rows) == 0:
             return found
-        starts, ends = found.rows[:, at.O_WINDOW_START], found.rows[:, at.O_END]
+        starts, ends = found.rows[:, layout.O_WINDOW_START], found.rows[:, layout.O_END]
         reported = found.only(self.report.new(found.columns[:, self._keys], starts, ends))
         self.suppressed += len(found.rows) - len(reported.rows)
         return reported

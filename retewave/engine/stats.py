@@ -118,8 +118,8 @@ def stats(engine: Engine) -> dict[str, Any]:
 
 def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
     """Return what DISTINCT did not report, and how many things it remembers, by query."""
-    running = engine.live.running
-    found = {} if running is None else {query.name: running.outcome.counts(query.number) for query in engine.queries}
+    compiled = engine.matcher.main
+    found = {} if compiled is None else {query.name: compiled.outcome.counts(query.number) for query in engine.queries}
     return {
         part: {name: counts[part] for name, counts in found.items() if counts} for part in ("suppressed", "remembered")
     }
@@ -127,19 +127,19 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
 
 def _counted(engine: Engine) -> dict[str, Any]:
     """Return what the network counts by memory and by join, if it was told to."""
-    running = engine.live.running
-    if running is None or not engine.live.options.stats:
+    compiled = engine.matcher.main
+    if compiled is None or not engine.matcher.options.stats:
         return {}
     from retewave.viz.explain.counts import counts
 
-    return {"network": counts(running)}
+    return {"network": counts(compiled)}
 
 
 def _of_network(engine: Engine) -> dict[str, int]:
     """Return the counts of the network's arrays."""
-    live = engine.live
-    found = {"live_rows": 0, "static_rows": 0, "collected": live.collected, "shed": live.shed, "arena_bytes": 0}
-    for each in () if live.networks is None else live.networks.all:
+    matcher = engine.matcher
+    found = {"live_rows": 0, "static_rows": 0, "collected": matcher.collected, "shed": matcher.shed, "arena_bytes": 0}
+    for each in () if matcher.networks is None else matcher.networks.all:
         held = totals(each.runtime.arena)
         found["live_rows"] += held.live
         found["static_rows"] += held.static

@@ -1,13 +1,13 @@
 """A sweep of the dictionary, a slice at a time: reclaim the terms that nothing uses while the stream goes on.
 
-Where it stands: beside data's way; `retewave.engine.live` begins one when the terms have doubled, and lets it do a
+Where it stands: beside data's way; `retewave.engine.matcher` begins one when the terms have doubled, and lets it do a
 little after each batch of rows.  It goes through all rows, then through the matches that somebody still holds, then
 through all terms but the pinned ones at their beginning.
 
 Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
 is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
 whatever it stores, and whoever makes matches tells of them (`spare`): their rows may go before it is their turn.
-Left out: when to sweep, and keeping readers out while one begins (`retewave.engine.live`).
+Left out: when to sweep, and keeping readers out while one begins (`retewave.engine.matcher`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from retewave.engine.running import Running
+from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.terms.dictionary import Terms
 
@@ -30,7 +30,7 @@ class Sweep:
         self,
         terms: Terms,
         marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
-        networks: Iterable[Running],
+        networks: Iterable[CompiledNetwork],
         held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there are not above zero
         matches: Iterable[Matches],
     ) -> None:
@@ -63,7 +63,7 @@ class Sweep:
         if self._marking:
             self._matches += matches
 
-    def follow(self, leaves: Running | None, joins: Running | None) -> None:
+    def follow(self, leaves: CompiledNetwork | None, joins: CompiledNetwork | None) -> None:
         """Go on with another network in place of one; what it takes over of the other is yet to be poured into it."""
         self._networks = [each for each in self._networks if each is not leaves]
         if joins is not None:
@@ -102,9 +102,9 @@ class Sweep:
         self.freed += len(freed)
 
 
-def rehearse(running: Running) -> None:
+def rehearse(compiled: CompiledNetwork) -> None:
     """Sweep and grow a dictionary of one term, so that the kernels for it are loaded before the stream begins."""
     terms = Terms(seed=0)
     terms.intern(b"_:term")
     terms.reserve(1 << 21, 1 << 15)
-    Sweep(terms, terms.begin_sweep(), (running,), (), ()).go_on(1 << 20)
+    Sweep(terms, terms.begin_sweep(), (compiled,), (), ()).go_on(1 << 20)

@@ -1,14 +1,14 @@
 """Who has the engine's turn, what has been found and is yet to be told, and what no call has returned yet.
 
 Data's way: matches, late items -> **telling** -> callbacks; what a call could not return -> **the next call**.
-An engine has two locks.  Its *state* (`Live.lock`) is held while anything is read or changed, and never while a user's
-code runs.  Its *turn*, which is here, is held by whoever pours and calls back: so callbacks come one at a time, in the
-order in which their matches were found, and a push waits until what was found before it has been told.
+An engine has two locks.  Its *state* (`Matcher.lock`) is held while anything is read or changed, and never while a
+user's code runs.  Its *turn*, which is here, is held by whoever pours and calls back: so callbacks come one at a time,
+in the order in which their matches were found, and a push waits until what was found before it has been told.
 A callback may call anything.  What it finds is returned to it at once, and told when what was found before has been.
 
 Invariants: each match is told once, and is returned or yielded by one call.  A callback that raises keeps no other
 match from being told; what interrupts a callback (KeyboardInterrupt) leaves the rest to be told by the next call.
-Left out: pouring (`retewave.engine.live`), and which call it is (`retewave.engine.engine`).
+Left out: pouring (`retewave.engine.matcher`), and which call it is (`retewave.engine.engine`).
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ class Telling:
 
     def add(self, found: Sequence[Matches]) -> None:
         """Note matches, and let them be told to those queries that have a callback."""
-        told = False
+        heard = False
         for batch in found:
             query = batch.query
             query.take(batch)
-            told = told or query.on_match is not None
-        if told:
+            heard = heard or query.on_match is not None
+        if heard:
             self.untold.append(in_order(found))
 
     def add_late(self, items: list[LateItem]) -> None:
@@ -150,7 +150,7 @@ class Telling:
                 oldest, gone = self.left.popleft()
                 self._left_matches -= _count(oldest) - gone
                 self.unreturned += _count(oldest) - gone
-                self._tally.told(self.unreturned)
+                self._tally.log(self.unreturned)
 
     def take_left(self) -> list[Matches]:
         """Return what a former call has left, the oldest first; nothing where none has."""

@@ -16,9 +16,9 @@ from typing import Any
 import networkx
 import numpy as np
 
+from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.engine import Engine
 from retewave.engine.pump import Arrived
-from retewave.engine.running import Running
 from retewave.errors import RetewaveError, UsageError
 from retewave.inspector.paths import leading_to
 from retewave.inspector.portions import Portions
@@ -59,7 +59,7 @@ class Controller:
         self.error = ""  # what ended it, where it failed
         self.poured = 0  # triples that a pattern could use, so far
         self._static = StaticRows(engine)
-        self._drawn: tuple[Running, networkx.MultiDiGraph] | None = None  # the graph of a network
+        self._drawn: tuple[CompiledNetwork, networkx.MultiDiGraph] | None = None  # the graph of a network
         self._lock = threading.RLock()  # held by whoever touches the engine
         self._wake = threading.Condition(self._lock)
         self._portions = Portions(engine, self.readers)
@@ -117,10 +117,10 @@ class Controller:
                 "error": self.error,
                 "pace": self.pace,
                 "poured": self.poured,
-                "now": "" if engine.order.newest is None else str(engine.told.decode(engine.order.newest)),
+                "now": "" if engine.order.newest is None else str(engine.shown_clock.decode(engine.order.newest)),
                 **{name: stats[name] for name in ("triples", "live_rows", "static_rows", "collected", "late", "terms")},
                 "matches": sum(query.matched for query in engine.queries),
-                "nodes": counts_by_node(engine.live.current()),
+                "nodes": counts_by_node(engine.matcher.current()),
                 "last": None if self.last is None else self.last.__dict__,
             }
 
@@ -162,13 +162,13 @@ class Controller:
         arrived = self._next(1)
         if arrived is None:
             return None
-        running = self.engine.live.current()
-        before = counts_by_node(running)
+        compiled = self.engine.matcher.current()
+        before = counts_by_node(compiled)
         (row,) = arrived.rows
-        facts = running.runtime.static_facts(arrived.rows, self.engine.terms.values)
+        facts = compiled.runtime.static_facts(arrived.rows, self.engine.terms.values)
         subject, predicate, object_ = (self.engine.terms.text(int(term)) for term in row[SUBJECT : OBJECT + 1])
         found = self._take(arrived)
-        after = counts_by_node(running)
+        after = counts_by_node(compiled)
         changes = {name: _difference(before[name], counts) for name, counts in after.items()}
         changes = {name: changed for name, changed in changes.items() if changed}
         entered = [
@@ -189,9 +189,9 @@ class Controller:
 
     def _graph(self) -> networkx.MultiDiGraph:
         """Return the engine's graph; it is the same as long as the network is."""
-        running = self.engine.live.current()
-        if self._drawn is None or self._drawn[0] is not running:
-            self._drawn = running, self.engine.graph()
+        compiled = self.engine.matcher.current()
+        if self._drawn is None or self._drawn[0] is not compiled:
+            self._drawn = compiled, self.engine.graph()
         return self._drawn[1]
 
     def _take(self, arrived: Arrived) -> int:

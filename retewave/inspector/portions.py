@@ -25,9 +25,9 @@ class Portions:
     """The rows of some readers; it waits where they do."""
 
     def __init__(self, engine: Engine, readers: Sequence[Reader]) -> None:
-        self._pump = pump(engine.live, engine.registry, readers, engine.seconds)
+        self._pump = pump(engine.matcher, engine.registry, readers, engine.seconds)
         self._rest: Arrived | None = None  # what has been brought and not been taken
-        engine.live.holders.append(lambda: _NO_ROWS if self._rest is None else self._rest.rows)
+        engine.matcher.holders.append(lambda: _NO_ROWS if self._rest is None else self._rest.rows)
 
     def take(self, most: int) -> Arrived | None:
         """Return up to so many rows, or none with what was read in vain; nothing at the end."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.walk import reached
+from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.engine.engine import Engine
-from retewave.engine.running import Running, static_facts
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
 from retewave.rete.facts import (
@@ -38,12 +38,12 @@ PAGE_ROWS = 50
 _COLUMNS_BEFORE = 3  # end, window start, start
 
 
-def counts_by_node(running: Running) -> dict[str, dict[str, int]]:
+def counts_by_node(compiled: CompiledNetwork) -> dict[str, dict[str, int]]:
     """Return the counts of every memory, join and query, by the name of its node."""
-    counted = count(running)
+    counted = count(compiled)
     found = {f"memory:{each.memory}": _numbers(asdict(each)) for each in counted.memories}
     found.update({f"join:{each.join}": _numbers(asdict(each)) for each in counted.joins})
-    outcome = running.outcome
+    outcome = compiled.outcome
     found.update(
         {
             f"query:{query.name}": {"matches": query.matched, **outcome.counts(query.number)}
@@ -62,35 +62,35 @@ class StaticRows:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._running: Running | None = None  # the network that the facts are of
+        self._compiled: CompiledNetwork | None = None  # the network that the facts are of
         self._facts = np.empty((0, FACT_WIDTH), dtype=np.int64)
 
     def of(self, slot: int) -> np.ndarray:
         """Return a memory's static rows as the runtime tells streamed ones: three times, then the columns."""
-        running, engine = self.engine.live.current(), self.engine
-        if running is not self._running:
-            self._running, self._facts = running, static_facts(running, engine.terms, engine.datasets.static)
-        plan = running.lowered.slots[slot]
+        compiled, engine = self.engine.matcher.current(), self.engine
+        if compiled is not self._compiled:
+            self._compiled, self._facts = compiled, static_facts(compiled, engine.terms, engine.datasets.static)
+        plan = compiled.lowered.slots[slot]
         columns = [*plan.keys, *plan.payload]
-        if plan.filters or not isinstance(running.plan.producers[plan.producer], AlphaTest):
+        if plan.filters or not isinstance(compiled.plan.producers[plan.producer], AlphaTest):
             return np.empty((0, _COLUMNS_BEFORE + len(columns)), dtype=np.int64)
-        facts = self._facts[self._facts[:, FACT_ALPHA] == running.lowered.alphas[plan.producer]]
+        facts = self._facts[self._facts[:, FACT_ALPHA] == compiled.lowered.alphas[plan.producer]]
         of_slot: np.ndarray = facts[:, [FACT_END, FACT_WINDOW_START, FACT_START, *(FACT_COLUMNS + n for n in columns)]]
         return of_slot
 
 
 def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRows | None = None) -> dict[str, Any]:
     """Return a page of a memory's rows, decoded and with their intervals: the latest first, static ones last."""
-    running = engine.live.current()
-    plans = running.lowered.slots
+    compiled = engine.matcher.current()
+    plans = compiled.lowered.slots
     if not 0 <= slot < len(plans):
         raise UsageError(f"there is no memory {slot}", hint=f"there are {len(plans)}, from 0 on")
-    prefixes, names = _prefixes(engine), _names_of_slots(running).get(slot, {})
+    prefixes, names = _prefixes(engine), _names_of_slots(compiled).get(slot, {})
     still = (static or StaticRows(engine)).of(slot)
-    rows = np.concatenate([running.runtime.rows_of(slot)[::-1], still])
+    rows = np.concatenate([compiled.runtime.rows_of(slot)[::-1], still])
     columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
-    joined = not isinstance(running.plan.producers[plans[slot].producer], AlphaTest)
-    endless = joined and running.lowered.network.times == 1
+    joined = not isinstance(compiled.plan.producers[plans[slot].producer], AlphaTest)
+    endless = joined and compiled.lowered.network.times == 1
     shown = [
         [
             *_interval(engine, int(row[2]), int(row[0]))[: 1 if endless else 2],
@@ -100,7 +100,7 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
     head = ["start", "end", *columns]
-    note = "; static rows are not listed" if holds_static(running.runtime.arena, slot) and not len(still) else ""
+    note = "; static rows are not listed" if holds_static(compiled.runtime.arena, slot) and not len(still) else ""
     note += "; rows of joins keep no end while all items are instants" if endless else ""
     return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "note": note}
 
@@ -126,7 +126,7 @@ def _prefixes(engine: Engine) -> Prefixes:
 def _interval(engine: Engine, start: int, end: int) -> tuple[str, str]:
     if is_static(start, end):
         return "static", ""
-    return _told(engine.told.decode(start)), _told(engine.told.decode(end))
+    return _told(engine.shown_clock.decode(start)), _told(engine.shown_clock.decode(end))
 
 
 def _told(time: object) -> str:
@@ -141,13 +141,13 @@ def _short(prefixes: Prefixes, text: bytes | None) -> str:
     return "" if text is None else prefixes.short(text)
 
 
-def _names_of_slots(running: Running) -> dict[int, Mapping[int, str]]:
+def _names_of_slots(compiled: CompiledNetwork) -> dict[int, Mapping[int, str]]:
     """Return what the first query that uses a memory calls the columns of the memory's producer."""
     found: dict[int, Mapping[int, str]] = {}
-    for end in running.plan.ends:
-        for join in reached(running.plan, end).walk():
+    for end in compiled.plan.ends:
+        for join in reached(compiled.plan, end).walk():
             if join.inputs:
-                slots = running.lowered.network.nodes[running.lowered.nodes[join.number]].slots
+                slots = compiled.lowered.network.nodes[compiled.lowered.nodes[join.number]].slots
                 for slot, fed in zip(slots, join.inputs, strict=True):
                     found.setdefault(slot, fed.names)
     return found

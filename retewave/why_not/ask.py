@@ -66,15 +66,15 @@ class _Asked:
 
     def __init__(self, engine: Engine, query: Query, binding: Mapping[str, Any]) -> None:
         self.engine, self.query = engine, query
-        self.running = engine.live.current()
+        self.compiled = engine.matcher.current()
         self.terms = engine.terms
         self.prefixes = Prefixes.of(query.parsed.prefixes)
         self.asked = {name.removeprefix("?"): to_text(term) for name, term in binding.items()}
         self.ids = {name: self.terms.find(text) or _UNKNOWN for name, text in self.asked.items()}
-        self.memories = Memories(self.running, self.terms, engine.datasets.static)
+        self.memories = Memories(self.compiled, self.terms, engine.datasets.static)
         self.ends = [
             (end, member)
-            for end in self.running.plan.ends
+            for end in self.compiled.plan.ends
             for member in end.shape.members
             if member.listener.number == query.number
         ]
@@ -108,7 +108,7 @@ class _Asked:
         for name, term in self.ids.items():
             if term == _UNKNOWN:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"
-        waiting = self.engine.order.waiting + len(self.engine.live.waiting)
+        waiting = self.engine.order.waiting + len(self.engine.matcher.waiting)
         if waiting:
             yield f"{waiting:,} triples wait for late items, or for room, and have not been matched yet"
         if late := self.engine.order.late:
@@ -117,7 +117,7 @@ class _Asked:
         deaf = sorted(self.engine.registry.streams.keys() - heard)
         if heard and deaf:
             yield f"the query does not hear {listed([f'<{iri}>' for iri in deaf[:MOST_LISTED]], len(deaf))}"
-        silent = self.running.outcome.counts(self.query.number).get("suppressed", 0)
+        silent = self.compiled.outcome.counts(self.query.number).get("suppressed", 0)
         if self.query.parsed.distinct and (silent or any(each.matches for each in alternatives)):
             on = self.query.parsed.on
             once = "a match once while an earlier one with the same bindings is alive"
@@ -127,7 +127,7 @@ class _Asked:
         """Return an interval as the user tells times; nothing for static."""
         if is_static(start, end):
             return None, None
-        clock = self.engine.told
+        clock = self.engine.shown_clock
         return clock.decode(start), clock.decode(end)
 
 
@@ -141,7 +141,7 @@ class _OfBranch:
         self.steps = Steps(member.steps, asked.terms, asked.asked)
         bound = {name: term for name, term in asked.ids.items() if name in self.steps.bound}
         self.search = Search(self.parts, related, bound, self.width, self.steps)
-        self.now = totals(asked.running.runtime.arena).now
+        self.now = totals(asked.compiled.runtime.arena).now
 
     def answer(self) -> Alternative:
         partials = self.search.partials()
@@ -218,9 +218,9 @@ class _OfBranch:
         """Say what is known of a triple that is not there."""
         if not rows.slots:
             return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
-        counted = count(self.all.running)
-        live, held = self.all.engine.live, totals(self.all.running.runtime.arena)
-        former = live.collected + live.shed
+        counted = count(self.all.compiled)
+        matcher, held = self.all.engine.matcher, totals(self.all.compiled.runtime.arena)
+        former = matcher.collected + matcher.shed
         gone = former + held.collected + held.shed
         if counted.counting and not former:
             whole = [slot for slot in rows.slots if self._keeps_all(slot)] or rows.own_slots or rows.slots
@@ -238,7 +238,7 @@ class _OfBranch:
             return
         places = {Variable(f"c{c}"): term for c, term in enumerate(rows.pattern.terms) if isinstance(term, Variable)}
         for slot in rows.own_slots:
-            filters = self.all.running.lowered.slots[slot].filters
+            filters = self.all.compiled.lowered.slots[slot].filters
             refused = counted.memories[slot].refused_by_filter
             if filters and (refused or not counted.counting):
                 texts = " and ".join(filter_text(rename(each.expression, places)) for each in filters)
@@ -247,7 +247,7 @@ class _OfBranch:
 
     def _keeps_all(self, slot: int) -> bool:
         """Say whether a memory keeps what comes, whatever filters say of it, as long as the query's window asks."""
-        lowered = self.all.running.lowered
+        lowered = self.all.compiled.lowered
         window = lowered.network.nodes[lowered.network.slots[slot].node].window
         return not lowered.slots[slot].filters and window >= self.width
 
@@ -261,18 +261,18 @@ class _OfBranch:
 
     def _forms(self, within: Within, place: int) -> Iterator[str]:
         """Tell the other forms of input that entail what a pattern asks for."""
-        rows, dispatch = self.parts[place], self.all.running.dispatch
+        rows, dispatch = self.parts[place], self.all.compiled.dispatch
         if rows.test is None or not isinstance(rows.pattern, TriplePattern):
             return
         terms = [self._term(term, within.bound) for term in rows.pattern.terms]
-        told = 0
+        found = 0
         for key, routes in dispatch.table.items():
             for route in routes:
                 emitted = (route.subject, route.predicate, route.object)
                 asked = dispatch.reduction.atoms[route.atom] == rows.test.atom
                 fits = all(not isinstance(p, bytes) or t in (p, None) for p, t in zip(emitted, terms, strict=True))
-                if asked and fits and not is_given(key, route) and told < MOST_LISTED:
-                    told += 1
+                if asked and fits and not is_given(key, route) and found < MOST_LISTED:
+                    found += 1
                     shown = [_carried(each, place, terms, emitted) for place, each in enumerate(key)]
                     axioms = ", ".join(why(dispatch, key, route))
                     yield self.all.prefixes.short(f"{' '.join(shown)}  by {axioms}")

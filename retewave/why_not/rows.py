@@ -18,7 +18,7 @@ from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.plan.producers import AlphaTest, End, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached
-from retewave.engine.running import Running, static_facts
+from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.layout import ALPHA_COLUMNS
@@ -57,9 +57,9 @@ class Related:
 class Memories:
     """The memories of a network, read by pattern."""
 
-    def __init__(self, running: Running, terms: Terms, static: np.ndarray) -> None:
-        self.running, self.terms = running, terms
-        self.lowered, self.plan = running.lowered, running.plan
+    def __init__(self, compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> None:
+        self.compiled, self.terms = compiled, terms
+        self.lowered, self.plan = compiled.lowered, compiled.plan
         self._static = static  # static triples, as input rows
 
     def parts(self, end: End, member: Member) -> tuple[tuple[Rows, ...], tuple[Related, ...]]:
@@ -137,7 +137,7 @@ class Memories:
         return np.unique(tuples, axis=0)
 
     def _streamed(self, slot: int) -> np.ndarray:
-        plan, rows = self.lowered.slots[slot], self.running.runtime.rows_of(slot)
+        plan, rows = self.lowered.slots[slot], self.compiled.runtime.rows_of(slot)
         tuples = np.zeros((len(rows), _TIMES + ALPHA_COLUMNS), dtype=np.int64)
         tuples[:, :_TIMES] = rows[:, :_TIMES]
         for place, column in enumerate((*plan.keys, *plan.payload)):
@@ -146,4 +146,4 @@ class Memories:
 
     @cached_property
     def _facts(self) -> np.ndarray:
-        return static_facts(self.running, self.terms, self._static)
+        return static_facts(self.compiled, self.terms, self._static)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from retewave.bench.expected import expected_matches
 from retewave.bench.generate import hierarchy_nt, offers_nt, static_nt
 from retewave.bench.question import FOREVER, Question
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 60
+CASES = many(60)
 
 
 def tiny(products: int, offers: int, seed: int) -> Dataset:
@@ -105,7 +105,7 @@ def test_counted_matches_are_those_of_nested_loops(question, products, offers, s
     assert expected_matches(dataset, question) == naive
 
 
-@settings(max_examples=CASES // 3, deadline=None)
+@settings(max_examples=many(20), deadline=None)
 @given(
     target=st.integers(1, 21),
     reasoning=st.booleans(),

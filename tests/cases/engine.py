@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ from naive.reports import Distinct, On, key
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
-
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))  # how many times as many cases are tried
 
 SUBJECTS = [b"<http://e/a>", b"<http://e/b>"]
 PREDICATES = [b"<http://e/p>", b"<http://e/q>"]

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.producers import AlphaTest, Join
-from retewave.engine import running
+from retewave.engine import compiled
 from retewave.rete.network.records import Relation
 
 Named = tuple[bytes, int, bytes]  # a predicate, a code of retewave.windows.relations, a predicate
@@ -54,5 +54,5 @@ def _of_node(inputs: list[set[bytes]], related: list[Named]) -> Iterator[Relatio
 @contextmanager
 def relating(*related: Named) -> Iterator[None]:
     """Give the networks that are made meanwhile these relations."""
-    with patch.object(running, "lower", with_relations(list(related))):
+    with patch.object(compiled, "lower", with_relations(list(related))):
         yield

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import signal
@@ -14,13 +13,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from cases.many import many
 from click.testing import Result as Ended
 from helpers.run_faults import PATIENCE, Run, orders
 from typer.testing import CliRunner
 
 from retewave.cli.app import app
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))  # how many times as often a run is killed
 QUERY = "SELECT ?x ?y WHERE { ?x <http://e/p> ?y }"
 LINES = "".join(f"<http://e/s{n}> <http://e/p> <http://e/o> .\n" for n in range(4))
 
@@ -97,7 +96,7 @@ def test_run_that_is_killed_and_started_again_writes_each_match_once(
     assert invoke(*told, "--out", "wanted", "--stats", "wanted.json").exit_code == 0
     kept = ("--out", "found", "--checkpoint", "kept", "--checkpoint-every", "0s")
     run, struck = Run(folder, *told, *kept), 0
-    for _ in range(2 * MANY):
+    for _ in range(many(2)):
         struck += run.killed_when(folder / "kept" / "state", chance.randrange(3), chance)  # some write only three
     run.finish("--stats", "found.json")
     assert struck, run.told()

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import os
 from unittest.mock import patch
 
 import pytest
 from cases.filters import ABC, VERDICTS, Kernel, code_of, evaluated, expression_of, said_by_oxigraph
+from cases.many import many
 from helpers.oxigraph import compare_as_oxigraph
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from retewave.compiler.expressions import evaluate
 from retewave.compiler.expressions.tree import variables
 from retewave.rete.filters import codes as op
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 2_000
+CASES = many(2_000)
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
@@ -133,7 +133,7 @@ def test_what_the_kernel_decides_is_what_the_evaluator_says(text: str, given_: d
     assert VERDICTS[verdict] is evaluated(text, given_)
 
 
-@settings(max_examples=CASES // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(expressions(2, COMMON + EDGES), st.sampled_from(COMMON + EDGES + BLANK))
 def test_a_remembered_filter_on_one_variable_is_always_decided(text: str, term: str) -> None:
     assume(variables(expression_of(text)) == {ABC[0]})

@@ -15,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from cases.filters import VERDICTS, Kernel, evaluated, said_by_oxigraph
+from cases.many import many
 from helpers.oxigraph import compare_as_oxigraph
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.strings import AS_WRITTEN, LOWER, UPPER, comparable, finds
 from retewave.rete.words.bytes import address_of
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 2_000
+CASES = many(2_000)
 LETTERS = 'abnrAKk"\\\n\r-. '
 FOREIGN = "éÉ€\u0301\U0001d11eΣ"
 PECULIAR = "ßİıſ\u212aﬁ"

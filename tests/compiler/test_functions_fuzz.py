@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from cases.functions import ILL_TYPED, OF_ONE, OF_TWO, TERMS, UNBOUND, XSD, typed
+from cases.many import many
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
@@ -21,7 +21,7 @@ from retewave.compiler.expressions.faults import contained
 from retewave.compiler.parse import parse
 from retewave.compiler.terms import literal
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 1_000
+CASES = many(1_000)
 DATATYPES = [
     *("integer", "decimal", "float", "double", "boolean", "string", "byte", "unsignedLong", "dateTime", "date", "time"),
     *("duration", "dayTimeDuration", "yearMonthDuration", "gYear", "hexBinary", "base64Binary", "token", "anyURI"),

@@ -7,7 +7,6 @@ or algebra.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from itertools import count
 from unittest.mock import patch
 
 import pyoxigraph
+from cases.many import many
 from helpers.oxigraph import compare_as_oxigraph
 from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ from retewave.compiler.parse import parse
 from retewave.compiler.rewrite.normal import Branch, FilterStep, Step, branches
 from retewave.errors import QueryError
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 600
+CASES = many(600)
 
 Triple = tuple[bytes, bytes, bytes]
 Bag = Counter[tuple[bytes | None, ...]]

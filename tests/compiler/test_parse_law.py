@@ -6,11 +6,11 @@ takes.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 
 import pyoxigraph
+from cases.many import many
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 
 PLAIN = replace(SPARQL, grammar=SHARED_GRAMMARS / "sparql.lark")  # without C-SPARQL's frame
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 1_000
+CASES = many(1_000)
 
 QUERIES = [
     "SELECT ?x ( ?y + 1 AS ?z ) WHERE { ?x <urn:p> ?y ; a <urn:C> , [ <urn:q> 1 ] . FILTER ( ?y > 2.5 && ! ?x ) }",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import unicodedata
@@ -10,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from cases.many import many
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from naive.regex import searched, ways, written
@@ -31,7 +31,7 @@ from retewave.compiler.regex.character_sets import (
 from retewave.compiler.regex.ways import ways_of
 from retewave.compiler.regex.xpath import PatternError, read_pattern
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 500
+CASES = many(500)
 ALPHABET = "aAb\n-k"
 LAST = 0x10FFFF
 

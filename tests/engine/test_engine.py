@@ -10,7 +10,7 @@ import pytest
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 E = "http://e/"
 PAIR = "SELECT ?x ?y ?z {range} WHERE {{ ?x <http://e/p> ?y . ?x <http://e/q> ?z }}"
@@ -26,7 +26,7 @@ def triple(s: str, p: str, o: object) -> tuple[str, str, object]:
 
 # ---- sharing, proved by counts ----
 def network(engine: rw.Engine):
-    return engine.live.current().lowered.network
+    return engine.matcher.current().lowered.network
 
 
 def test_a_thousand_queries_that_differ_in_a_constant_are_one_network() -> None:
@@ -90,7 +90,7 @@ def test_rows_that_can_no_longer_match_are_collected() -> None:
     engine.register(pair("1s"))
     lines = b"".join(b"<http://e/s%d> <http://e/p> <http://e/o> .\n" % n for n in range(50_000))
     assert list(engine.run(rw.read(lines, format="nt", rate=10_000))) == []
-    engine.live.current().runtime.collect()
+    engine.matcher.current().runtime.collect()
     assert engine.stats()["live_rows"] == 10_001
 
 
@@ -138,7 +138,7 @@ def test_at_the_bound_the_oldest_rows_are_shed_and_counted_if_the_user_says_so()
 def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
     engine = rw.Engine()
     engine.register(pair("1h"))
-    engine.live.current().runtime.arena[at.A_MOST_WORDS] = 1 << 14
+    engine.matcher.current().runtime.arena[layout.A_MOST_WORDS] = 1 << 14
     with pytest.raises(rw.LimitError, match="the most that one network can hold"):
         for n in range(100_000):
             engine.push(triple(f"s{n}", "p", n), time=0)
@@ -148,11 +148,11 @@ def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
 def test_what_a_full_arena_has_stopped_goes_in_once_when_there_is_room() -> None:
     engine = rw.Engine()
     engine.register(pair("1h"))
-    arena = engine.live.current().runtime.arena
-    most, arena[at.A_MOST_WORDS] = int(arena[at.A_MOST_WORDS]), 1 << 14
+    arena = engine.matcher.current().runtime.arena
+    most, arena[layout.A_MOST_WORDS] = int(arena[layout.A_MOST_WORDS]), 1 << 14
     with pytest.raises(rw.LimitError, match="the most that one network can hold"):
         engine.push([triple(f"s{n}", "p", n) for n in range(5_000)], time=0)
-    engine.live.current().runtime.arena[at.A_MOST_WORDS] = most
+    engine.matcher.current().runtime.arena[layout.A_MOST_WORDS] = most
     assert engine.push([], time=0) == []
     assert len(engine.push([triple(f"s{n}", "q", n) for n in range(5_000)], time=0)) == 5_000
 
@@ -475,7 +475,7 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on_from_what_it_
     matches = engine.run(rw.read(lines, format="nt", rate=1000))
     next(matches)
     matches.close()
-    assert engine.live._readings == []
+    assert engine.matcher._readings == []
     before = engine.triples
     assert 0 < before < 300_000
     *rest, last = engine.push(triple("a", "p", 1), time=1000)

@@ -40,7 +40,7 @@ def engine_of(**options: bool) -> rw.Engine:
 
 
 def times(engine: rw.Engine) -> int:
-    return engine.live.current().lowered.network.times
+    return engine.matcher.current().lowered.network.times
 
 
 def test_rows_of_instants_have_one_time() -> None:
@@ -65,7 +65,7 @@ def test_an_interval_that_comes_first_tells_static_matches_once() -> None:
 
 def test_the_counters_are_those_of_a_network_that_was_for_intervals_from_the_start() -> None:
     late, early = engine_of(stats=True), engine_of(stats=True)
-    early.live.intervals = True
+    early.matcher.intervals = True
     assert push(late, STREAM) == push(early, STREAM)
     assert late.stats()["network"] == early.stats()["network"]
 
@@ -85,7 +85,7 @@ def test_a_network_for_instants_refuses_an_interval_where_nobody_makes_another()
     rows[:, : OBJECT + 1] = engine.encode([("<http://e/a>", "<http://e/p>", "<http://e/b>")])[:, : OBJECT + 1]
     rows[:, END] = 5
     with pytest.raises(ValueError, match="made for instants"):
-        list(engine.live.current().runtime.pour(rows, engine.terms.values))
+        list(engine.matcher.current().runtime.pour(rows, engine.terms.values))
 
 
 def test_ends_outlive_the_query_that_asked_for_them() -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import warnings
 
-from cases.engine import MANY, MS, Case, expected, pushed_one_by_one, text_of, written
+from cases.engine import MS, Case, expected, pushed_one_by_one, text_of, written
 from cases.epsilon import Case as Reasoned
 from cases.epsilon import cases
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query
@@ -45,7 +46,7 @@ def reasoned_cases(draw: st.DrawFn) -> tuple[Case, Reasoned]:
     return Case(query, text_of(query), stream, frozenset(reasoned.data[:static_count])), reasoned
 
 
-@settings(max_examples=1000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(1000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(reasoned_cases())
 def test_engine_with_a_schema_finds_what_the_naive_matcher_finds_in_the_closure(drawn: tuple[Case, Reasoned]) -> None:
     case, reasoned = drawn

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws.test_engine_laws import LAW, anywhere, changes_kept, rows_of
 
 import retewave as rw
-from retewave.engine import live, running
+from retewave.engine import compiled, matcher
 from retewave.rete.terms import dictionary as terms_module
 from retewave.windows.times import Clock
 
@@ -37,13 +37,13 @@ def push(engine: rw.Engine, s: str, p: str, o: str, time: float) -> list[rw.Matc
 def planned(monkeypatch: pytest.MonkeyPatch) -> SIZES:
     """Note how many shapes are planned at each time."""
     sizes: SIZES = []
-    plan = running.make_plan
+    plan = compiled.make_plan
 
     def noted(shapes, has_static):  # type: ignore[no-untyped-def]
         sizes.append(len(shapes))
         return plan(shapes, has_static)
 
-    monkeypatch.setattr(running, "make_plan", noted)
+    monkeypatch.setattr(compiled, "make_plan", noted)
     return sizes
 
 
@@ -69,12 +69,12 @@ def test_changes_that_are_many_make_one_network_of_all(planned: SIZES) -> None:
 
 
 def test_a_stream_that_goes_on_runs_in_one_network(planned: SIZES, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "_SETTLING", 2)
+    monkeypatch.setattr(matcher, "_SETTLING", 2)
     engine = many(40)
     engine.register("SELECT ?x { ?x <http://e/guest> ?y }")
     for number in range(200):
         push(engine, "s", "r", "z", 1 + number)
-    assert planned == [40, 1, 41] and engine.live.networks is not None and engine.live.networks.one
+    assert planned == [40, 1, 41] and engine.matcher.networks is not None and engine.matcher.networks.one
 
 
 def test_who_asks_for_the_network_gets_one_of_all_queries(planned: SIZES, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_constants_leave_the_dictionary_though_queries_come_and_go_all_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(terms_module, "_SWEEP_FROM", 200)
-    monkeypatch.setattr(live, "SWEPT_A_ROW", 4)  # a sweep takes longer than a query stays
+    monkeypatch.setattr(matcher, "SWEPT_A_ROW", 4)  # a sweep takes longer than a query stays
     engine, sizes = many(40), []
     for number in range(600):
         guest = engine.register(
@@ -145,7 +145,7 @@ def test_a_guest_of_its_own_network_changes_no_batch(case: Case, other: Case, cu
     guest = None
     with changes_kept(apart=True):
         for block in np.split(rows, sorted(min(cut, len(rows)) for cut in cuts)):
-            for batches in engine.live.pour(block, engine.told):
+            for batches in engine.matcher.pour(block, engine.shown_clock):
                 for batch in batches:
                     batch.query.take(batch)
             if guest is None:

@@ -41,7 +41,7 @@ def test_a_sweep_takes_the_terms_that_only_a_report_stage_remembered() -> None:
     push(engine, "later", 9)
     engine.queries[0]._kept.clear()
     before = len(engine.terms)
-    assert engine.live.sweep() >= 20
+    assert engine.matcher.sweep() >= 20
     assert len(engine.terms) < before
 
 
@@ -59,5 +59,5 @@ def test_what_a_report_stage_remembers_outlives_a_snapshot_and_a_change_of_the_q
 
 def test_a_query_without_report_stages_is_only_decided() -> None:
     engine = engine_of(DISTINCT, f"SELECT ?x {{ ?x {P} ?y }}")
-    outcome = engine.live.current().outcome
+    outcome = engine.matcher.current().outcome
     assert [len(outcome.stages(query.number)) for query in engine.queries] == [2, 1]

@@ -25,7 +25,7 @@ TraceFunction = Callable[[FrameType, str, Any], Any]
 @pytest.fixture(autouse=True)
 def in_each_others_way() -> Iterator[None]:
     """Let every thread give way to the others behind each line that touches what they share."""
-    shared = ("live.py", "order.py", "telling.py", "match.py")
+    shared = ("matcher.py", "order.py", "telling.py", "match.py")
 
     def trace(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
         if event == "line":
@@ -148,7 +148,7 @@ def test_a_match_may_be_looked_at_while_the_dictionary_is_swept() -> None:
         for n in range(150):
             engine.push(triple(f"s{n}", "p", 1), time=n)
             with engine.lock:
-                engine.live.sweep()
+                engine.matcher.sweep()
                 engine.terms.intern(b"<http://e/other%d>" % n)
         done.set()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from itertools import pairwise
 
 from cases.epsilon import Case, atoms, cases
+from cases.many import many
 from helpers.epsilon_kernel import emitted, fire, found
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,7 +19,6 @@ from retewave.epsilon.derivation import Derivation, Goal
 from retewave.epsilon.derive import derivations
 from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, membership_property, owl, rdfs
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 ANYTHING = Atom(None, None, None)
 
 
@@ -40,7 +39,7 @@ def table_of(*axioms: Axiom, asked: Atom = ANYTHING) -> Dispatch:
     return routes([asked], network_of(axioms))
 
 
-@settings(max_examples=1000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(1000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.booleans().flatmap(some_case), st.lists(atoms(), max_size=4))
 def test_each_atom_gets_what_is_entailed_exactly_once(case: Case, asked: list[Atom]) -> None:
     axioms = collect(case.schema).axioms
@@ -49,7 +48,7 @@ def test_each_atom_gets_what_is_entailed_exactly_once(case: Case, asked: list[At
         assert fire(dispatch, triple) == wanted(axioms, asked, triple)
 
 
-@settings(max_examples=300 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.booleans().flatmap(some_case), st.lists(atoms(), min_size=1, max_size=4))
 def test_the_reduced_network_gives_what_the_full_one_gives(case: Case, asked: list[Atom]) -> None:
     network = network_of(collect(case.schema).axioms)
@@ -60,7 +59,7 @@ def test_the_reduced_network_gives_what_the_full_one_gives(case: Case, asked: li
         assert set(fire(reduced, triple)) == picked
 
 
-@settings(max_examples=200 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(shared=True, beyond_owlrl=True))
 def test_the_derivations_of_a_predicate_are_what_its_triples_entail(case: Case) -> None:
     axioms = collect(case.schema).axioms
@@ -76,7 +75,7 @@ def test_the_derivations_of_a_predicate_are_what_its_triples_entail(case: Case) 
         assert {emitted(one, triple) for one in fits} == entailed(axioms, triple)
 
 
-@settings(max_examples=200 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(), st.lists(atoms(), min_size=1, max_size=3))
 def test_the_schemas_own_facts_reach_the_atoms_that_ask_for_them(case: Case, asked: list[Atom]) -> None:
     axioms = collect(case.schema).axioms
@@ -85,7 +84,7 @@ def test_the_schemas_own_facts_reach_the_atoms_that_ask_for_them(case: Case, ask
     assert got == Counter((n, each) for n, atom in enumerate(asked) for each in every if matches(atom, each))
 
 
-@settings(max_examples=50 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(50), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(shared=True, beyond_owlrl=True), atoms())
 def test_the_axioms_that_a_route_names_are_enough_for_it(case: Case, asked: Atom) -> None:
     axioms = collect(case.schema).axioms

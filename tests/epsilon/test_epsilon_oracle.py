@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 
 import pytest
 from cases.epsilon import Case, cases
+from cases.many import many
 from helpers.epsilon_kernel import fire
 from helpers.oracle import closure, resources
 from hypothesis import HealthCheck, given, settings
@@ -18,7 +18,6 @@ from retewave.epsilon import Atom, Network, routes
 from retewave.epsilon.collect import collect
 from retewave.epsilon.vocabulary import TYPE, Triple, is_literal, rdfs
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 BUNDLE = 10  # cases of disjoint namespaces that share a closure run
 
 
@@ -27,20 +26,20 @@ def reasoned(case: Case) -> set[Triple]:
     return facts(axioms).union(*(entailed(axioms, triple) for triple in case.data))
 
 
-@settings(max_examples=100 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.tuples(*(cases(space) for space in range(BUNDLE))))
 def test_a_thousand_random_schemas_entail_what_owlrl_entails(bundle: tuple[Case, ...]) -> None:
     said = [triple for case in bundle for triple in case.schema + case.data]
     assert set().union(*map(reasoned, bundle)) == closure(said)
 
 
-@settings(max_examples=100 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(shared=True))
 def test_axioms_about_rdf_type_and_containers_entail_what_owlrl_entails(case: Case) -> None:
     assert reasoned(case) == closure(case.schema + case.data)
 
 
-@settings(max_examples=15 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_who_asks_for_resources_gets_all_terms_that_owlrl_says_are_resources(case: Case) -> None:
     asked = Atom(None, TYPE, frozenset({rdfs("Resource")}))

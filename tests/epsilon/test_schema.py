@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import socket
 import warnings
 from pathlib import Path
 
 import pyoxigraph
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import Graph
@@ -19,8 +19,6 @@ from retewave.epsilon import Atom, Budget, Schema, SchemaWarning, routes
 from retewave.epsilon.axioms import Kind
 from retewave.epsilon.vocabulary import TYPE, membership_property, owl, rdfs
 from retewave.errors import SchemaError
-
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 PREFIXES = """
 @prefix : <http://e/> .
@@ -143,7 +141,7 @@ def test_a_missing_or_cut_file_is_an_error(tmp_path: Path) -> None:
             Schema.load(path)
 
 
-@settings(max_examples=300 * MANY, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.sampled_from(sorted(set(FORMATS) - {"nq"})), st.integers(0, 2000), st.binary(max_size=4), st.booleans())
 def test_damaged_bytes_are_read_or_refused_and_nothing_else(suffix: str, at: int, put: bytes, cut: bool) -> None:
     content = serialised(suffix)

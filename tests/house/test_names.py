@@ -15,7 +15,7 @@ TREES = {file: ast.parse(text) for file, text in SOURCES.items()}
 FILES = {*SOURCES, *(f"retewave/{file}" for file in SOURCES)}  # in the repository, and where pip puts them
 DOCUMENTS = [path for folder in (ROOT, ROOT / "docs", ROOT / "bench") for path in sorted(folder.glob("*.md"))]
 INSIDE = re.compile(
-    r"engine\.(?:live|registry|order|datasets|terms|seconds)\b|retewave\.(?:compiler|epsilon|rete|viz|windows|io)\."
+    r"engine\.(?:matcher|registry|order|datasets|terms|seconds)\b|retewave\.(?:compiler|epsilon|rete|viz|windows|io)\."
 )
 LINKS = re.compile(r"\]\((?!https?:)([\w./-]*)(?:#([\w-]+))?\)")
 MARKS = re.compile(r"`(\w+)`")

@@ -214,7 +214,7 @@ def test_rows_of_joins_show_no_end_where_they_keep_none() -> None:
     engine.register(f"SELECT * FROM STREAM <http://e/s> [RANGE 20s] {chain}")
     engine.push(("<http://e/a>", "<http://e/p>", "<http://e/b>"), time=1.0)
     engine.push(("<http://e/b>", "<http://e/q>", "<http://e/c>"), time=4.0)
-    slots = range(len(engine.live.current().lowered.slots))
+    slots = range(len(engine.matcher.current().lowered.slots))
     shown = [[*page["rows"][0][:2], page["note"]] for slot in slots if (page := rows_of_memory(engine, slot))["rows"]]
     assert shown == [
         ["1.0", "1.0", ""],

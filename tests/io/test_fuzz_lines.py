@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 
+from cases.many import many
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from retewave.epsilon.encodings import foreign
 from retewave.io import read
 from retewave.rete.terms.dictionary import Terms
-
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 fragments = st.sampled_from(
     [b"<a:s>", b"<a:", b" ", b"\t", b".", b'"', b'"x"',
@@ -34,7 +32,7 @@ def bad_comments(data: bytes) -> int:
     return sum(1 for line in lines if line.decode("utf-8", "ignore").encode() != line)
 
 
-@settings(max_examples=CASES * 600, deadline=None)
+@settings(max_examples=many(600), deadline=None)
 @given(soups, st.integers(1, 50))
 @example(b'<a:s> <a:p> "' + b"\xf0", 1)
 @example(b"\r" * 70, 3)
@@ -52,7 +50,7 @@ def test_every_line_is_a_statement_or_malformed_or_blank(data, size):
         assert text[:1] in b'<_"' and not set(text) & set(b"\r\n")
 
 
-@settings(max_examples=CASES * 100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(st.binary(max_size=100), st.sampled_from(["ttl", "trig", "rdf", "jsonld"]), st.booleans())
 def test_other_formats_and_archives_never_crash(data, format, packed):
     reader = read(data, format=format, name="x.gz" if packed else "x", rate=1)

@@ -10,6 +10,7 @@ import textwrap
 import numpy as np
 import pyoxigraph
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +23,6 @@ from retewave.io.lines.terms import WRITTEN
 from retewave.io.reading.position import BEGINNING
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms.dictionary import Terms
-
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 letters = st.text(st.characters(min_codepoint=0x20, exclude_categories=["Cs", "Co", "Cn"]), max_size=12)
 wild = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -85,7 +84,7 @@ def canonical(term) -> bytes:
     return f'"{text}"^^<{term.datatype.value}>'.encode()
 
 
-@settings(max_examples=CASES * 200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(documents)
 def test_the_scanner_reads_what_pyoxigraph_reads(document):
     data = document.encode()
@@ -111,7 +110,7 @@ grouped = st.lists(
 ).map(lambda groups: "".join(line for group in groups for line in group))
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(grouped, st.integers(1, 2_000))
 def test_subjects_and_predicates_that_come_again_in_any_order_are_told_apart(document, size):
     data = document.encode()
@@ -154,7 +153,7 @@ def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_bef
     assert [subject for subject, _, _ in triples] == [b"<http://e/a>", b"<http://e/b>"]
 
 
-@settings(max_examples=CASES * 150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(st.lists(statements | wild, max_size=8), line_ends, st.data())
 def test_where_the_pieces_end_makes_no_difference(parts, end, data):
     whole = end.join(parts).encode()
@@ -166,7 +165,7 @@ def test_where_the_pieces_end_makes_no_difference(parts, end, data):
     assert [str(fault) for fault in faults_again] == [str(fault) for fault in faults]
 
 
-@settings(max_examples=CASES * 200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(statements, statements, statements, st.data())
 def test_a_mutated_line_never_touches_its_neighbours(before, victim, after, data):
     at = data.draw(st.integers(0, len(victim)))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import rdflib
 import rdflib.compare
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import BNode, Literal, URIRef
@@ -25,7 +26,6 @@ from retewave.io.times import times
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, EVENT, START
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 BSBM = Path(__file__).parents[2].parent / "shared" / "bsbm"
 DOCUMENT = b"<a:s> <a:p> <a:o> .\n<a:s> <a:p> _:b .\n<a:s> <a:p> 'x' .\n".replace(b"'", b'"')
 DATE = b"http://www.w3.org/2001/XMLSchema#dateTime"
@@ -287,13 +287,13 @@ terms_of_rdflib = (
 )
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.from_regex(rdf._PLAIN_TERM, fullmatch=True))
 def test_a_term_that_is_taken_as_it_stands_is_what_the_parser_makes_of_it(term):
     assert rdf._parsed(term) == term.encode()
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(terms_of_rdflib)
 def test_decoding_undoes_encoding(term):
     text = to_text(term)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
-from cases.engine import MANY, shown, written
+from cases.engine import shown, written
+from cases.many import many
 from cases.meaning import Case, case_of, expected
 from hypothesis import HealthCheck, assume, given, settings
 
@@ -13,7 +14,7 @@ import retewave as rw
 from retewave.errors import QueryError
 
 
-@settings(max_examples=300 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
 def test_engine_finds_what_the_naive_meaning_finds(case: Case) -> None:
     assert pushed(case) == expected(case)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cases.engine import MANY, Case, case_of, engine_for, expected, pushed_one_by_one
+from cases.engine import Case, case_of, engine_for, expected, pushed_one_by_one
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 
 
-@settings(max_examples=2000 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(2000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
 def test_engine_finds_what_the_naive_matcher_finds(case: Case) -> None:
     engine, _ = engine_for(case)

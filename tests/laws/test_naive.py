@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Match, Pattern, Query, Relation, Term, Triple, Window, naive_matches
 
 from retewave.windows import relations
 from retewave.windows.intervals import STATIC_END, STATIC_START, is_static, window_start
-
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 
 def triple(text: str) -> Triple:
@@ -346,7 +344,7 @@ def test_relation_of_a_group_is_that_of_its_joined_interval() -> None:
 
 # Laws
 
-laws = settings(max_examples=100 * CASES, deadline=None)
+laws = settings(max_examples=many(100), deadline=None)
 things, predicates = st.sampled_from(["a", "b"]), st.sampled_from(["p", "q"])
 triples = st.tuples(things, predicates, things).map(" ".join)
 variables = st.sampled_from(["?x", "?y", "?z"])

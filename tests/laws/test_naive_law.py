@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from cases.engine import MANY, Case, case_of
+from cases.engine import Case, case_of
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from naive import naive_matches
 from naive.meaning import solutions
@@ -15,7 +16,7 @@ from retewave.compiler.parse import parse
 from retewave.windows.intervals import is_static
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
 def test_the_meaning_by_the_algebra_is_that_of_the_flat_matcher(case: Case) -> None:
     flat = Counter(
@@ -34,7 +35,7 @@ def test_the_meaning_by_the_algebra_is_that_of_the_flat_matcher(case: Case) -> N
     assert by_algebra == flat
 
 
-@settings(max_examples=50 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(50), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
 def test_what_has_no_operator_of_time_is_decided_when_it_ends(case: Case) -> None:
     for token in solutions(parse(case.text), [Item(**vars(each)) for each in case.stream], case.static):

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases.engine import MANY, Case, case_of, engine_for, pushed_one_by_one, written
+from cases.engine import Case, case_of, engine_for, pushed_one_by_one, written
+from cases.many import many
 from cases.shards import Cluster, instants, job_for, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,9 +33,9 @@ from retewave.engine.registry import CartesianWarning
 from retewave.engine.states import State
 from retewave.rete.counters import slot_counters
 from retewave.rete.runtime import Runtime
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
-FEW = settings(LAW, max_examples=50 * MANY)
+FEW = settings(LAW, max_examples=many(50))
 
 P, Q, R = (f"<http://e/{name}>" for name in "pqr")
 
@@ -46,7 +47,7 @@ class Seen:
     terms: frozenset[str] = frozenset()
 
     def __init__(self, runtime: Runtime, slots: Sequence[int]) -> None:
-        runtime.arena[at.A_COUNTING] = 1
+        runtime.arena[layout.A_COUNTING] = 1
         self.runtime, self.slots = runtime, slots
         self.before = np.zeros(len(slots), np.int64)  # in other networks
 
@@ -85,7 +86,7 @@ def nodes_that_count() -> Iterator[None]:
 
 def remembered(engine: rw.Engine) -> list[dict[str, list[int]]]:
     """Return what the nodes of each network of an engine have counted, by identity."""
-    networks = engine.live.networks
+    networks = engine.matcher.networks
     assert networks is not None
     states = [each.states for each in networks.all]
     return [{k: v.state()["came"].tolist() for k, v in each.items() if k.startswith("seen")} for each in states]
@@ -108,10 +109,10 @@ def test_queries_that_come_and_go_change_nothing_of_what_other_nodes_have_seen(
             if arrival == goes and guest is not None:
                 engine.remove(guest)
             if arrival == joins:
-                engine.live.current()
+                engine.matcher.current()
             engine.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
         (wanted,) = remembered(alone)
-        for networks in (remembered(engine), [engine.live.current()] and remembered(engine)):
+        for networks in (remembered(engine), [engine.matcher.current()] and remembered(engine)):
             assert set(wanted) <= set().union(*networks)
             assert all(wanted[name] == found[name] for found in networks for name in wanted.keys() & found.keys())
 
@@ -124,7 +125,7 @@ def test_a_restored_engine_remembers_what_its_nodes_have_seen(
     with nodes_that_count():
         engine, _ = engine_for(case)
         pushed_one_by_one(engine, Case(case.query, case.text, case.stream[:stop], case.static))
-        engine.live._renew()  # what was counted before is no longer in the memories' own counters
+        engine.matcher._renew()  # what was counted before is no longer in the memories' own counters
         path = tmp_path_factory.getbasetemp() / "seen.snapshot"
         engine.snapshot(path)
         restored = rw.Engine.restore(path)
@@ -164,9 +165,9 @@ def test_a_shard_that_goes_on_elsewhere_remembers_what_its_nodes_have_seen(
 # ---- identities ----
 def names_of(engine: rw.Engine) -> dict[str, str]:
     """Return the identity of the join, or the test, at the end of each query."""
-    running = engine.live.current()
-    ends = {member.listener.number: end.producer for end in running.plan.ends for member in end.shape.members}
-    return {query.text: running.identities[ends[query.number]].digest for query in engine.queries}
+    compiled = engine.matcher.current()
+    ends = {member.listener.number: end.producer for end in compiled.plan.ends for member in end.shape.members}
+    return {query.text: compiled.identities[ends[query.number]].digest for query in engine.queries}
 
 
 JOINS = [
@@ -205,8 +206,8 @@ def push(engine: rw.Engine, predicate: str, time: float) -> int:
 
 def test_counters_go_on_when_queries_come_and_go() -> None:
     def counts(engine: rw.Engine) -> list[object]:
-        arena, slots = engine.live.current().runtime.arena, engine.live.current().lowered.nodes[2]
-        return [slot_counters(arena, slot) for slot in engine.live.current().lowered.network.nodes[slots].slots]
+        arena, slots = engine.matcher.current().runtime.arena, engine.matcher.current().lowered.nodes[2]
+        return [slot_counters(arena, slot) for slot in engine.matcher.current().lowered.network.nodes[slots].slots]
 
     alone, engine = rw.Engine(stats=True, seed=1), rw.Engine(stats=True, seed=1)
     for each in (alone, engine):
@@ -238,5 +239,5 @@ def test_what_a_query_has_told_is_found_in_a_snapshot_by_its_name_and_text(tmp_p
     engine.remove(engine.queries[0])
     engine.snapshot(tmp_path / "it")
     restored = rw.Engine.restore(tmp_path / "it")
-    assert list(restored.live.current().states) == list(engine.live.current().states)
+    assert list(restored.matcher.current().states) == list(engine.matcher.current().states)
     assert (push(restored, P, 1), push(restored, Q, 1)) == (0, 0)

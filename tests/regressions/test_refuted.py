@@ -92,7 +92,7 @@ def test_a_sweep_spares_the_rows_of_a_block_that_is_half_poured() -> None:
     query = engine.register(ONE)
     matches = engine.run(ten_subjects())
     next(matches)
-    engine.live.sweep()
+    engine.matcher.sweep()
     for i in range(20):
         engine.terms.intern(b"<http://e/other%d>" % i)
     list(matches)
@@ -113,13 +113,13 @@ def test_a_snapshot_of_a_suspended_run_holds_the_rest_of_the_block(tmp_path: Pat
 def test_a_readers_thread_that_asks_what_it_may_drop_makes_no_network() -> None:
     engine = rw.Engine()
     engine.register(ONE)
-    before = engine.live.current()
+    before = engine.matcher.current()
     engine.register(TWO)
-    asked = threading.Thread(target=engine.live.acceptance)
+    asked = threading.Thread(target=engine.matcher.acceptance)
     asked.start()
     asked.join()
-    assert engine.live.running is before
-    assert engine.live.current() is not before
+    assert engine.matcher.main is before
+    assert engine.matcher.current() is not before
 
 
 def test_a_removed_query_is_silent_in_the_middle_of_its_matches() -> None:
@@ -142,7 +142,7 @@ def test_a_sweep_spares_what_a_new_query_has_found_and_not_reported() -> None:
     engine.push(triple("a", "p", "b"), time=1)
     engine.remove(pairs)
     engine.register(ONE)
-    engine.live.sweep()
+    engine.matcher.sweep()
     engine.terms.intern(b"<http://e/other>")
     assert [match.text("x") for match in engine.push(triple("k", "n", "z"), time=2)] == [b"<http://e/a>"]
 
@@ -276,13 +276,13 @@ def test_a_reader_that_has_ended_holds_the_others_back_until_its_last_chunk_is_t
         found[:, END] = times
         return found
 
-    news = threading.Condition()
+    changed = threading.Condition()
     reader = SimpleNamespace(rate=1.0, time_property=None)
-    ended, other = (Lane(reader, 0, 0, news, threading.Lock()) for _ in range(2))
+    ended, other = (Lane(reader, 0, 0, changed, threading.Lock()) for _ in range(2))
     ended.rows, ended.ended = rows(1, 2), True
     ended.chunks.append(SimpleNamespace(rows=rows(3, 4), triples=2, scanned=BEGINNING, times={}))
     other.rows, other.ended = rows(5, 6), True
-    of_all = pump._Pump([ended, other], news, Doubt(FAR))
+    of_all = pump._Pump([ended, other], changed, Doubt(FAR))
     assert of_all._merged()[:, END].tolist() == [1, 2]
     assert [time for arrived in of_all.arrivals() for time in arrived.rows[:, END].tolist()] == [3, 4, 5, 6]
 
@@ -326,7 +326,7 @@ def test_what_was_scanned_ahead_waits_when_the_bound_on_live_rows_ends_a_run() -
     source = Counted(50)
     with pytest.raises(rw.LimitError, match="3 live rows"):
         list(engine.run(rw.read(source, format="nt", rate=1)))
-    assert source.taken == engine.triples == seen.matched + len(engine.live.waiting) < 50
+    assert source.taken == engine.triples == seen.matched + len(engine.matcher.waiting) < 50
     engine.remove(pairs)
     engine.flush()
     assert [match.text("x") for match in seen.matches] == [b"<http://e/s%d>" % (1 + i) for i in range(source.taken)]
@@ -466,7 +466,7 @@ def test_a_sweep_before_every_row_and_a_pause_after_every_match_change_nothing(c
     runtime.MOST_OUTPUT = 1
     try:
         for place, item in enumerate(case.stream):
-            freed = swept.live.sweep()
+            freed = swept.matcher.sweep()
             for number in range(freed):
                 swept.terms.intern(b"<http://e/other%d.%d>" % (place, number))  # takes a reclaimed id
             swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
@@ -481,7 +481,7 @@ def test_the_constants_of_removed_queries_leave_the_dictionary() -> None:
     engine = rw.Engine(seed=1)
     kept = engine.register("SELECT ?x { ?x <http://e/p> <http://e/kept> FILTER(?x != <http://e/other>) }")
     engine.push(triple("s", "p", "kept"), time=0)
-    engine.live.sweep()
+    engine.matcher.sweep()
     before = len(engine.terms)
     for number in range(40):
         guest = engine.register(
@@ -491,7 +491,7 @@ def test_the_constants_of_removed_queries_leave_the_dictionary() -> None:
         engine.push(triple("s", "p", "kept"), time=1 + number)
         engine.remove(guest)
     engine.push(triple("s", "p", "kept"), time=100)
-    engine.live.sweep()
+    engine.matcher.sweep()
     assert len(engine.terms) == before
     assert engine.terms.find(b"<http://e/kept>") and engine.terms.find(b"<http://e/other>")
     assert kept.matched == 42
@@ -504,7 +504,7 @@ def test_a_constant_stays_while_one_of_several_queries_has_it(tmp_path: Path) ->
     engine.push(triple("s", "r", "o"), time=0)
     engine.remove(one)
     engine.push(triple("s", "r", "o"), time=1)
-    engine.live.sweep()
+    engine.matcher.sweep()
     assert engine.terms.find(b"<http://e/shared>")
     engine.snapshot(tmp_path / "one.snapshot")
     restored = rw.Engine.restore(tmp_path / "one.snapshot")
@@ -512,5 +512,5 @@ def test_a_constant_stays_while_one_of_several_queries_has_it(tmp_path: Path) ->
     for each, query in ((engine, other), (restored, again)):
         each.remove(query)
         each.push(triple("s", "r", "o"), time=2)
-        each.live.sweep()
+        each.matcher.sweep()
         assert not each.terms.find(b"<http://e/shared>")

@@ -10,15 +10,16 @@ import random
 from collections import Counter
 
 import pytest
-from cases.engine import MANY, MS, STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, text_of, written
+from cases.engine import MS, STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, text_of, written
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query
 
 import retewave as rw
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
-LAW = settings(max_examples=10 * MANY, deadline=None)
+LAW = settings(max_examples=many(10), deadline=None)
 SUBJECTS = [b"<http://e/s%d>" % n for n in range(3)]
 P, Q, R = (b"<http://e/%s>" % name for name in (b"p", b"q", b"r"))
 STAR = Branch((Pattern(("?x", P, "?y")), Pattern(("?x", Q, "?z")), Pattern(("?x", R, "?w"))))
@@ -79,7 +80,7 @@ def found_late(case: Case, text: str, comes: int, *, collects: bool) -> Counter:
     late = None
     for place, item in enumerate(case.stream):
         if collects:
-            engine.live.current().runtime.collect()
+            engine.matcher.current().runtime.collect()
         if place == comes:
             late = engine.register(text)
         for match in engine.push(written(item.triple), time=item.end / 1e6, stream=item.stream):
@@ -115,8 +116,8 @@ def test_what_is_due_leaves_a_memory_when_a_page_of_new_rows_has_come() -> None:
     for n in range(2_000):
         engine.push((f"http://e/s{n}", "http://e/p", "http://e/o"), time=n / 100)
         most = max(most, engine.stats()["live_rows"])
-    net = engine.live.current().runtime.state.net
-    assert 101 < most <= 101 + (at.PAGE - 1) // net[net[at.N_SLOTS] + at.SLOT_ROW_WORDS]
+    net = engine.matcher.current().runtime.state.net
+    assert 101 < most <= 101 + (layout.PAGE - 1) // net[net[layout.N_SLOTS] + layout.SLOT_ROW_WORDS]
 
 
 def test_rows_that_are_due_are_not_met_again_and_again() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import numpy as np
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, Relation, naive_matches
@@ -14,12 +14,11 @@ from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, 
 from retewave.rete.network.records import Relation as NodeRelation
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.kinds import IRI, Values
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.relations import NAMES
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 PREDICATES = (1, 2, 3)
 NUMBERS = np.zeros(128, np.int64)
 VALUES = Values(
@@ -33,11 +32,11 @@ def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bo
     keys = (AS_SUBJECT, AS_EVENT) if by_event else (AS_SUBJECT,)
     network = Network(known=frozenset(PREDICATES), intervals=True)
     for place, predicate in enumerate(PREDICATES):
-        network.keys[0, predicate, 0] = [Route(place, at.FROM_SUBJECT, predicate, at.FROM_OBJECT)]
-        network.alphas.append(Alpha(edges=[Edge(at.TO_SLOT, place, keys, (AS_OBJECT,))]))
+        network.keys[0, predicate, 0] = [Route(place, layout.FROM_SUBJECT, predicate, layout.FROM_OBJECT)]
+        network.alphas.append(Alpha(edges=[Edge(layout.TO_SLOT, place, keys, (AS_OBJECT,))]))
         network.slots.append(Slot(0, place, 1))
     out = [(-1, 0), (0, 0), (1, 0), (2, 0)]
-    network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(at.TO_TERMINAL, 0)], relations))
+    network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(layout.TO_TERMINAL, 0)], relations))
     network.terminals.append(Terminal(instances=[Instance(0, 0, window, (0, 1, 2, 3))]))
     return network
 
@@ -67,7 +66,9 @@ def found_by_kernel(network: Network, rows: np.ndarray) -> Counter:
     for arrival in range(len(rows)):
         for out in runtime.pour(rows[arrival : arrival + 1], VALUES):
             for row in out.tolist():
-                found[row[at.O_START], row[at.O_END], tuple(row[at.O_COLUMNS : at.O_COLUMNS + 4]), arrival] += 1
+                found[
+                    row[layout.O_START], row[layout.O_END], tuple(row[layout.O_COLUMNS : layout.O_COLUMNS + 4]), arrival
+                ] += 1
     return found
 
 
@@ -88,7 +89,7 @@ def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...]
     return found
 
 
-@settings(max_examples=500 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     streams(),
     st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0), (1, 2), (0, 2)]), st.integers(1, len(NAMES) - 1)), max_size=2),

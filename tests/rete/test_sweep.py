@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws.test_engine_laws import anywhere
 
 import retewave as rw
-from retewave.engine import live
+from retewave.engine import matcher
 from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
-LAW = settings(max_examples=CASES * 150, deadline=None)
+LAW = settings(max_examples=many(150), deadline=None)
 LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes> ?what . ?who <http://e/has> ?what }"
 
 
@@ -27,7 +26,7 @@ LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes>
 def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a sweep begin whenever none is under way, and do no more than one step a row."""
     monkeypatch.setattr(Terms, "due", lambda *_: True)
-    monkeypatch.setattr(live, "SWEPT_A_ROW", 1)
+    monkeypatch.setattr(matcher, "SWEPT_A_ROW", 1)
 
 
 def take_reclaimed_ids(terms: Terms, place: int) -> None:
@@ -43,7 +42,7 @@ def test_a_sweep_that_is_always_under_way_changes_no_match(case: Case, work: int
     swept, query = engine_for(case)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Terms, "due", lambda *_: True)
-        patch.setattr(live, "SWEPT_A_ROW", work)
+        patch.setattr(matcher, "SWEPT_A_ROW", work)
         for place, item in enumerate(case.stream):
             swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
             take_reclaimed_ids(swept.terms, place)
@@ -53,7 +52,7 @@ def test_a_sweep_that_is_always_under_way_changes_no_match(case: Case, work: int
 
 @pytest.mark.usefixtures("always_due")
 def test_terms_are_flat_over_a_stream_of_new_ones_though_each_step_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "SWEPT_A_ROW", 8)
+    monkeypatch.setattr(matcher, "SWEPT_A_ROW", 8)
     engine = rw.Engine()
     query = engine.register(LIKES, keep=0)
     sizes = []
@@ -89,13 +88,13 @@ def test_a_match_that_is_made_while_rows_are_marked_keeps_the_terms_of_one_that_
     )
     for n in range(200):
         engine.push((f"http://e/who{n}", "http://e/likes", f"http://e/tea{n}"), time=0, stream="http://e/s")
-    engine.live.leave_sweep()  # the next one begins with the next row, and comes to the last of these rows last
+    engine.matcher.leave_sweep()  # the next one begins with the next row, and comes to the last of these rows last
     engine.push(("http://e/who0", "http://e/is", "http://e/here"), time=0, stream="http://e/s")
     (held,) = engine.push(("http://e/who199", "http://e/has", "http://e/it"), time=0.9, stream="http://e/s")
     for n in range(1_000):
         engine.push((f"http://e/later{n}", "http://e/likes", "http://e/tea"), time=10 + n, stream="http://e/s")
-        engine.live.current().runtime.collect()
-        monkeypatch.setattr(live, "SWEPT_A_ROW", 8)
+        engine.matcher.current().runtime.collect()
+        monkeypatch.setattr(matcher, "SWEPT_A_ROW", 8)
         take_reclaimed_ids(engine.terms, n)
     assert held.text("what") == b"<http://e/tea199>"
 
@@ -167,7 +166,7 @@ def test_terms_of_rows_that_are_never_poured_are_reclaimed(late: bool) -> None:
     for n in range(120_000):
         lines += [stamp % (n, n), row % (n, n, n)] if late else [stamp % (n, n)]
     list(engine.run(rw.read(b"\n".join(lines), format="nq", time_property="http://e/at")))
-    assert engine.live.triples == 2 * late
+    assert engine.matcher.triples == 2 * late
     assert len(engine.terms) < 180_000
 
 
@@ -188,7 +187,7 @@ def test_a_snapshot_and_another_query_in_the_middle_of_a_sweep_lose_nothing(tmp_
     engine.register(LIKES)
     for n in range(40):
         engine.push((f"http://e/who{n}", "http://e/likes", "http://e/tea"), time=n / 50, stream="http://e/s")
-    assert engine.live._sweep is not None
+    assert engine.matcher._sweep is not None
     engine.snapshot(tmp_path / "snapshot")
     restored = rw.Engine.restore(tmp_path / "snapshot")
     engine.register("SELECT ?x { ?x <http://e/has> ?y }", name="Has")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from retewave.errors import SnapshotError, UsageError
 from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 texts = st.binary(min_size=1, max_size=40) | st.integers(0, 30).map(lambda n: b"<http://example.org/%d>" % n)
 
 
@@ -23,7 +21,7 @@ def marks_of(ids: list[int]) -> np.ndarray:
     return marks
 
 
-@settings(max_examples=CASES * 150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(st.lists(st.tuples(texts, st.booleans()), max_size=60), st.data())
 def test_the_dictionary_is_a_dict_under_interning_and_sweeping(steps, data):
     terms, model = Terms(seed=3), {}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.dictionary import Terms
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TERMS = Terms(seed=1)
 
@@ -25,7 +24,7 @@ def value(lexical: str, datatype: str) -> tuple[int, float, int]:
     return int(table.kind[term]), float(table.number[term]), int(table.exact[term])
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1e6, 1e6))
 def test_an_exact_double_is_the_float_that_python_reads(number):
     kind, found, exact = value(repr(number), "double")
@@ -33,13 +32,13 @@ def test_an_exact_double_is_the_float_that_python_reads(number):
     assert found == number if exact else math.isclose(found, number, rel_tol=1e-12, abs_tol=1e-300)
 
 
-@settings(max_examples=CASES * 200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(st.floats(1e-3, 1e9))
 def test_every_double_of_common_size_is_exact(number):
     assert value(repr(number), "double") == (kinds.DOUBLE, number, 1)
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.decimals(-(10**12), 10**12, places=4), st.decimals(-(10**4), 10**4, places=17), st.integers())
 def test_exact_numbers_compare_as_their_decimals_do(left, right, whole):
     read = [(n, value(f"{n:f}", "decimal")) for n in (left, right)]
@@ -52,7 +51,7 @@ def test_exact_numbers_compare_as_their_decimals_do(left, right, whole):
                 assert (a < b, a == b) == (x < y, x == y)
 
 
-@settings(max_examples=CASES * 300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), st.integers(-14 * 60, 14 * 60) | st.none())
 def test_a_datetime_is_its_microseconds_since_1970(moment, offset):
     zone = "" if offset is None else f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pytest
-from cases.engine import MANY, Case, case_of, expected
+from cases.engine import Case, case_of, expected
+from cases.many import many
 from cases.shards import MemoryStore, instants, job_for, read, routed, streamed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ from retewave.spark.worker.route import Router, router_of
 from retewave.spark.worker.shard import Arrival, Progress, Shard, Waiting, shard_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-LAW = settings(max_examples=400 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=many(400), deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from cases.many import many
 from helpers.spark_faults import Job, Life, Workload, changes, found_in, killed, until, workload
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1")) > 1
+MANY = many(1) > 1
 SEED = int(os.environ.get("RETEWAVE_SEED", "6"))
 DRIVERS = 20 if MANY else 6  # 20 take some minutes, so only `make test-long` kills so many
 WORKERS = 20 if MANY else 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import pickle
 import threading
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +22,6 @@ from retewave.spark.source.offsets import Files, Offset, groups
 from retewave.spark.source.parts import Range, cut, statements, texts_of
 from retewave.spark.source.triples import triples_of
 
-MANY = int(os.environ.get("RETEWAVE_CASES", "1"))
 AT = "http://www.w3.org/ns/prov#generatedAtTime"
 DATE = '"2026-01-01T00:00:0%dZ"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 
@@ -42,7 +41,7 @@ def files(pattern: object, *, counted: bool = False, part_bytes: int = 100) -> F
 
 
 # ---- where to cut ----
-@settings(max_examples=200 * MANY, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(st.lists(st.sampled_from(LINES)), st.integers(1, 60))
 def test_parts_of_lines_are_whole_lines_and_make_up_the_text(lines: list[str], size: int) -> None:
     data, at, parts = "".join(lines).encode(), 0, []
@@ -67,7 +66,7 @@ def events(draw: st.DrawFn) -> list[list[str]]:
     return found
 
 
-@settings(max_examples=200 * MANY, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(events(), st.integers(1, 300))
 def test_cuts_tear_no_event_from_its_time(parts: list[list[str]], size: int) -> None:
     bounds, at = {0}, 0
@@ -169,7 +168,7 @@ def folder(path: Path, sizes: dict[str, int]) -> Path:
     return path
 
 
-@settings(max_examples=50 * MANY, deadline=None)
+@settings(max_examples=many(50), deadline=None)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=4), st.integers(1, 900), st.integers(1, 400))
 def test_micro_batches_take_every_byte_once_and_in_order(
     tmp_path_factory: pytest.TempPathFactory, lines: list[int], most: int, part_bytes: int

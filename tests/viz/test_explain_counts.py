@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
+from cases.many import many
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, naive_matches
@@ -13,7 +13,7 @@ import retewave as rw
 from retewave.viz.explain.counts import Counts, count, counts
 from retewave.viz.explain.describe import StepPlan, describe
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 200
+CASES = many(200)
 MS = 1000
 PREFIX = "PREFIX e: <http://e/> "
 
@@ -70,9 +70,9 @@ def poured(query: str, items: list[Item]) -> rw.Engine:
 
 
 def counted(engine: rw.Engine) -> tuple[Counts, StepPlan]:
-    running = engine.live.current()
-    (section,) = describe(running).sections
-    return count(running), section.joins
+    compiled = engine.matcher.current()
+    (section,) = describe(compiled).sections
+    return count(compiled), section.joins
 
 
 def found(steps: Iterator[StepPlan], items: list[Item], window: int | None) -> int:
@@ -140,7 +140,7 @@ def test_without_stats_only_live_rows_and_matches_are_known() -> None:
     engine = rw.Engine()
     engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:q ?z }")
     engine.push(("http://e/a", "http://e/p", "http://e/b"), time=0)
-    have = counts(engine.live.current())
+    have = counts(engine.matcher.current())
     assert have["counting"] is False
     assert [(each["live"], each["rows_in"]) for each in have["memories"]] == [(1, 0), (0, 0)]
     assert "live" not in engine.explain()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import networkx
 import pytest
+from cases.many import many
 from helpers.explained import agrees_with_golden, bsbm_engine, social_engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph
 from retewave.viz.draw.render import render, svg_element
 
 HERE = Path(__file__).parents[1]
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 100
+CASES = many(100)
 needs_renderer = pytest.mark.skipif(
     not (shutil.which("dot") and find_spec("graphviz")) and not find_spec("pygraphviz"),
     reason="neither Graphviz with the package graphviz nor pygraphviz is installed",
@@ -97,9 +98,9 @@ def test_a_drawing_does_not_hang_on_the_order_of_sets() -> None:
 
 
 def test_the_papers_figure_5_has_its_numbers_of_nodes_and_links() -> None:
-    running = social_engine().live.current()
-    full = epsilon_full(running.dispatch.reduction.network)
-    reduced = epsilon_reduced(running)
+    compiled = social_engine().matcher.current()
+    full = epsilon_full(compiled.dispatch.reduction.network)
+    reduced = epsilon_reduced(compiled)
     assert kinds_of(full)["class"] == 8
     assert sum(kind == "S" for *_, kind in full.edges(data="kind")) == 15
     assert kinds_of(reduced)["class"] == 2
@@ -169,27 +170,27 @@ def test_an_engine_without_queries_has_an_empty_graph() -> None:
 
 
 def test_nodes_with_the_same_neighbours_are_drawn_as_one() -> None:
-    drawn = epsilon_reduced(class_tree(500).live.current())
+    drawn = epsilon_reduced(class_tree(500).matcher.current())
     folded = fold_alike(drawn)
     assert sum(data.get("count", 1) for _, data in folded.nodes(data=True)) == len(drawn) > 20 > len(folded)
 
 
 def test_what_is_far_from_the_queries_is_one_node_that_counts_them() -> None:
-    drawn = epsilon_full(class_tree(500).live.current().dispatch.reduction.network)
+    drawn = epsilon_full(class_tree(500).matcher.current().dispatch.reduction.network)
     folded = fold_far(drawn)
     assert len(folded) == MOST_EPSILON + 1
     assert folded.nodes["rest"]["count"] == len(drawn) - MOST_EPSILON
 
 
 def test_folding_leaves_the_given_graph_as_it_is() -> None:
-    drawn = graph(many_queries(20).live.current())
+    drawn = graph(many_queries(20).matcher.current())
     before = networkx.to_dict_of_dicts(drawn)
     fold_tests(fold_alike(drawn))
     assert networkx.to_dict_of_dicts(drawn) == before
 
 
 def test_tests_are_written_into_memories_when_these_are_many() -> None:
-    drawn = graph(many_queries(50).live.current())
+    drawn = graph(many_queries(50).matcher.current())
     folded = fold_tests(drawn)
     assert kinds_of(drawn)["memory"] > MOST_MEMORIES
     assert kinds_of(folded)["alpha"] == kinds_of(folded)["stream"] == 0
@@ -294,7 +295,7 @@ def test_a_link_that_two_others_add_up_to_is_left_out_and_what_leads_where_stays
     engine = rw.Engine(schema=[chain + equal])
     for n in (3, 7, 11, 14):
         engine.register(f"SELECT * {{ ?x <http://e/p{n}> ?y }}")
-    drawn = epsilon_reduced(engine.live.current())
+    drawn = epsilon_reduced(engine.matcher.current())
     folded = fold_shortcuts(drawn, most=10)
     assert folded.number_of_edges() == 15 < drawn.number_of_edges()
     assert every_link(folded) == every_link(drawn)

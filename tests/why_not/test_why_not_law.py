@@ -3,7 +3,8 @@
 import warnings
 from itertools import combinations
 
-from cases.engine import MANY, Case, case_of, engine_for, pushed_one_by_one
+from cases.engine import Case, case_of, engine_for, pushed_one_by_one
+from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from naive import Branch, choices_of, facts_of
 
@@ -25,7 +26,7 @@ def deepest(branch: Branch, case: Case, asked: dict[str, bytes]) -> int:
     return 0
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
 def test_partial_match_is_as_deep_as_nested_loops_find(case: Case) -> None:
     if case.query.window is not None:  # memories forget; nested loops over all that has come do not

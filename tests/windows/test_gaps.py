@@ -133,7 +133,7 @@ def test_terms_of_what_waits_are_not_swept() -> None:
     engine.register(QUERY)
     push(engine, "a", 10)
     push(engine, "waiting", 9e8)
-    engine.live.sweep()
+    engine.matcher.sweep()
     push(engine, "other", 9e8)
     assert [str(match["x"]) for match in engine.flush()] == [E + "waiting", E + "other"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,14 +17,12 @@ from retewave.windows import waiting as waiting_module
 from retewave.windows.intervals import EARLIEST, LATEST
 from retewave.windows.order import Order, Rows
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
-
 arrivals = st.lists(st.integers(-5, 30) | st.integers(1_000, 1_010), max_size=40)
 latenesses = st.integers(0, 12) | st.integers(0, 60)
 clocks = st.none() | st.integers(-10, 1_005)
 bounds = st.none() | st.integers(0, 25)
 cuts = st.lists(st.integers(0, 40), max_size=6)
-laws = settings(max_examples=300 * CASES, deadline=None)
+laws = settings(max_examples=many(300), deadline=None)
 
 
 def rows_of(ends: list[int]) -> Rows:

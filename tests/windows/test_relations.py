@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cases.engine import MANY, MS
+from cases.engine import MS
+from cases.many import many
 from cases.related import Named, relating
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engi
     engine = rw.Engine(stats=True, max_future=None)
     with relating(*related):
         query = engine.register(text, name="related")
-        engine.live.current()
+        engine.matcher.current()
     for arrival, item in enumerate(stream):
         s, p, o = (part.decode() for part in item.triple)
         for match in engine.push((s, p, o), time=(item.start / 1e6, item.end / 1e6)):
@@ -63,7 +64,7 @@ def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engi
     return engine, query, found
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q, R]), st.sampled_from([0, 2, 4, 100]))
 def test_an_engine_whose_plan_carries_relations_finds_what_the_naive_matcher_finds(
     stream: list[Item], related: list[Named], window: int
@@ -73,20 +74,20 @@ def test_an_engine_whose_plan_carries_relations_finds_what_the_naive_matcher_fin
     assert found == Counter((match.start, match.end, match.bindings, match.arrival) for match in naive)
 
 
-@settings(max_examples=150 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q]), st.sampled_from([0, 2, 4, 100]))
 def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     stream: list[Item], related: list[Named], window: int
 ) -> None:
     engine, _, _ = poured(PAIR % window, related, stream)
-    (join,) = count(engine.live.current()).joins
+    (join,) = count(engine.matcher.current()).joins
     free, bound = branch_of([], [P, Q]), branch_of(related, [P, Q])
     young = len(naive_matches(Query((free,), window * MS), stream))
     related_and_young = len(naive_matches(Query((bound,), window * MS), stream))
     assert (join.hits, join.refused_by_relation) == (related_and_young, young - related_and_young)
 
 
-@settings(max_examples=100 * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(items(), relations_of([P, Q, R]))
 def test_why_not_finds_as_deep_a_partial_match_as_nested_loops_under_the_relations(
     stream: list[Item], related: list[Named]
@@ -140,7 +141,7 @@ def test_the_explanation_and_the_drawing_show_relations_and_what_they_refused() 
     text = engine.explain()
     assert "input 1 before input 2, input 1 meets input 2" in text
     assert "2 refused by relation" in text
-    drawn = draw(engine.live.current())
+    drawn = draw(engine.matcher.current())
     assert "αM0 before αM1" in drawn
     assert "αM0 meets αM1" in drawn
     assert "refused 2 by relation" in drawn

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 import numpy as np
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.windows.durations import LONGEST, UNITS, parse, spell
-
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 
 
 @pytest.mark.parametrize(
@@ -96,20 +94,20 @@ def test_spelling_is_the_shortest_in_exact_units(text: str) -> None:
     assert spell(parse(text)) == text
 
 
-@settings(max_examples=300 * CASES)
+@settings(max_examples=many(300))
 @given(st.integers(0, LONGEST))
 def test_what_is_spelled_is_read_back(micros: int) -> None:
     assert parse(spell(micros)) == micros
 
 
-@settings(max_examples=300 * CASES)
+@settings(max_examples=many(300))
 @given(st.dictionaries(st.sampled_from(sorted(UNITS)), st.integers(0, 10_000), min_size=1))
 def test_parts_add_up(parts: dict[str, int]) -> None:
     text = "".join(f"{count}{unit}" for unit, count in parts.items())
     assert parse(text) == sum(count * UNITS[unit] for unit, count in parts.items())
 
 
-@settings(max_examples=200 * CASES)
+@settings(max_examples=many(200))
 @given(st.text(alphabet="0123456789.smhdPTD -µ", max_size=12))
 def test_any_text_is_read_or_refused_by_a_value_error(text: str) -> None:
     try:

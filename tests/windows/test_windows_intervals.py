@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,8 +22,6 @@ from retewave.windows.intervals import (
     within,
 )
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
-
 times = st.integers(-20, 20) | st.sampled_from([EARLIEST, LATEST])
 spans = st.tuples(times, times).map(lambda pair: (min(pair), max(pair)))
 proper = spans.filter(lambda span: span[0] < span[1])
@@ -42,7 +39,7 @@ def joined(spans_: list[tuple[int, int]]) -> tuple[int, int]:
 # The interval of a join
 
 
-@settings(max_examples=100 * CASES)
+@settings(max_examples=many(100))
 @given(st.lists(spans, min_size=1))
 def test_join_spans_from_the_first_start_to_the_last_end(items: list[tuple[int, int]]) -> None:
     assert joined(items) == (min(s for s, _ in items), max(e for _, e in items))
@@ -87,7 +84,7 @@ def test_query_that_names_no_stream_has_an_unbounded_window() -> None:
     assert widest([]) == UNBOUNDED
 
 
-@settings(max_examples=500 * CASES)
+@settings(max_examples=many(500))
 @given(st.lists(st.tuples(spans, widths), min_size=1, max_size=4))
 def test_one_test_on_window_starts_says_that_no_item_is_older_than_its_stream_allows(
     items: list[tuple[tuple[int, int], int]],
@@ -146,26 +143,26 @@ def test_there_are_thirteen_relations() -> None:
     assert sorted(DEFINITIONS) == sorted(relations.NAMES)
 
 
-@settings(max_examples=500 * CASES)
+@settings(max_examples=many(500))
 @given(proper, proper)
 def test_exactly_one_relation_holds_between_proper_intervals(x: tuple[int, int], y: tuple[int, int]) -> None:
     assert sum(relations.holds(code, *x, *y) for code in ALLEN) == 1
 
 
-@settings(max_examples=500 * CASES)
+@settings(max_examples=many(500))
 @given(spans, spans)
 def test_at_least_one_relation_holds_where_instants_occur(x: tuple[int, int], y: tuple[int, int]) -> None:
     assert any(relations.holds(code, *x, *y) for code in ALLEN)
 
 
-@settings(max_examples=500 * CASES)
+@settings(max_examples=many(500))
 @given(spans, spans)
 def test_relations_are_as_allen_defines_them(x: tuple[int, int], y: tuple[int, int]) -> None:
     for code in CODES:
         assert relations.holds(code, *x, *y) == DEFINITIONS[relations.NAMES[code]](*x, *y)
 
 
-@settings(max_examples=500 * CASES)
+@settings(max_examples=many(500))
 @given(spans, spans)
 def test_inverse_says_the_same_from_the_other_side(x: tuple[int, int], y: tuple[int, int]) -> None:
     for code in CODES:

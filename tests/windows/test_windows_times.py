@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retewave.windows.intervals import EARLIEST, LATEST
 from retewave.windows.times import Clock, Instant, format_datetime, micros, parse_datetime
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1"))
 EAST = timezone(timedelta(hours=2))
 NOON = datetime(2012, 7, 16, 12, 0, 0, 250_000)
 NOON_MICROS = 1_342_440_000_250_000
 
-laws = settings(max_examples=200 * CASES)
+laws = settings(max_examples=many(200))
 
 
 def datetime64(count: int, unit: str) -> np.datetime64:

@@ -27,8 +27,8 @@ from retewave.viz.draw.style import (
     heat,
     short_number,
 )
+from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.describe import prefixes_of
-from retewave.viz.explain.running import Compiled
 
 __all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 
@@ -45,7 +45,7 @@ _MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
 
 
 def draw(
-    running: Compiled, drawing: Drawing = "all", *, network: Network | None = None, query: str | None = None
+    compiled: Compiled, drawing: Drawing = "all", *, network: Network | None = None, query: str | None = None
 ) -> str:
     """Return one of the four drawings as DOT text: of all queries, or the part that leads to one, by its name.
 
@@ -55,14 +55,14 @@ def draw(
         raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}")
     if query is not None and drawing in ("full", "reduced"):
         raise UsageError(f"the drawing {drawing!r} is of the schema, not of a query", hint="give network or all")
-    reduction = running.dispatch.reduction
+    reduction = compiled.dispatch.reduction
     if drawing == "full":
         asked = [Node(*goal) for goal in reduction.answered]
-        drawn = epsilon_full(network or reduction.network, prefixes_of(running), asked)
+        drawn = epsilon_full(network or reduction.network, prefixes_of(compiled), asked)
     elif drawing == "reduced":
-        drawn = epsilon_reduced(running)
+        drawn = epsilon_reduced(compiled)
     else:
-        drawn = graph(running)
+        drawn = graph(compiled)
     part = _part(drawn if query is None else leading_to(drawn, query), drawing)
     return to_dot(_folded(part), DRAWINGS[drawing])
 

@@ -23,11 +23,11 @@ from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
 from retewave.rete.network.records import Node as JoinNode
 from retewave.viz.draw.labels import elided, node_label, short_term
+from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
 from retewave.viz.explain.relations import named
-from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
 __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
@@ -37,9 +37,9 @@ _FIRST_MEMORY_LAYER = 4
 _MOST_COLUMNS = 5  # of a memory's row that are named
 
 
-def graph(running: Compiled) -> networkx.MultiDiGraph:
+def graph(compiled: Compiled) -> networkx.MultiDiGraph:
     """Return the whole network: reduced ε, α tests, memories, joins, queries."""
-    return _Drawn(running).done()
+    return _Drawn(compiled).done()
 
 
 def leading_to(graph: networkx.MultiDiGraph, query: str) -> networkx.MultiDiGraph:
@@ -59,12 +59,12 @@ def epsilon_full(
     return _epsilon(network.nodes, ((*link[:3], str(link.axiom)) for link in network.links), prefixes, frozenset(asked))
 
 
-def epsilon_reduced(running: Compiled) -> networkx.MultiDiGraph:
+def epsilon_reduced(compiled: Compiled) -> networkx.MultiDiGraph:
     """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to what patterns ask for."""
-    reduction = running.dispatch.reduction
+    reduction = compiled.dispatch.reduction
     asked = frozenset(Node(*goal) for goal in reduction.answered)
     links = ((link.source, link.target, link.kind, "") for link in reduction.links)
-    return _epsilon(reduction.nodes, links, prefixes_of(running), asked)
+    return _epsilon(reduction.nodes, links, prefixes_of(compiled), asked)
 
 
 def _epsilon(
@@ -100,12 +100,12 @@ def _epsilon_name(node: Node) -> str:
 class _Drawn:
     """One pass over the ends; what a producer is called is what the first query that uses it calls it."""
 
-    def __init__(self, running: Compiled) -> None:
-        self.running, self.lowered, self.plan = running, running.lowered, running.lowered.plan
-        self.prefixes = prefixes_of(running)
-        counted = count(running)
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled, self.lowered, self.plan = compiled, compiled.lowered, compiled.lowered.plan
+        self.prefixes = prefixes_of(compiled)
+        counted = count(compiled)
         self.counts: Counts | None = counted if counted.counting else None
-        self.graph = epsilon_reduced(running)
+        self.graph = epsilon_reduced(compiled)
         self.depths = depths(self.plan)
         self.last = _FIRST_MEMORY_LAYER + 2 * max(self.depths, default=0)
         self.users = users_of(self.plan)
@@ -169,7 +169,7 @@ class _Drawn:
     def _stream(self, number: int, name: str, entailed: bool) -> None:
         """Link an α test with its streams: given triples, which need no entailment."""
         end = self.plan.ends[min(self.users[number])]
-        query = self.running.outcome.queries[end.shape.members[0].listener.number].parsed
+        query = self.compiled.outcome.queries[end.shape.members[0].listener.number].parsed
         iris = [elided(stream.iri.decode()[1:-1].split("://", 1)[-1]) for stream in query.streams]
         label = "\n".join(iris) or "every stream"
         stream = f"stream:{' '.join(iris) or '*'}"
@@ -210,7 +210,7 @@ class _Drawn:
         label = _few(payload) + (f" · {filters} filter{'s' * (filters > 1)}" if filters else "")
         self.graph.add_node(
             name, kind="memory", of="beta" if fed.inputs else "alpha", label=label, text=f"memory {slot}: {label}",
-            layer=layer - 1, shared_by=shared_by, static=holds_static(self.running.runtime.arena, slot),
+            layer=layer - 1, shared_by=shared_by, static=holds_static(self.compiled.runtime.arena, slot),
             **(counted or {"memory": slot}),
         )  # fmt: skip
         above = self._name(fed.number)
@@ -246,7 +246,7 @@ class _Drawn:
             self.graph.add_edge(source, shape, kind="completes", **rows)
             source, rows = shape, {}
         for member in end.shape.members:
-            query = self.running.outcome.queries[member.listener.number]
+            query = self.compiled.outcome.queries[member.listener.number]
             name = f"query:{query.name}"
             matched = {"matches": query.matched} if self.counts else {}
             self.graph.add_node(

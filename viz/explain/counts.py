@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from retewave.rete import counters
-from retewave.viz.explain.running import Compiled
+from retewave.viz.explain.compiled import Compiled
 
 __all__ = ["Counts", "JoinCounts", "MemoryCounts", "count", "counts"]
 
@@ -58,26 +58,26 @@ class Counts:
     matches: dict[str, int]  # the name of a query -> its matches so far
 
 
-def counts(running: Compiled) -> dict[str, Any]:
+def counts(compiled: Compiled) -> dict[str, Any]:
     """Return what is counted, as plain data."""
-    return asdict(count(running))
+    return asdict(count(compiled))
 
 
-def count(running: Compiled) -> Counts:
+def count(compiled: Compiled) -> Counts:
     """Return what is counted."""
-    network, arena = running.lowered.network, running.runtime.arena
+    network, arena = compiled.lowered.network, compiled.runtime.arena
     refused = counters.refused_on_edges(arena, network)
-    memories = tuple(_memory(running, slot, refused.get(slot, 0)) for slot in range(len(network.slots)))
+    memories = tuple(_memory(compiled, slot, refused.get(slot, 0)) for slot in range(len(network.slots)))
     joins = tuple(_join(number, [memories[slot] for slot in node.slots]) for number, node in enumerate(network.nodes))
-    matches = {query.name: query.matched for query in running.outcome.queries.values()}
+    matches = {query.name: query.matched for query in compiled.outcome.queries.values()}
     return Counts(counters.is_counting(arena), memories, joins, matches)
 
 
-def _memory(running: Compiled, slot: int, refused_by_filter: int) -> MemoryCounts:
-    counted = counters.slot_counters(running.runtime.arena, slot)
+def _memory(compiled: Compiled, slot: int, refused_by_filter: int) -> MemoryCounts:
+    counted = counters.slot_counters(compiled.runtime.arena, slot)
     return MemoryCounts(
         memory=slot,
-        join=running.lowered.network.slots[slot].node,
+        join=compiled.lowered.network.slots[slot].node,
         live=counted.rows,
         rows_in=counted.came,
         probes=counted.probes,

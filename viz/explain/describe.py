@@ -18,11 +18,11 @@ from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
 from retewave.rete.counters import holds_static
+from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.relations import named
-from retewave.viz.explain.running import Compiled
 from retewave.windows.relations import NAMES
 
 __all__ = [
@@ -124,13 +124,13 @@ class Description:
     sections: tuple[Section, ...]  # one a shape
 
 
-def describe(running: Compiled) -> Description:
+def describe(compiled: Compiled) -> Description:
     """Describe the plan of all queries."""
-    described = _Described(running)
-    sections = tuple(described.section(place, end) for place, end in enumerate(running.lowered.plan.ends))
-    network = running.lowered.network
+    described = _Described(compiled)
+    sections = tuple(described.section(place, end) for place, end in enumerate(compiled.lowered.plan.ends))
+    network = compiled.lowered.network
     return Description(
-        len(running.outcome.queries),
+        len(compiled.outcome.queries),
         len(network.alphas),
         len(network.slots),
         len(network.nodes),
@@ -142,12 +142,12 @@ def describe(running: Compiled) -> Description:
 class _Described:
     """One pass over the ends."""
 
-    def __init__(self, running: Compiled) -> None:
-        self.running, self.lowered = running, running.lowered
-        self.plan = running.lowered.plan
-        self.queries = running.outcome.queries
-        self.prefixes = prefixes_of(running)
-        self.epsilon = Epsilon(running.dispatch)
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled, self.lowered = compiled, compiled.lowered
+        self.plan = compiled.lowered.plan
+        self.queries = compiled.outcome.queries
+        self.prefixes = prefixes_of(compiled)
+        self.epsilon = Epsilon(compiled.dispatch)
         self.users = users_of(self.plan)
         self.end_queries = [
             tuple(dict.fromkeys(self.queries[m.listener.number].name for m in end.shape.members))
@@ -237,7 +237,7 @@ class _Described:
     def _tree(self, tree: Reached, place: int, slot: int | None = None) -> StepPlan:
         above = tree.above.filters if tree.above else ()
         filters = tuple(self._slot_filter(each.expression, tree.names) for each in above)
-        static = slot is not None and holds_static(self.running.runtime.arena, slot)
+        static = slot is not None and holds_static(self.compiled.runtime.arena, slot)
         match tree.producer:
             case AlphaTest():
                 kind, label = "pattern", " ".join(pattern_parts(tree.producer, tree.names, self.prefixes))
@@ -279,9 +279,9 @@ class _Described:
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
 
 
-def prefixes_of(running: Compiled) -> Prefixes:
+def prefixes_of(compiled: Compiled) -> Prefixes:
     """Return the prefixes of all queries, oldest query first."""
-    return Prefixes.of(pair for query in running.outcome.queries.values() for pair in query.parsed.prefixes)
+    return Prefixes.of(pair for query in compiled.outcome.queries.values() for pair in query.parsed.prefixes)
 
 
 def _widths(query: algebra.Query, member: Member) -> Iterator[tuple[bytes, int]]:

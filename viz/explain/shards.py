@@ -100,10 +100,10 @@ def _spread(of: QueryShares, shards: int) -> str:
         return f"in shard {of.shard} only: {of.reason}"
     if not of.shares:
         return "in one shard"
-    told = " × ".join(f"{variable} in {parts:,} parts" for variable, parts in of.shares.items())
+    shares = " × ".join(f"{variable} in {parts:,} parts" for variable, parts in of.shares.items())
     idle = f" ({shards - of.cells} without work)" if of.cells < shards else ""
     return (
-        f"by {told}: {of.cells:,} of {_many(shards)}{idle}; the busiest gets {of.busiest:.0%} of what the "
+        f"by {shares}: {of.cells:,} of {_many(shards)}{idle}; the busiest gets {of.busiest:.0%} of what the "
         f"patterns take, a triple goes to {of.replication:.2f} shards"
     )
 

@@ -10,25 +10,25 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, JoinCounts, MemoryCounts, count, counts
 from retewave.viz.explain.describe import Description, PatternPlan, Section, StepPlan, describe
 from retewave.viz.explain.names import listed
-from retewave.viz.explain.running import Compiled
 
 __all__ = ["explain", "explain_data"]
 
 
-def explain(running: Compiled, *, stats: bool | None = None) -> str:
+def explain(compiled: Compiled, *, stats: bool | None = None) -> str:
     """Return the plan as text; with counts when the network counts, or as `stats` says."""
-    counted = count(running)
+    counted = count(compiled)
     shown = counted if (counted.counting if stats is None else stats) else None
-    return "\n".join(_lines(describe(running), shown)) + "\n"
+    return "\n".join(_lines(describe(compiled), shown)) + "\n"
 
 
-def explain_data(running: Compiled, *, stats: bool | None = None) -> dict[str, Any]:
+def explain_data(compiled: Compiled, *, stats: bool | None = None) -> dict[str, Any]:
     """Return the plan as plain data, fit for JSON; with counts when the network counts, or as `stats` says."""
-    counted = counts(running)
-    data = asdict(describe(running))
+    counted = counts(compiled)
+    data = asdict(describe(compiled))
     if counted["counting"] if stats is None else stats:
         data["counts"] = counted
     return data

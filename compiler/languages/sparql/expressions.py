@@ -51,11 +51,11 @@ def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: C
 
 def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context) -> None:
     """Tell of an expression's variables that have no value where it stands: SPARQL allows it, and nobody means it."""
-    told = set(known)
+    bound = set(known)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
         missing = variable(var)
-        if missing not in told:
-            told.add(missing)
+        if missing not in bound:
+            bound.add(missing)
             hint = similar(missing, known) or "a filter sees its own group, and BIND what stands before it"
             context.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", var)
 

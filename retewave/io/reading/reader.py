@@ -205,10 +205,10 @@ class Reader:
     def _count(self, reading: LineReading, times: Times) -> None:
         """Bring the counters up to date, and log what is left out."""
         counters = self.counters
-        if reading.malformed and counters.malformed_tally.told(reading.malformed) and reading.faults:
+        if reading.malformed and counters.malformed_tally.log(reading.malformed) and reading.faults:
             log.warning("%s: %s: %s", self.name, reading.faults[-1].place, reading.faults[-1].what)
         if times.untimed:
-            counters.untimed_tally.told(times.untimed)
+            counters.untimed_tally.log(times.untimed)
         counters.triples, counters.malformed = reading.statements, reading.malformed
         counters.bytes, counters.last_event = reading.bytes, reading.last_event
         counters.first_malformed = reading.faults

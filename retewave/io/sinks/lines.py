@@ -19,7 +19,7 @@ import numpy as np
 
 from retewave.compiler.algebra import BlankNode, Variable
 from retewave.rete.words.bytes import BLOCK, address_of
-from retewave.rete.written import lines as at
+from retewave.rete.written import lines as line_kernels
 from retewave.rete.written.times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Format(ABC):
 class Objects(Format):
     """A JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
 
-    number = at.JSON
+    number = line_kernels.JSON
 
     def _made(self, query: Any, dates: bool) -> Constant:
         quote = b'"' if dates else b""
@@ -136,7 +136,7 @@ class _Table(Format):
 class Csv(_Table):
     """SPARQL 1.1 Query Results CSV."""
 
-    number = at.CSV
+    number = line_kernels.CSV
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(names)
@@ -149,7 +149,7 @@ class Csv(_Table):
 class Tsv(_Table):
     """SPARQL 1.1 Query Results TSV."""
 
-    number = at.TSV
+    number = line_kernels.TSV
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(names)
@@ -163,7 +163,7 @@ class Tsv(_Table):
 class Triples(Format):
     """The N-Triples that a CONSTRUCT query builds of each match."""
 
-    number = at.TRIPLES
+    number = line_kernels.TRIPLES
 
     def constant(self, batch: Rows) -> Constant:
         """Return what is constant in a batch's triples; the first piece sets its blank nodes apart."""
@@ -175,12 +175,12 @@ class Triples(Format):
         for triple in query.parsed.template:
             for part in (triple.subject, triple.predicate, triple.object):
                 if isinstance(part, Variable):
-                    parts.append((at.COLUMN, query.place(part.name)))
+                    parts.append((line_kernels.COLUMN, query.place(part.name)))
                     continue
                 label = isinstance(part, BlankNode)
-                parts.append((at.LABEL if label else at.CONSTANT, len(pieces)))
+                parts.append((line_kernels.LABEL if label else line_kernels.CONSTANT, len(pieces)))
                 pieces.append(b"." + part.label.encode() if isinstance(part, BlankNode) else part)
-        return Constant.of(pieces, [which for kind, which in parts if kind == at.COLUMN], parts)
+        return Constant.of(pieces, [which for kind, which in parts if kind == line_kernels.COLUMN], parts)
 
     @staticmethod
     def _of_batch(constant: Constant, scope: bytes) -> Constant:
@@ -202,7 +202,7 @@ class _Job:
 
     def room(self, row: int) -> int:
         """Return how much room a match wants."""
-        return int(at.lines_room(address_of(self.cells), row))
+        return int(line_kernels.lines_room(address_of(self.cells), row))
 
     def go_on(self, first: int, buffer: np.ndarray, used: int, ends: np.ndarray) -> int:
         """Write matches from the first on behind what is used of a buffer; return the next one to write."""
@@ -243,7 +243,7 @@ def in_order(batches: Sequence[Rows], written: Sequence[tuple[np.ndarray, np.nda
     ends = np.concatenate([ends + begin for begin, (_, ends) in zip(begins, written, strict=False)])
     order = np.argsort(np.concatenate([batch.places for batch in batches]), kind="stable")
     out = np.empty_like(lines)
-    at.gather(address_of(lines), address_of(ends), address_of(order), len(order), address_of(out))
+    line_kernels.gather(address_of(lines), address_of(ends), address_of(order), len(order), address_of(out))
     return out
 
 
@@ -252,16 +252,16 @@ def _job(format: Format, batch: Rows) -> _Job:
     clock, fixed = _clock(batch.clock), _fixed(constant)
     if clock != DATES and not _exact(batch):
         clock, (constant, *times) = TOLD, _told(constant, batch)  # type: ignore[assignment]
-    (texts, ids), cells = batch.numbered, np.zeros(at.JOB_CELLS, np.int64)
-    cells[at.FORMAT], cells[at.CLOCK], cells[at.FIXED] = format.number, clock, fixed
-    cells[at.WIDTH], cells[at.COLUMNS] = len(constant.columns), address_of(constant.columns)
-    cells[at.IDS], (cells[at.ID_ROW], cells[at.ID_COLUMN]) = address_of(ids), ids.strides
-    cells[at.STARTS], cells[at.START_ROW] = address_of(times[0]), times[0].strides[0]
-    cells[at.ENDS], cells[at.END_ROW] = address_of(times[1]), times[1].strides[0]
-    cells[at.ARENA], cells[at.SPANS] = address_of(texts.arena), address_of(texts.spans)
-    cells[at.PIECES], cells[at.PIECE_BYTES] = address_of(constant.ends), address_of(constant.texts)
-    cells[at.PARTS], cells[at.PART_COUNT] = address_of(constant.parts), len(constant.parts)
-    write = at.write_triples if format.number == at.TRIPLES else at.write_lines
+    (texts, ids), cells = batch.numbered, np.zeros(line_kernels.JOB_CELLS, np.int64)
+    cells[line_kernels.FORMAT], cells[line_kernels.CLOCK], cells[line_kernels.FIXED] = format.number, clock, fixed
+    cells[line_kernels.WIDTH], cells[line_kernels.COLUMNS] = len(constant.columns), address_of(constant.columns)
+    cells[line_kernels.IDS], (cells[line_kernels.ID_ROW], cells[line_kernels.ID_COLUMN]) = address_of(ids), ids.strides
+    cells[line_kernels.STARTS], cells[line_kernels.START_ROW] = address_of(times[0]), times[0].strides[0]
+    cells[line_kernels.ENDS], cells[line_kernels.END_ROW] = address_of(times[1]), times[1].strides[0]
+    cells[line_kernels.ARENA], cells[line_kernels.SPANS] = address_of(texts.arena), address_of(texts.spans)
+    cells[line_kernels.PIECES], cells[line_kernels.PIECE_BYTES] = address_of(constant.ends), address_of(constant.texts)
+    cells[line_kernels.PARTS], cells[line_kernels.PART_COUNT] = address_of(constant.parts), len(constant.parts)
+    write = line_kernels.write_triples if format.number == line_kernels.TRIPLES else line_kernels.write_lines
     return _Job(cells, (constant, texts, ids, times), write, len(batch))
 
 
@@ -297,7 +297,7 @@ def _told(constant: Constant, batch: Rows) -> tuple[Constant, np.ndarray, np.nda
     )
     more = Constant(texts, np.concatenate([constant.ends, ends]), constant.columns, constant.parts)
     starts, stops = (
-        np.where(timeless, at.STATIC, known + np.searchsorted(used, t)) for t in (batch.starts, batch.ends)
+        np.where(timeless, line_kernels.STATIC, known + np.searchsorted(used, t)) for t in (batch.starts, batch.ends)
     )
     return more, starts, stops
 

@@ -102,7 +102,7 @@ class Job:
             pack(engine.terms, facts[:, [SUBJECT, PREDICATE, OBJECT]].T, []),
             shards,
             schemes,
-            any(True for _ in engine.live.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
+            any(True for _ in engine.matcher.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
             plan,
             rate,
             start,
@@ -152,7 +152,7 @@ class Job:
         """Make an engine that runs the queries: a shard's, or one that keeps everything."""
         engine = Engine(seed=int(self.digest[:15], 16))
         if shard is not None:
-            engine.registry = engine.live.registry = _Owned(self, shard)
+            engine.registry = engine.matcher.registry = _Owned(self, shard)
         ids, _ = unpack(engine.terms, self.static)
         rows = np.zeros((ids.shape[1], ROW_WIDTH), np.int64)
         rows[:, : OBJECT + 1] = ids.T

@@ -156,11 +156,11 @@ def _of_stream(
 ) -> DataFrame:
     if job.unbounded:
         warnings.warn("a query has no window ([RANGE …]), so the state grows as long as the stream runs", stacklevel=4)
-    told = _union([frame.withWatermark("newest", watermark) for frame in packets])
+    marked = _union([frame.withWatermark("newest", watermark) for frame in packets])
     # With several inputs the slowest decides, and a shard does not know which it is.
-    delay = told.schema["newest"].metadata[_DELAY] if len(packets) == 1 else None
+    delay = marked.schema["newest"].metadata[_DELAY] if len(packets) == 1 else None
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
-    sent = told.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
+    sent = marked.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
     keeping = Keeping(carried, keys_of(job.shards), delay, stats)
     return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
 

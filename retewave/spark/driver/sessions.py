@@ -115,17 +115,17 @@ def _check_java() -> None:
     if java is None:
         place = f"JAVA_HOME is {home}, which has none" if home else "there is none on the PATH"
         raise UsageError(f"Spark needs Java, and {place}", hint=hint)
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = _java_version(told)
+    printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = _java_version(printed)
     if found is not None and found < OLDEST_JAVA:
         raise UsageError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is Java {found}", hint=hint)
 
 
-def _java_version(told: str) -> int | None:
-    """Return the version that `java -version` tells, if it can be read.
+def _java_version(printed: str) -> int | None:
+    """Return the version that `java -version` prints, if it can be read.
 
     >>> _java_version('openjdk version "17.0.15" 2025-04-15'), _java_version('java version "1.8.0_402"')
     (17, 8)
     """
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    found = re.search(r'version "(?:1\.)?(\d+)', printed)
     return int(found[1]) if found else None

@@ -18,8 +18,8 @@ from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
+from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
-from retewave.engine.running import Running, build, fed_atoms, load
 from retewave.errors import UsageError
 from retewave.io.reading.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
@@ -55,8 +55,8 @@ def spread(
 
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
     """Return what is known of the patterns' loads."""
-    running = engine.live.current()
-    fed = fed_atoms(engine.datasets.static, running.dispatch, engine.terms)
+    compiled = engine.matcher.current()
+    fed = fed_atoms(engine.datasets.static, compiled.dispatch, engine.terms)
     found: dict[tuple[int, int], Load] = {}
     for number, shape in enumerate(shapes):
         for place, pattern in enumerate(shape.patterns):
@@ -72,9 +72,9 @@ class _Sample:
     """What a part of the stream says of the whole."""
 
     def __init__(self, engine: Engine, sample: Any, rate: float | None) -> None:
-        self._engine, self._running = engine, engine.live.current()
+        self._engine, self._compiled = engine, engine.matcher.current()
         rows = read_static(sample, engine.terms) if isinstance(sample, str | Path | bytes) else np.asarray(sample)
-        self._facts = self._running.runtime.static_facts(rows, engine.terms.values)
+        self._facts = self._compiled.runtime.static_facts(rows, engine.terms.values)
         self._rows = max(1, len(rows))
         self._found: dict[int, list[np.ndarray]] = {}  # by query: the ids of its matches
         self._poured = 0  # rows that have made these
@@ -83,8 +83,8 @@ class _Sample:
 
     def load(self, test: AlphaTest, columns: dict[int, int]) -> Load:
         """Return the load of a pattern."""
-        number = self._running.plan.number(test)
-        mine = self._facts[self._facts[:, FACT_ALPHA] == self._running.lowered.alphas[number]]
+        number = self._compiled.plan.number(test)
+        mine = self._facts[self._facts[:, FACT_ALPHA] == self._compiled.lowered.alphas[number]]
         columns_of = {variable: mine[:, FACT_COLUMNS + place] for variable, place in columns.items()}
         return Load(len(mine) / self._rows, _heaviest(columns_of))
 
@@ -110,22 +110,22 @@ class _Sample:
         engine, rows = self._engine, rows.copy()
         rows[:, START] = rows[:, END] = (np.arange(len(rows)) * (1e6 / rate)).astype(np.int64)
         datasets, registry = engine.datasets, engine.registry
-        running = build(
+        compiled = build(
             registry.listeners(), registry.queries, datasets.schema.network, engine.terms, datasets.static,
-            engine.live.options, False, registry.streams,
+            engine.matcher.options, False, registry.streams,
         )  # fmt: skip
         try:
-            deque(load(running, engine.terms, datasets.static), maxlen=0)
-            self._pour(running, rows)
+            deque(load(compiled, engine.terms, datasets.static), maxlen=0)
+            self._pour(compiled, rows)
         finally:
-            running.leave()
+            compiled.leave()
 
-    def _pour(self, running: Running, rows: np.ndarray) -> None:
+    def _pour(self, compiled: CompiledNetwork, rows: np.ndarray) -> None:
         engine, found = self._engine, 0
         for begin in range(0, len(rows), _PIECE):
             self._poured = min(begin + _PIECE, len(rows))
-            for out in running.runtime.pour(rows[begin : self._poured], engine.terms.values):
-                for batch in running.outcome.matches(out, Clock("float")):
+            for out in compiled.runtime.pour(rows[begin : self._poured], engine.terms.values):
+                for batch in compiled.outcome.matches(out, Clock("float")):
                     self._found.setdefault(batch.query.number, []).append(batch.ids)
                     found += len(batch)
                 if found >= _ENOUGH_MATCHES:

@@ -26,10 +26,10 @@ Remembered = dict[str, dict[str, Packed]]  # a state's identity -> its arrays, b
 
 def kept(engine: Engine) -> Remembered:
     """Return what the states of an engine remember."""
-    running, found = engine.live.current(), {}
-    for name, each in running.states.items():
+    compiled, found = engine.matcher.current(), {}
+    for name, each in compiled.states.items():
         if not each.follows:
-            each.advance(totals(running.runtime.arena).now)
+            each.advance(totals(compiled.runtime.arena).now)
             state = each.state().items()
             found[name] = {part: _packed(engine.terms, array, part in each.terms) for part, array in state}
     return found
@@ -37,7 +37,7 @@ def kept(engine: Engine) -> Remembered:
 
 def put(engine: Engine, remembered: Mapping[str, Mapping[str, Packed]]) -> None:
     """Let the states of an engine remember this, and nothing else."""
-    states = engine.live.current().states
+    states = engine.matcher.current().states
     for name in states.keys() & remembered.keys():
         states[name].put({part: _array(engine.terms, *packed) for part, packed in remembered[name].items()})
 

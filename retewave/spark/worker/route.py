@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.shape import shapes_of
-from retewave.engine.running import Running
+from retewave.engine.compiled import CompiledNetwork
 from retewave.errors import UsageError
 from retewave.io.lines.lines import LineReading, Room, Wanted
 from retewave.io.lines.scan import KEEP_GRAPHS
@@ -64,12 +64,12 @@ class Router:
         self.engine = job.engine()
         self.counts = Counts()
         self._room = Room()
-        running = self.engine.live.current()
-        self._acceptance = running.acceptance
+        compiled = self.engine.matcher.current()
+        self._acceptance = compiled.acceptance
         self._streams = dict(self.engine.registry.streams)
-        state = running.runtime.state
+        state = compiled.runtime.state
         self._routing = Routing(
-            state.net, state.stack, _roles(job, self.engine.registry.listeners(), running), job.shards
+            state.net, state.stack, _roles(job, self.engine.registry.listeners(), compiled), job.shards
         )
 
     def text(
@@ -102,7 +102,7 @@ class Router:
             rows[heard, STREAM] = self._stream_numbers(streams)[places[heard]]
         found = self._packets(rows, newest)
         if self.engine.terms.due():
-            self.engine.live.sweep()
+            self.engine.matcher.sweep()
         return found
 
     def take_counts(self) -> Counts:
@@ -136,14 +136,14 @@ class Router:
 
         At a rate, and where the text has a time, statements that no pattern takes tell it, too.
         """
-        told, before, newest = (
+        timing, before, newest = (
             self._times(None if first is None else int(first[place])),
             self.counts.triples,
             BEFORE_ALL,
         )
-        rows = self._scan(reading.one(place), told, 0 if scopes is None else int(scopes[place]), name)
-        if isinstance(told, _Nominal) and self.counts.triples > before:
-            newest = told.time_of(self.counts.triples - before - 1)
+        rows = self._scan(reading.one(place), timing, 0 if scopes is None else int(scopes[place]), name)
+        if isinstance(timing, _Nominal) and self.counts.triples > before:
+            newest = timing.time_of(self.counts.triples - before - 1)
         if times is not None:
             rows[:, START] = rows[:, END] = newest = int(times[place])
         return rows, np.full(len(rows), place), newest
@@ -198,9 +198,9 @@ class Router:
         found = list(self._sent(rows))
         if newest == BEFORE_ALL:
             return found
-        told = {packet.shard for packet in found}
+        reached = {packet.shard for packet in found}
         if self.job.announces:
-            found += [Packet(shard, newest, newest, b"") for shard in range(self.job.shards) if shard not in told]
+            found += [Packet(shard, newest, newest, b"") for shard in range(self.job.shards) if shard not in reached]
         elif not any(packet.newest == newest for packet in found):
             found.append(Packet(0, newest, newest, b""))
         return found
@@ -251,8 +251,8 @@ class _Texts:
         self._texts = chunks.cast(pa.large_binary()).fill_null(b"")
         _, offsets, data = self._texts.buffers()
         self._data = memoryview(data if data is not None else b"")
-        told = np.frombuffer(offsets, np.int64) if offsets is not None else np.zeros(1, np.int64)
-        self._offsets = told[self._texts.offset : self._texts.offset + len(self._texts) + 1]
+        ends = np.frombuffer(offsets, np.int64) if offsets is not None else np.zeros(1, np.int64)
+        self._offsets = ends[self._texts.offset : self._texts.offset + len(self._texts) + 1]
         self._begins = self._offsets[:-1] - self._offsets[0] + np.arange(len(self._texts))
 
     def joined(self) -> Any:
@@ -275,16 +275,16 @@ class _Texts:
         return np.searchsorted(self._begins, offsets, side="right") - 1
 
 
-def _roles(job: Job, listeners: Any, running: Running) -> list[list[Role]]:
+def _roles(job: Job, listeners: Any, compiled: CompiledNetwork) -> list[list[Role]]:
     """Return the roles of each α of a network."""
-    found: list[list[Role]] = [[] for _ in running.lowered.network.alphas]
+    found: list[list[Role]] = [[] for _ in compiled.lowered.network.alphas]
     for shape, scheme in zip(shapes_of(listeners), job.spread, strict=True):
         strides = dict(zip(scheme.shares, scheme.strides(), strict=True))
         for pattern in shape.patterns:
             of = tested(pattern)
             bound = tuple((of.columns[v], parts, strides[v, parts]) for v, parts in scheme.shares if v in of.columns)
             free = tuple((parts, strides[v, parts]) for v, parts in scheme.shares if v not in of.columns)
-            found[running.lowered.alphas[running.plan.number(of.test)]].append(Role(bound, free, scheme.first))
+            found[compiled.lowered.alphas[compiled.plan.number(of.test)]].append(Role(bound, free, scheme.first))
     return found
 
 

@@ -50,25 +50,27 @@ class Routing:
         from retewave.spark.worker.route import router_of
 
         router = router_of(self.carried.job())
-        sent, told = set(), None
+        sent, latest = set(), None
         for gathered in _gathered(batches):
             packets = _route(router, self._timed(gathered))
-            told = _latest(told, packets)
-            full = [replace(packet, newest=told.newest) for packet in packets if packet.payload and told is not None]
+            latest = _latest(latest, packets)
+            full = [
+                replace(packet, newest=latest.newest) for packet in packets if packet.payload and latest is not None
+            ]
             sent |= {packet.shard for packet in full}
             if full:
                 yield self._batch(full)
             self._count(router)
-        if told is not None:
-            yield self._batch(self._last(told, router.job.announces, sent))
+        if latest is not None:
+            yield self._batch(self._last(latest, router.job.announces, sent))
         settle()
 
-    def _last(self, told: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
+    def _last(self, latest: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
         """Return the packets without rows that end a task: they tell the time, and wake shards that must announce."""
         from retewave.spark.worker.route import Packet
 
         shards = [each for each in range(len(self.keys)) if each not in sent] if everyone else []
-        return [Packet(each, told.newest, told.newest, b"") for each in shards or [told.shard]]
+        return [Packet(each, latest.newest, latest.newest, b"") for each in shards or [latest.shard]]
 
     def _timed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Leave out what has no time, and count it."""
@@ -93,9 +95,9 @@ class Routing:
             self.stats.routed(counts.triples, counts.malformed, counts.untimed, counts.first_malformed)
 
 
-def _latest(told: Packet | None, packets: Sequence[Packet]) -> Packet | None:
-    latest = max(packets, key=lambda packet: packet.newest, default=told)
-    return latest if told is None or latest is None or latest.newest > told.newest else told
+def _latest(before: Packet | None, packets: Sequence[Packet]) -> Packet | None:
+    latest = max(packets, key=lambda packet: packet.newest, default=before)
+    return latest if before is None or latest is None or latest.newest > before.newest else before
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -123,18 +125,18 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 def _route(router: Router, batch: pa.RecordBatch) -> list[Packet]:
     """Route a batch, whichever columns it has."""
     values = batch.column(VALUE)
-    told: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "times": _numbers(batch, TIME),
         "first": _numbers(batch, FIRST),
         "scopes": _numbers(batch, DOCUMENT),
         "streams": batch.column(STREAM) if STREAM in batch.schema.names else None,
     }
     if not pa.types.is_struct(values.type):
-        return router.text(values, **told)
+        return router.text(values, **columns)
     if values.type.get_field_index("file") < 0:
-        return router.text(_lines(values), **told)
+        return router.text(_lines(values), **columns)
     return [
-        packet for place in range(len(values)) for packet in _route_file(router, values[place].as_py(), place, told)
+        packet for place in range(len(values)) for packet in _route_file(router, values[place].as_py(), place, columns)
     ]
 
 
@@ -152,7 +154,7 @@ def _lines(terms: pa.StructArray) -> pa.Array:
     return pc.binary_join_element_wise(*columns[:3], *graphs, ".", " ")
 
 
-def _route_file(router: Router, place: dict[str, Any], row: int, told: dict[str, Any]) -> Iterator[Packet]:
+def _route_file(router: Router, place: dict[str, Any], row: int, columns: dict[str, Any]) -> Iterator[Packet]:
     """Route a part of a file, which this process reads itself."""
     from retewave.spark.source.parts import Range, texts_of
 
@@ -160,7 +162,7 @@ def _route_file(router: Router, place: dict[str, Any], row: int, told: dict[str,
     try:
         for text in texts_of(Range(place["file"], place["start"], place["end"], place["format"])):
             here: dict[str, Any] = {
-                name: None if column is None else column[row : row + 1] for name, column in told.items()
+                name: None if column is None else column[row : row + 1] for name, column in columns.items()
             }
             if here["first"] is not None:
                 here["first"] = here["first"] + (router.counts.triples - before)

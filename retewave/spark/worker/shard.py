@@ -143,7 +143,7 @@ class Shard:
         self._poured = BEFORE_ALL
         self._next = 0  # the first chunk that the network has not seen
         self._waiting = Waiting()  # rows of the chunks seen that are not poured yet
-        self.engine.live.holders.append(self._waiting.rows)
+        self.engine.matcher.holders.append(self._waiting.rows)
 
     # ---- streams ----
     def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> Step:
@@ -264,7 +264,7 @@ class Shard:
             yield from self._found(run.rows)
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
-        for batches in self.engine.live.pour(rows, _CLOCK):
+        for batches in self.engine.matcher.pour(rows, _CLOCK):
             found = [self.finder.packed(batch) for batch in batches]
             batches.clear()  # a sweep decodes what somebody still holds
             yield from found

@@ -38,12 +38,12 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import OBJECT, PREDICATE
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["Running", "build", "fed_atoms", "load", "static_facts"]
+__all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
 
 
 @dataclass
-class Running:
-    """A network that runs, with what is needed to read its output."""
+class CompiledNetwork:
+    """Queries compiled into a network: its plan, its arrays, and what is needed to read its output."""
 
     lowered: Lowered  # the plan and its records
     dispatch: Dispatch  # how ε led to the tables
@@ -77,7 +77,7 @@ class Running:
     def _nodes(self) -> dict[str, State]:
         return node_states(self.lowered, self.runtime, lambda: self.identities)
 
-    def take_over(self, former: Running) -> None:
+    def take_over(self, former: CompiledNetwork) -> None:
         """Remember what nodes and queries remembered in another network.
 
         A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
@@ -104,7 +104,7 @@ def build(
     options: Options,
     intervals: bool,
     streams: Mapping[str, int],
-) -> Running:
+) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
     shapes = shapes_of(listeners)
@@ -118,7 +118,7 @@ def build(
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
-    return Running(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
+    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
@@ -138,17 +138,19 @@ def _reporting(query: Query, width: int) -> Reporting:
     return Reporting(CoolDown.empty(len(keys), on.within, on.most), keys)
 
 
-def load(running: Running, terms: Terms, static: np.ndarray, former: Sequence[Running] = ()) -> Iterator[np.ndarray]:
+def load(
+    compiled: CompiledNetwork, terms: Terms, static: np.ndarray, former: Sequence[CompiledNetwork] = ()
+) -> Iterator[np.ndarray]:
     """Pour in what is there before the stream: inline tables, static data, what former networks' memories hold."""
-    runtime = running.runtime
-    for number, producer in enumerate(running.plan.producers):
+    runtime = compiled.runtime
+    for number, producer in enumerate(compiled.plan.producers):
         if isinstance(producer, Table):
             for row in producer.rows:
-                ids = tuple(running.programs.id(text) for text in row)
-                yield from runtime.pour_static_tuple(running.lowered.alphas[number], ids, terms.values)
-    yield from runtime.pour_facts(static_facts(running, terms, static), terms.values)
+                ids = tuple(compiled.programs.id(text) for text in row)
+                yield from runtime.pour_static_tuple(compiled.lowered.alphas[number], ids, terms.values)
+    yield from runtime.pour_facts(static_facts(compiled, terms, static), terms.values)
     sources = [(each.lowered, each.runtime) for each in former]
-    yield from runtime.pour_facts(facts_for(running.lowered, sources, terms), terms.values)
+    yield from runtime.pour_facts(facts_for(compiled.lowered, sources, terms), terms.values)
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
@@ -168,18 +170,18 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
-def static_facts(running: Running, terms: Terms, static: np.ndarray) -> np.ndarray:
+def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once."""
-    given = running.runtime.static_facts(static, terms.values)
-    lowered = running.lowered
-    atoms = running.dispatch.reduction.atoms
+    given = compiled.runtime.static_facts(static, terms.values)
+    lowered = compiled.lowered
+    atoms = compiled.dispatch.reduction.atoms
     tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
-    for number, producer in enumerate(running.plan.producers):
+    for number, producer in enumerate(compiled.plan.producers):
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(running.programs.id(text) for text in fact[1:]), 0]
-        for fact in running.dispatch.facts
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), 0]
+        for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
         if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retewave.compiler.plan.shape import Listener
+from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
 from retewave.engine.fresh import joined, news, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
-from retewave.engine.running import Running, build, load
 from retewave.engine.sweep import Sweep, rehearse
 from retewave.errors import LimitError
 from retewave.log import Tally, log
@@ -32,14 +32,14 @@ from retewave.rete.counters import totals
 from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
     from retewave.io.reading.position import Position
 
-__all__ = ["Live"]
+__all__ = ["Matcher"]
 
 Held = Callable[[], list[np.ndarray]]
 
@@ -50,8 +50,8 @@ _SETTLING = 1 << 8  # rows a query after which the young network's queries join 
 _PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
 
 
-class Live:
-    """The network of a registry's queries.
+class Matcher:
+    """The networks of a registry's queries, one after another: the engine's state.
 
     Whoever calls a method holds the lock, but for readers' threads, which ask for `acceptance` only.
     """
@@ -89,11 +89,11 @@ class Live:
         return (self.networks or Networks(self.current())).acceptance
 
     @property
-    def running(self) -> Running | None:
+    def main(self) -> CompiledNetwork | None:
         """The main network, if there is one yet."""
         return None if self.networks is None else self.networks.main
 
-    def current(self) -> Running:
+    def current(self) -> CompiledNetwork:
         """Return the one network of the queries as they are now; a new one is not loaded yet."""
         if self.networks is None or self._generation != self.registry.generation or not self.networks.one:
             self._renew()
@@ -135,7 +135,7 @@ class Live:
         self._known = set(self.registry.queries)
         self._settles = self.triples + self.networks.live_rows + _SETTLING * len(self.registry.queries)
 
-    def _loaded_young(self, networks: Networks, lacking: set[int]) -> Running:
+    def _loaded_young(self, networks: Networks, lacking: set[int]) -> CompiledNetwork:
         """Return a network of some queries that begins with what the others' memories hold."""
         for each in networks.all:
             each.runtime.collect()
@@ -158,21 +158,21 @@ class Live:
         for each in former:
             each.runtime.collect()  # else a new query would find what was only not yet collected
         without_bound = replace(self.options, max_live_rows=0)
-        running = self._built(registry.listeners(), without_bound, self.intervals)
-        found = list(load(running, self.terms, self.datasets.static, former))
-        running.runtime.bound(self.options.max_live_rows)
+        compiled = self._built(registry.listeners(), without_bound, self.intervals)
+        found = list(load(compiled, self.terms, self.datasets.static, former))
+        compiled.runtime.bound(self.options.max_live_rows)
         if not former:
-            rehearse(running)
+            rehearse(compiled)
         for each in reversed(former):  # the main one last: what it remembers goes further back
-            running.take_over(each)
+            compiled.take_over(each)
             self._give_up(each)
-        self._found += self._new(found, running)
+        self._found += self._new(found, compiled)
         self._known = set(registry.queries)
-        self.networks, self._generation = Networks(running), registry.generation
-        nodes, taken = len(running.lowered.network.nodes), 1000 * (time.perf_counter() - began)
+        self.networks, self._generation = Networks(compiled), registry.generation
+        nodes, taken = len(compiled.lowered.network.nodes), 1000 * (time.perf_counter() - began)
         log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
 
-    def _give_up(self, former: Running) -> None:
+    def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""
         held = totals(former.runtime.arena)
         self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
@@ -181,7 +181,7 @@ class Live:
         former.leave()
         self.terms.worthwhile = True  # what only the former one has used can go
 
-    def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> Running:
+    def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> CompiledNetwork:
         """Return a network for some queries, empty."""
         queries = {each.number: self.registry.queries[each.number] for each in listeners}
         schema, static = self.datasets.schema.network, self.datasets.static
@@ -193,29 +193,29 @@ class Live:
         self.intervals = True
         self._renew()
 
-    def _new(self, found: list[np.ndarray], running: Running) -> list[np.ndarray]:
+    def _new(self, found: list[np.ndarray], compiled: CompiledNetwork) -> list[np.ndarray]:
         """Return what a new network's first output tells that was not told: before the stream, to every query."""
         if self.triples == 0:
-            rows, outputs = joined(found), running.lowered.outputs
+            rows, outputs = joined(found), compiled.lowered.outputs
             fresh = news(rows, self.stated, outputs)
             self.stated = plain(rows, outputs)
             return [fresh]
         new = list(self.registry.queries.keys() - self._known)
-        return [rows[np.isin(rows[:, at.O_QUERY], new)] for rows in found]
+        return [rows[np.isin(rows[:, layout.O_QUERY], new)] for rows in found]
 
     def take_over(
         self, waiting: np.ndarray, found: np.ndarray, stated: np.ndarray, counts: Mapping[str, Any]
-    ) -> Running:
+    ) -> CompiledNetwork:
         """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
         self.leave_sweep()
         registry = self.registry
         self.intervals = counts["intervals"]
-        running = self._built(registry.listeners(), self.options, self.intervals)
-        self.networks, self._generation, self._found = Networks(running), registry.generation, [found]
+        compiled = self._built(registry.listeners(), self.options, self.intervals)
+        self.networks, self._generation, self._found = Networks(compiled), registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
         self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
         self.collected, self.shed = counts["collected"], counts["shed"]
-        return running
+        return compiled
 
     def pour(self, rows: np.ndarray, clock: Clock, came: int = 0) -> Iterator[list[Matches]]:
         """Pour rows in time order; yield the matches of all queries, batch by batch.
@@ -238,24 +238,24 @@ class Live:
                 if found:  # what is refused in Python, or by DISTINCT, is nobody's
                     yield self._noted(found)
                 yield from self._first_matches(clock)
-            elif said == at.INTERVAL:
+            elif said == layout.INTERVAL:
                 self._meet_interval()
-            elif said == at.AT_LIMIT:
+            elif said == layout.AT_LIMIT:
                 raise self._at_bound()
-            elif said == at.NEEDS_ARENA:
+            elif said == layout.NEEDS_ARENA:
                 raise networks.main.runtime.full()
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
 
-    def _count(self, poured: int, running: Running) -> None:
+    def _count(self, poured: int, compiled: CompiledNetwork) -> None:
         """Note how many rows have gone in, and log what has left early."""
         self.waiting = self.waiting[poured:]
         self.triples += poured
         if poured:
             self.stated = self.stated[:0]
         if self.options.shed:
-            self._shed_tally.told(self.shed + totals(running.runtime.arena).shed)
+            self._shed_tally.log(self.shed + totals(compiled.runtime.arena).shed)
 
     def wait(self, rows: np.ndarray) -> None:
         """Let rows wait for the next pour, behind those that wait already."""
@@ -355,5 +355,5 @@ class Live:
             waiting += [self.waiting, *(of() for of in self.holders)]
             marks = self.terms.begin_sweep()
         self._rows_before, self._rows_ahead = self._live_rows(), sum(map(len, waiting))
-        held = [self.found[:, at.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
+        held = [self.found[:, layout.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
         return Sweep(self.terms, marks, self._follow().all, held, self._batches)

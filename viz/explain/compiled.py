@@ -1,7 +1,6 @@
-"""What an explanation needs of a network that runs: its plan, its records, its tables, its state, its queries.
+"""What an explanation needs of a compiled network: its plan, its records, its tables, its state, its queries.
 
-`retewave.engine.running.Running` is the one thing that has all this; it stands above this part, so it is told by its
-shape.
+`retewave.engine.compiled.CompiledNetwork` has all this.  It stands above this part, so it is known here by its shape.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Arrays(Protocol):
 
 
 class Compiled(Protocol):
-    """A network that runs."""
+    """A compiled network."""
 
     @property
     def lowered(self) -> Lowered:
