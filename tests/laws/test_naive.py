@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -33,8 +34,8 @@ def at(time: int, text: str, stream: str | None = None, event: int | None = None
     return Item(triple(text), time, time, stream, event)
 
 
-def query(*patterns: str, window: Window = None, distinct: bool = False, **of_branch: object) -> Query:
-    branch = Branch(tuple(pattern(text) for text in patterns), **of_branch)  # type: ignore[arg-type]
+def query(*patterns: str, window: Window = None, distinct: bool = False, **of_branch: Any) -> Query:
+    branch = Branch(tuple(pattern(text) for text in patterns), **of_branch)
     return Query((branch,), window, distinct=distinct)
 
 
