@@ -11,3 +11,4 @@ for part in rete epsilon windows compiler viz bench; do
 done
 find "$tree" -name __pycache__ -prune -exec rm -rf {} +
 MYPYPATH="$tree" "$1" --config-file pyproject.toml -p retewave
+MYPYPATH="$tree:tests" "$1" --config-file pyproject.toml --explicit-package-bases tests

@@ -65,10 +65,10 @@ class Deciding:
 
     def asked(self, asked: Asked, words: np.ndarray) -> bool:
         """Tell whether a filter is true of a tuple that the kernel has at hand."""
-        start, end = int(words[at.T_START]), int(words[at.T_END])
+        start, end = int(words[layout.T_START]), int(words[at.T_END])
         bindings: dict[str, Any] = {}
         for variable, column in asked.columns.items():
-            term = int(words[at.T_COLUMNS + column])
+            term = int(words[layout.T_COLUMNS + column])
             if term > 0:
                 bindings[variable.name] = _python().term_of(self.terms.text(term))
         return all(

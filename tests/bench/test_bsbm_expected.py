@@ -98,7 +98,7 @@ questions = st.builds(
 
 @settings(max_examples=CASES, deadline=None)
 @given(question=questions, products=st.integers(10, 400), offers=st.integers(1, 60), seed=st.integers(0, 99))
-def test_counted_matches_are_those_of_nested_loops(question, products, offers, seed):
+def test_counted_matches_are_those_of_nested_loops(question: Question, products: int, offers: int, seed: int) -> None:
     dataset = tiny(products, offers, seed)
     found = spans(dataset, question)
     naive = reports(found, question.window) if question.distinct else len(found)
@@ -112,31 +112,33 @@ def test_counted_matches_are_those_of_nested_loops(question, products, offers, s
     window=st.sampled_from([12, 15, 100, FOREVER]),
     seed=st.integers(0, 99),
 )
-def test_with_all_ancestors_asserted_each_assertion_is_its_own_arrival(target, reasoning, window, seed):
+def test_with_all_ancestors_asserted_each_assertion_is_its_own_arrival(
+    target: int, reasoning: bool, window: int, seed: int
+) -> None:
     dataset = tiny(products=20, offers=20, seed=seed)
     question = Question(1, target, window, rate=1_000_000, levels=(2, 1, 0), reasoning=reasoning)
     assert expected_matches(dataset, question) == len(spans(dataset, question))
 
 
-def test_the_nested_loops_find_matches_of_every_pattern():
+def test_the_nested_loops_find_matches_of_every_pattern() -> None:
     dataset = tiny(products=50, offers=100, seed=4)
     counts = [len(spans(dataset, Question(pattern, 1))) for pattern in (1, 2, 3)]
     assert counts[0] > counts[1] > counts[2] > 0
 
 
-def test_a_window_has_its_matches_up_to_its_bound_and_none_behind():
+def test_a_window_has_its_matches_up_to_its_bound_and_none_behind() -> None:
     dataset = draw(products=1_000_000, offers=1, seed=1)
     counts = [expected_matches(dataset, Question(1, 1, window, rate=1_000_000)) for window in (9, 10, 11)]
     assert counts == [0, 1, 1]
 
 
-def test_whole_stream_counts_are_near_the_official_ones():
+def test_whole_stream_counts_are_near_the_official_ones() -> None:
     dataset = draw(products=10_000, offers=200_000, seed=7)
     assert expected_matches(dataset, Question(1, 2, distinct=True)) == pytest.approx(41_912, rel=0.06)
     assert expected_matches(dataset, Question(1, 2)) == pytest.approx(1_079_804, rel=0.06)
 
 
-def test_a_stream_without_reasoning_has_the_matches_of_the_one_with():
+def test_a_stream_without_reasoning_has_the_matches_of_the_one_with() -> None:
     dataset = draw(products=10_000, offers=20_000, seed=7)
     reasoned = Question(1, 2, rate=100_000)
     asserted = Question(1, 2, rate=100_000, levels=(1,), reasoning=False)

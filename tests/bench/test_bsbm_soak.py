@@ -11,7 +11,7 @@ from retewave.bench.question import Question
 from retewave.bench.soak import Soak, growth, resident, several
 
 
-def test_no_subject_of_an_offer_comes_twice():
+def test_no_subject_of_an_offer_comes_twice() -> None:
     dataset = draw(products=100, offers=30, seed=2)
     soak = Soak(dataset, rounds=4)
     lines = b"".join(soak.chunks()).splitlines()
@@ -21,7 +21,7 @@ def test_no_subject_of_an_offer_comes_twice():
     assert all(held > 1_000_000 for _, held in soak.samples)
 
 
-def test_rounds_make_the_stream_that_matches_are_expected_of():
+def test_rounds_make_the_stream_that_matches_are_expected_of() -> None:
     dataset = draw(products=100, offers=30, seed=2)
     once, thrice = expected_matches(dataset, Question(1, 1)), expected_matches(several(dataset, 3), Question(1, 1))
     assert thrice == 9 * once
@@ -38,11 +38,11 @@ def test_rounds_make_the_stream_that_matches_are_expected_of():
         ([(0, 100), (10, 100), (100, 90)], 0),
     ],
 )
-def test_memory_is_compared_with_that_after_the_first_tenth(samples, risen):
+def test_memory_is_compared_with_that_after_the_first_tenth(samples: list[tuple[int, int]], risen: float) -> None:
     assert growth(samples) == pytest.approx(risen)
 
 
-def test_resident_memory_follows_what_is_held():
+def test_resident_memory_follows_what_is_held() -> None:
     before = resident()
     held = bytearray(b"x") * 50_000_000
     assert resident() - before > 40_000_000

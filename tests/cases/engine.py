@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from hypothesis import strategies as st
-from naive import Branch, Entail, Item, Pattern, Query, naive_matches
+from naive import Binding, Branch, Entail, Item, Pattern, Query, Term, naive_matches
 from naive.reports import Distinct, On, key
 
 import retewave as rw
@@ -22,10 +24,15 @@ MS = 1000  # the unit of the cases' times and windows, in microseconds
 STREAMS = ["http://e/s1", "http://e/s2"]
 COMPARISONS = {"<": int.__lt__, ">": int.__gt__, "=": int.__eq__, "!=": int.__ne__}
 
+
+def one_of(found: list[Term]) -> st.SearchStrategy[Term]:
+    return st.sampled_from(found)
+
+
 terms = st.tuples(
-    st.sampled_from([*VARIABLES[:3], *VARIABLES[:3], SUBJECTS[0]]),
-    st.sampled_from([*PREDICATES, *PREDICATES, *PREDICATES, "?w"]),
-    st.sampled_from([*VARIABLES, *VARIABLES, SUBJECTS[1], NUMBERS[0]]),
+    one_of([*VARIABLES[:3], *VARIABLES[:3], SUBJECTS[0]]),
+    one_of([*PREDICATES, *PREDICATES, *PREDICATES, "?w"]),
+    one_of([*VARIABLES, *VARIABLES, SUBJECTS[1], NUMBERS[0]]),
 )
 triples = st.tuples(st.sampled_from(SUBJECTS), st.sampled_from(PREDICATES), st.sampled_from(OBJECTS))
 widths = st.sampled_from([None, 0, 2 * MS, 3 * MS, 6 * MS])
@@ -61,11 +68,11 @@ def branch_of(draw: st.DrawFn) -> Branch:
     least = draw(st.sampled_from([1, 2, 2]))
     patterns = tuple(Pattern(each) for each in draw(st.lists(terms, min_size=least, max_size=4)))
     bound = sorted({t for p in patterns for t in p.terms if isinstance(t, str)})
-    filters = ()
+    filters: tuple[Comparison, ...] = ()
     if bound and draw(st.integers(0, 3)) == 0:
         variable, operator = draw(st.sampled_from(bound)), draw(st.sampled_from(sorted(COMPARISONS)))
         filters = (Comparison(variable, operator, draw(st.integers(1, 3))),)
-    tables = ()
+    tables: tuple[tuple[Binding, ...], ...] = ()
     if bound and draw(st.integers(0, 4)) == 0:
         variable = draw(st.sampled_from(bound))
         rows = draw(st.lists(st.sampled_from(OBJECTS), max_size=3))
@@ -118,7 +125,7 @@ def distincts(draw: st.DrawFn, variables: list[str]) -> Distinct:
 def text_of(query: Query) -> str:
     """Write a query of the naive matcher as C-SPARQL."""
     streams = ""
-    if query.window is not None:
+    if isinstance(query.window, Mapping):
         for iri, width in query.window.items():
             streams += f"FROM STREAM <{iri}> " + (f"[RANGE {width // MS}ms] " if width is not None else "")
     where = " UNION ".join("{ " + body_of(branch) + " }" for branch in query.branches)
@@ -138,8 +145,15 @@ def body_of(branch: Branch) -> str:
     for table in branch.tables:
         (variable,) = table[0]
         parts.append(f"VALUES {variable} {{ {' '.join(row[variable].decode() for row in table)} }}")
-    parts += [f"FILTER({f.variable} {f.operator} {f.number})" for f in branch.filters]
+    parts += [f"FILTER({f.variable} {f.operator} {f.number})" for f in comparisons(branch)]
     return "\n".join(parts)
+
+
+def comparisons(branch: Branch) -> list[Comparison]:
+    """Return a branch's filters, which have all been drawn as comparisons."""
+    found = [each for each in branch.filters if isinstance(each, Comparison)]
+    assert len(found) == len(branch.filters)
+    return found
 
 
 def written(triple: tuple[bytes, bytes, bytes]) -> tuple[str, str, str]:
@@ -147,7 +161,7 @@ def written(triple: tuple[bytes, bytes, bytes]) -> tuple[str, str, str]:
     return s, p, o
 
 
-def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
+def engine_for(case: Case, **options: Any) -> tuple[rw.Engine, rw.Query]:
     """Return an engine that listens for a case's query."""
     static = [[written(triple) for triple in sorted(case.static)]]
     engine = rw.Engine(static=static, seed=1, max_future=None, allow_cartesian=True, **options)
@@ -158,10 +172,9 @@ def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
 
 def shown(match: rw.Match, arrival: int, distinct: Distinct) -> tuple:
     """Return a match as the naive matcher shows it; DISTINCT may report any of several alike, so without the rest."""
-    bindings = key(tuple(sorted((f"?{name}", match.text(name)) for name in match)), distinct)
-    static = match.start is None
-    start = None if static or distinct else round(match.start * 1e6)
-    return start, None if static else round(match.end * 1e6), bindings, arrival
+    bindings = key(tuple(sorted((f"?{name}", match.text(name) or b"") for name in match)), distinct)
+    static, times = match.start is None, [round(cast(float, time or 0) * 1e6) for time in (match.start, match.end)]
+    return None if static or distinct else times[0], None if static else times[1], bindings, arrival
 
 
 def expected(case: Case, entail: Entail = lambda triple: {triple}, facts: frozenset = frozenset()) -> Counter:

@@ -45,10 +45,11 @@ def _predicates(lowered: Lowered, number: int) -> set[bytes]:
 
 def _of_node(inputs: list[set[bytes]], related: list[Named]) -> Iterator[Relation]:
     for left, code, right in related:
-        (one,) = [place for place, found in enumerate(inputs) if left in found] or [None]
-        (other,) = [place for place, found in enumerate(inputs) if right in found] or [None]
-        if one is not None and other is not None and one != other:
-            yield Relation(one, other, code)
+        ones = [place for place, found in enumerate(inputs) if left in found]
+        others = [place for place, found in enumerate(inputs) if right in found]
+        assert len(ones) < 2 and len(others) < 2
+        if ones and others and ones != others:
+            yield Relation(ones[0], others[0], code)
 
 
 @contextmanager

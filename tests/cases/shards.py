@@ -7,7 +7,9 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +57,7 @@ def instants(case: Case) -> Case:
     return replace(case, stream=[replace(item, start=item.end) for item in case.stream])
 
 
-def job_for(case: Case, shards: int, **options: object) -> Job:
+def job_for(case: Case, shards: int, **options: Any) -> Job:
     static = [[written(triple) for triple in sorted(case.static)]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CartesianWarning)
@@ -82,8 +84,8 @@ def read(job: Job, found: Sequence[bytes], distinct: Distinct) -> Counter:
     return seen
 
 
-def micros(moment: object) -> int:
-    return int(np.datetime64(moment.replace(tzinfo=None), "us").astype(np.int64))  # type: ignore[attr-defined]
+def micros(moment: datetime) -> int:
+    return int(np.datetime64(moment.replace(tzinfo=None), "us").astype(np.int64))
 
 
 @dataclass

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from click.testing import Result as Ended
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from retewave.cli.app import app
 from retewave.cli.inputs import stream_name
@@ -33,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def invoke(*arguments: str) -> Ended:
+def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 

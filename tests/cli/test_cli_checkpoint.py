@@ -14,9 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from cases.many import many
-from click.testing import Result as Ended
 from helpers.run_faults import PATIENCE, Run, orders
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from retewave.cli.app import app
 
@@ -31,7 +30,7 @@ _USES = f"{_E}REGISTER QUERY uses AS CONSTRUCT {{ ?c e:uses [ e:card ?k ] }} {_W
 _BY_TIME = ("--time-property", "http://e/at", "--lateness", "2s")
 
 
-def invoke(*arguments: str) -> Ended:
+def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["run", *arguments], catch_exceptions=False)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import Result as Ended
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from retewave.cli.app import app
 from retewave.cli.output import check_folders
@@ -38,14 +38,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def invoke(*arguments: str) -> Ended:
+def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
-def shell(command: str, **options: object) -> subprocess.CompletedProcess[str]:
+def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", command.replace("retewave", " ".join(COMMAND))], capture_output=True, text=True, **options
-    )  # type: ignore[call-overload, no-any-return]
+    )
 
 
 RUN = ("run", "q.rq", "--stream", "f.nt", "--rate", "1")

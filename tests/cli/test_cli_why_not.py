@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from retewave.cli.app import WRONG, app
 
@@ -18,7 +18,7 @@ def stream(tmp_path: Path) -> str:
     return str(path)
 
 
-def asked(stream: str, *options: str) -> object:
+def asked(stream: str, *options: str) -> Result:
     return CliRunner().invoke(app, ["why-not", QUERY, "--stream", stream, "--rate", "1", *options])
 
 

@@ -52,7 +52,7 @@ TOY = Language(
 )
 
 
-def test_a_language_of_ten_lines_runs_without_a_change_anywhere_else():
+def test_a_language_of_ten_lines_runs_without_a_change_anywhere_else() -> None:
     engine = Engine()
     query = engine.register("SEE ?who <urn:likes> ?what . ?what <urn:is> <urn:warm> WITHIN 5s", language=TOY)
     assert query.parsed.language == "toy"
@@ -61,14 +61,14 @@ def test_a_language_of_ten_lines_runs_without_a_change_anywhere_else():
     assert not engine.push(("urn:tea", "urn:is", "urn:warm"), time=7)
 
 
-def test_a_language_has_expressions_of_its_own():
+def test_a_language_has_expressions_of_its_own() -> None:
     engine = Engine()
     engine.register("SEE ?who <urn:age> ?age . IF (?age > TWICE 5) WITHIN 5s", language=TOY)
     assert not engine.push(("urn:ann", "urn:age", 10), time=1)
     assert engine.push(("urn:ann", "urn:age", 11), time=1)
 
 
-def test_a_languages_own_words_stand_in_its_messages():
+def test_a_languages_own_words_stand_in_its_messages() -> None:
     with pytest.raises(QueryError) as raised:
         parse("SEE ?who <urn:likes> ?what . WITHIN soon", language=TOY)
     assert raised.value.hint == "expected a number of seconds"
@@ -83,19 +83,19 @@ def test_the_language_of_a_text_is_told_by_its_files_suffix_then_by_its_words_el
     assert language_of("SELECT * { ?x ?p 'TIMEWINDOW' } # TIMEWINDOW", "<query>") is LANGUAGES[0]
 
 
-def test_names_and_suffixes_of_languages_are_different():
+def test_names_and_suffixes_of_languages_are_different() -> None:
     names = [language.name for language in LANGUAGES]
     suffixes = [suffix for language in LANGUAGES for suffix in language.suffixes]
     assert len(set(names)) == len(names) and len(set(suffixes)) == len(suffixes)
 
 
-def test_an_unknown_language_is_refused_with_the_known_ones():
+def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="'sparqll' is not known") as raised:
         Engine().register("SELECT * { ?x ?p ?y }", language="sparqll")
     assert raised.value.hint == "known: sparql, sparkwave"
 
 
-def test_keywords_that_a_language_refuses_by_name_are_in_none_of_its_hints():
+def test_keywords_that_a_language_refuses_by_name_are_in_none_of_its_hints() -> None:
     for language in LANGUAGES:
         with pytest.raises(QueryError) as raised:
             parse("SELECT * { ?x ?p ?y . , }", language=language)

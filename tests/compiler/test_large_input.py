@@ -115,7 +115,7 @@ def test_a_long_line_that_comes_in_pieces_is_not_moved_for_each(monkeypatch: pyt
     with os.fdopen(readable, "rb") as source:
         (match,) = engine.run(rw.read(source, format="nt", rate=1))
     feeding.join()
-    assert len(match.text("o")) == size + 2
+    assert len(match.text("o") or b"") == size + 2
     assert moved < 2 * size
 
 

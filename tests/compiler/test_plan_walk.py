@@ -34,7 +34,7 @@ def test_the_leaves_of_an_end_are_the_patterns_and_tables_as_they_are_written(te
         assert " ".join(pattern_parts(leaf.producer, leaf.names, Prefixes())) == str(pattern)
 
 
-def test_each_member_of_a_shape_reads_the_tree_in_its_own_words():
+def test_each_member_of_a_shape_reads_the_tree_in_its_own_words() -> None:
     engine = Engine()
     for name, other in (("x", "y"), ("a", "b")):
         engine.register(f"SELECT * {{ ?{name} <urn:p> ?{other} . ?{other} <urn:q> <urn:{name}> }}")
@@ -47,7 +47,7 @@ def test_each_member_of_a_shape_reads_the_tree_in_its_own_words():
     assert said == [{"?x", "?y", "$1"}, {"?a", "?b", "$1"}]
 
 
-def test_a_producer_is_as_deep_as_the_joins_below_it_and_knows_the_ends_that_use_it():
+def test_a_producer_is_as_deep_as_the_joins_below_it_and_knows_the_ends_that_use_it() -> None:
     engine = Engine()
     for text in QUERIES:
         engine.register(text, allow_cartesian=True)
@@ -61,7 +61,7 @@ def test_a_producer_is_as_deep_as_the_joins_below_it_and_knows_the_ends_that_use
         assert (depth > 0) == any(numbers.get(number, False) for numbers in below)
 
 
-def test_explain_tells_the_line_in_which_a_pattern_is_written():
+def test_explain_tells_the_line_in_which_a_pattern_is_written() -> None:
     engine = Engine()
     engine.register("SELECT * {\n  ?x <urn:p> ?y .\n  ?y a <urn:C> .\n}")
     (section,) = json.loads(engine.explain("json"))["sections"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +22,7 @@ STAR = PREFIX + "SELECT * WHERE { ?o e:product ?p . ?o e:price ?x . ?o e:vendor 
 TRIANGLE = PREFIX + "SELECT * WHERE { ?a e:p ?b . ?b e:q ?c . ?c e:r ?a }"
 
 
-def shares_of(text: str, shards: int, **options: object) -> dict[str, int]:
+def shares_of(text: str, shards: int, **options: Any) -> dict[str, int]:
     """Return the shares of a query with one shape, by the variables' names."""
     job = Job.of([text], shards=shards, **options)
     (shares,) = (each.shares for each in job.plan.queries)
@@ -139,7 +141,7 @@ def test_no_other_shares_give_the_busiest_shard_less(
         return heaviest.get(variable, 0.0) + (1 - heaviest.get(variable, 0.0)) / many
 
     def busiest(given: dict[int, int]) -> float:
-        kept = [np.prod([part(v, given[v]) for v in of if v in given]) for of in (*bound, given)]
+        kept = [math.prod(part(v, given[v]) for v in of if v in given) for of in (*bound, given)]
         return sum(load.weight * each for load, each in zip((*loads, Load(found)), kept, strict=True))
 
     mine = busiest(dict(best.shares))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -74,7 +76,8 @@ def test_example_files_give_the_papers_match_alone() -> None:
     ]
     (match,) = engine.run(*readers)
     assert str(match["user"]) == FOAF + "JohnDoe"
-    assert (match.end - match.start).total_seconds() == 150  # type: ignore[operator]
+    start, end = cast(datetime, match.start), cast(datetime, match.end)
+    assert (end - start).total_seconds() == 150
 
 
 def test_thermometers_of_one_room_match_within_two_seconds() -> None:

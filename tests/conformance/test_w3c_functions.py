@@ -121,13 +121,14 @@ def found(case: Case) -> Counter[Row]:
     text, alone = re.subn(r"^([^{]*\{)(\s*(?:\}|BIND|FILTER))", rf"\1 {ANYTHING} {ANYTHING} {ANYTHING} . \2", text)
     engine = rw.Engine(allow_cartesian=True)
     query = engine.register(f"BASE <{case.query.as_uri()}> {text}")
-    triples = pyoxigraph.parse(path=str(case.data), base_iri=case.data.as_uri()) if case.data else []
+    triples: Any = pyoxigraph.parse(path=str(case.data), base_iri=case.data.as_uri()) if case.data else []
     matches = list(engine.push((ANYTHING,) * 3, time=0)) if alone else []
     for quad in triples:
         matches += engine.push(tuple(map(str, (quad.subject, quad.predicate, quad.object))), time=0)
     rows: Counter[Row] = Counter()
     for match in matches:
-        pairs = [(name, value(read(match.text(name)))) for name in query.variables if match.text(name)]
+        texts = [(name, match.text(name)) for name in query.variables]
+        pairs = [(name, value(read(text))) for name, text in texts if text]
         rows[tuple(sorted(pairs, key=str))] += 1
     return rows
 

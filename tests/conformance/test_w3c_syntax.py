@@ -36,7 +36,7 @@ ALL = cases("rdf-n-triples", RDFT.TestNTriplesPositiveSyntax, RDFT.TestNTriplesN
 )
 
 
-def test_the_suites_are_complete():
+def test_the_suites_are_complete() -> None:
     if not SUITES.exists():
         pytest.skip("no W3C suites")
     files = {file for kind in ("nt", "nq") for file in SUITES.glob(f"*/*.{kind}")}
@@ -46,7 +46,7 @@ def test_the_suites_are_complete():
 
 
 @pytest.mark.parametrize(("file", "good"), ALL)
-def test_a_case_is_accepted_or_refused_as_the_manifest_says(file: Path, good: bool):
+def test_a_case_is_accepted_or_refused_as_the_manifest_says(file: Path, good: bool) -> None:
     reader = read(file, rate=1, on_error="raise")
     if not good:
         with pytest.raises(MalformedInput) as refusal:

@@ -56,19 +56,19 @@ def engine() -> rw.Engine:
         (lambda e: rw.read("f.nq", time_property="ex:at"), "a time property is an absolute IRI, not 'ex:at'"),
         (lambda e: rw.read("f.nq", time_property="at"), "absolute IRI"),
         (lambda e: rw.read("f.nq", stream="at"), "absolute IRI"),
-        (lambda e: rw.read("f.nt", rate="x"), "a rate is a number"),
+        (lambda e: rw.read("f.nt", rate="x"), "a rate is a number"),  # type: ignore[arg-type]
         (lambda e: rw.read("f.nt", rate=float("nan")), "a rate is a number"),
         (lambda e: rw.read("f.nt", rate=float("inf")), "a rate is a number"),
         (lambda e: rw.read("f.nt", rate=1e-308), "a rate is at least"),
         (lambda e: rw.Engine(lateness=1e308), "a duration is not negative and at most"),
         (lambda e: rw.Engine(max_future=10**400), "a duration is not negative and at most"),
-        (lambda e: rw.Engine(seed="x"), "seed is a whole number"),
+        (lambda e: rw.Engine(seed="x"), "seed is a whole number"),  # type: ignore[arg-type]
         (lambda e: rw.Engine(seed=1 << 70), "seed is a whole number"),
-        (lambda e: rw.Engine(max_live_rows=1.5), "max_live_rows is a whole number"),
+        (lambda e: rw.Engine(max_live_rows=1.5), "max_live_rows is a whole number"),  # type: ignore[arg-type]
         (lambda e: rw.Engine(max_live_rows=0), "max_live_rows is a whole number"),
-        (lambda e: rw.Engine(datasets=5), "datasets maps IRIs to files"),
-        (lambda e: rw.Engine(imports=["x"]), "imports maps IRIs to files"),
-        (lambda e: rw.Engine(on_late=5), "cannot be called"),
+        (lambda e: rw.Engine(datasets=5), "datasets maps IRIs to files"),  # type: ignore[arg-type]
+        (lambda e: rw.Engine(imports=["x"]), "imports maps IRIs to files"),  # type: ignore[arg-type]
+        (lambda e: rw.Engine(on_late=5), "cannot be called"),  # type: ignore[arg-type]
         (lambda e: rw.Engine(schema=5).push(T), "cannot read a schema from 5"),
         (lambda e: rw.Engine(schema=[("http://a", "http://b")]).push(T), "a triple of a schema has three terms"),
         (lambda e: rw.Engine(static=5).push(T), "cannot read static data from 5"),
@@ -97,7 +97,7 @@ def test_a_path_can_be_run_as_it_stands(engine: rw.Engine, tmp_path: Path) -> No
 
 
 def test_a_well_known_prefix_is_resolved_wherever_an_iri_is_asked_for(engine: rw.Engine) -> None:
-    assert rw.read("f.nq", time_property="prov:generatedAtTime").time_property == rw.io.GENERATED_AT  # type: ignore[attr-defined]
+    assert rw.read("f.nq", time_property="prov:generatedAtTime").time_property == rw.io.GENERATED_AT
     assert rw.read("f.nq", stream="sosa:x").stream == "http://www.w3.org/ns/sosa/x"
     assert to_text("foaf:knows") == b"<http://xmlns.com/foaf/0.1/knows>"
     assert to_text(URIRef("foaf:knows")) == b"<foaf:knows>"  # whoever writes so means it

@@ -361,7 +361,7 @@ def test_an_error_of_an_awaited_push_is_its_own() -> None:
 
     async def work() -> list[Any]:
         wrong = engine.apush(np_ids(), time=1)
-        return await asyncio.gather(engine.apush(triple(0), time=1), wrong, return_exceptions=True)
+        return [*await asyncio.gather(engine.apush(triple(0), time=1), wrong, return_exceptions=True)]
 
     found, error = within_a_minute(work)
     assert numbers(found) == [0]
@@ -424,7 +424,7 @@ def test_a_full_inbox_lets_pushes_wait() -> None:
         tasks[5].cancel()  # one that waits for room
         await asyncio.wait({tasks[5]})
         gate.open.set()
-        found = await asyncio.gather(begun, *tasks, return_exceptions=True)
+        found: list[Any] = await asyncio.gather(begun, *tasks, return_exceptions=True)
         assert isinstance(found.pop(6), asyncio.CancelledError)
         assert [numbers(each) for each in found] == [[n] for n in range(20) if n != 6]
 

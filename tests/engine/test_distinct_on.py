@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def told(head: str, *events: tuple[float, str, str], window: str = "1s") -> list
     return [found for event in events for found in push(engine, *event)]
 
 
-def engine_of(head: str, window: str = "1s", **options: object) -> rw.Engine:
+def engine_of(head: str, window: str = "1s", **options: Any) -> rw.Engine:
     engine = rw.Engine(max_future=None, seed=1, **options)
     engine.register(f"{head} {WHERE.format(window=window)}", name="q")
     return engine
@@ -36,7 +37,7 @@ def engine_of(head: str, window: str = "1s", **options: object) -> rw.Engine:
 
 def push(engine: rw.Engine, time: float, sensor: str, room: str) -> list[tuple[float, str]]:
     triple = (f"http://e/{sensor}", "http://e/in", f"http://e/{room}")
-    return [(match.end, room) for match in engine.push(triple, time=time, stream="http://e/s")]
+    return [(cast(float, match.end), room) for match in engine.push(triple, time=time, stream="http://e/s")]
 
 
 def test_a_cool_down_begins_at_a_report_and_ends_behind_its_bound() -> None:
@@ -126,6 +127,7 @@ def test_it_is_bounded_by_the_keys_reported_within_the_time() -> None:
     for second in range(2_000):
         push(engine, second, "x", f"r{second}")
     (stage,) = engine.matcher.current().outcome.reports[0]
+    assert isinstance(stage.report, CoolDown)
     assert len(stage.report.latest) <= 256
     engine.matcher.sweep()
     assert len(stage.report) == 6

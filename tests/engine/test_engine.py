@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
+from retewave.rete.network.records import Network
 from retewave.rete.words import layout
 
 E = "http://e/"
@@ -25,7 +28,7 @@ def triple(s: str, p: str, o: object) -> tuple[str, str, object]:
 
 
 # ---- sharing, proved by counts ----
-def network(engine: rw.Engine):
+def network(engine: rw.Engine) -> Network:
     return engine.matcher.current().lowered.network
 
 
@@ -102,7 +105,7 @@ def test_terms_that_nothing_uses_are_reclaimed_and_matches_somebody_holds_stay_r
     lines = b"".join(
         b"<http://e/s%d> <http://e/%s> <http://e/o%d> .\n" % (n, p, n) for n in range(500_000) for p in (b"p", b"q")
     )
-    held = []
+    held: list[rw.Match] = []
     for match in engine.run(rw.read(lines, format="nt", rate=10_000)):
         if len(held) < 10:
             held.append(match)
@@ -211,7 +214,7 @@ def test_an_item_dated_far_in_the_future_does_not_expire_the_state() -> None:
     "time",
     [7, 7.5, datetime(2012, 7, 16, 10, tzinfo=UTC), datetime(2012, 7, 16, 10), np.datetime64("2012-07-16T10:00:00")],
 )
-def test_times_come_out_as_what_went_in(time: object) -> None:
+def test_times_come_out_as_what_went_in(time: Any) -> None:
     engine = rw.Engine()
     engine.register("SELECT * { ?x <http://e/p> ?y }")
     (match,) = engine.push(triple("a", "p", 1), time=time)
@@ -291,7 +294,12 @@ def test_a_filter_on_one_variable_is_evaluated_once_a_term(monkeypatch: pytest.M
 
     calls: list[object] = []
     plain = Evaluator.truth
-    monkeypatch.setattr(Evaluator, "truth", lambda self, bindings: calls.append(bindings) or plain(self, bindings))
+
+    def counted(self: Evaluator, bindings: Any) -> Any:
+        calls.append(bindings)
+        return plain(self, bindings)
+
+    monkeypatch.setattr(Evaluator, "truth", counted)
     engine = rw.Engine()
     query = engine.register('SELECT ?x { ?x <http://e/p> ?n FILTER(REGEX(STR(?x), "[a]$")) }')
     for n in range(20):
@@ -423,7 +431,7 @@ def test_a_snapshot_holds_what_waits_for_late_items_distinct_and_the_schema(tmp_
         lambda data: data[:-9] + b"\1" + data[-8:],
     ],
 )
-def test_a_damaged_snapshot_is_refused(tmp_path: Path, damage) -> None:
+def test_a_damaged_snapshot_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     engine = rw.Engine()
     engine.register(pair())
     engine.push(triple("a", "p", 1), time=0)
@@ -445,7 +453,7 @@ def test_a_damaged_snapshot_is_refused(tmp_path: Path, damage) -> None:
         ([("http://e/a", "http://e/p")], "a triple has three terms"),
     ],
 )
-def test_a_bad_triple_is_refused_with_what_is_wrong(bad: object, said: str) -> None:
+def test_a_bad_triple_is_refused_with_what_is_wrong(bad: Any, said: str) -> None:
     with pytest.raises(rw.UsageError, match=said):
         rw.Engine().push(bad, time=0)
 
@@ -472,7 +480,7 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on_from_what_it_
     engine = rw.Engine()
     engine.register("SELECT * { ?x <http://e/p> ?y }")
     lines = b"<http://e/a> <http://e/p> <http://e/c> .\n" * 300_000
-    matches = engine.run(rw.read(lines, format="nt", rate=1000))
+    matches: Any = engine.run(rw.read(lines, format="nt", rate=1000))
     next(matches)
     matches.close()
     assert engine.matcher._readings == []

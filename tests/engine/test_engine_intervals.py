@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -29,11 +30,11 @@ def push(engine: rw.Engine, items: list[tuple[str, str, str, Time]]) -> list[tup
     for s, p, o, time in items:
         for match in engine.push(tuple(f"<http://e/{name}>" for name in (s, p, o)), time=time):
             x, z = (str(match[name]).rsplit("/", 1)[1] for name in "xz")
-            found.append((x, z, float(match.start), float(match.end)))
+            found.append((x, z, cast(float, match.start), cast(float, match.end)))
     return found
 
 
-def engine_of(**options: bool) -> rw.Engine:
+def engine_of(**options: Any) -> rw.Engine:
     engine = rw.Engine(**options)
     engine.register(QUERY)
     return engine

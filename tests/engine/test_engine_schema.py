@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 
-from cases.engine import MS, Case, expected, pushed_one_by_one, text_of, written
+from cases.engine import MS, Case, expected, one_of, pushed_one_by_one, text_of, written
 from cases.epsilon import Case as Reasoned
 from cases.epsilon import cases
 from cases.many import many
@@ -28,9 +28,9 @@ def patterns(draw: st.DrawFn, reasoned: Reasoned) -> Pattern:
     terms = {term for triple in (*reasoned.schema, *reasoned.data) for term in triple if term.startswith(b"<http://e/")}
     named = sorted(terms) or [b"<http://e/none>"]
     properties = [term for term in named if b"/p" in term] or named
-    predicate = draw(st.sampled_from([TYPE, TYPE, *properties, *properties, "?p"]))
-    subject = draw(st.sampled_from(["?x", "?x", "?y", *named[:2]]))
-    object_ = draw(st.sampled_from(["?y", "?z", "?x", *named, *named]))
+    predicate = draw(one_of([TYPE, TYPE, *properties, *properties, "?p"]))
+    subject = draw(one_of(["?x", "?x", "?y", *named[:2]]))
+    object_ = draw(one_of(["?y", "?z", "?x", *named, *named]))
     return Pattern((subject, predicate, object_))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -20,9 +21,9 @@ from retewave.windows.times import Clock
 SIZES = list[int]
 
 
-def many(count: int, **options: object) -> rw.Engine:
+def many(count: int, **options: Any) -> rw.Engine:
     """Return an engine with queries of as many shapes, of which the stream has begun."""
-    engine = rw.Engine(seed=1, **options)  # type: ignore[arg-type]
+    engine = rw.Engine(seed=1, **options)
     for number in range(count):
         engine.register(f"SELECT ?x ?y {{ ?x <http://e/p{number}> ?y . ?x <http://e/q> ?z }}")
     push(engine, "s", "q", "z", 0)
@@ -37,7 +38,7 @@ def push(engine: rw.Engine, s: str, p: str, o: str, time: float) -> list[rw.Matc
 def planned(monkeypatch: pytest.MonkeyPatch) -> SIZES:
     """Note how many shapes are planned at each time."""
     sizes: SIZES = []
-    plan = compiled.make_plan
+    plan = vars(compiled)["make_plan"]
 
     def noted(shapes, has_static):  # type: ignore[no-untyped-def]
         sizes.append(len(shapes))
@@ -103,7 +104,7 @@ def test_matches_of_both_networks_come_in_the_order_of_time() -> None:
     engine.register("SELECT ?x { ?x <http://e/guest> ?y }")
     predicates = ["p1", "guest", "p2", "guest", "p3"]
     lines = "\n".join(f"<http://e/s> <http://e/{p}> <http://e/o{i}> ." for i, p in enumerate(predicates))
-    found = [match.end for match in engine.run(rw.read(lines.encode(), format="nt", rate=1))]
+    found = [cast(float, match.end) for match in engine.run(rw.read(lines.encode(), format="nt", rate=1))]
     assert found == sorted(found) and len(found) == 5
 
 

@@ -56,7 +56,7 @@ def test_what_comes_from_data_is_shown_and_not_run() -> None:
 def test_engine_draws_itself_where_a_program_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     engine, _ = engine_with_a_match()
     monkeypatch.setattr(render, "render", lambda dot, format: b"<?xml?><svg>" + dot.encode())
-    assert engine._repr_svg_().startswith("<svg>digraph")
+    assert svg(engine).startswith("<svg>digraph")
 
 
 def test_engine_without_a_program_that_draws_leaves_the_picture_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +69,12 @@ def test_engine_without_a_program_that_draws_leaves_the_picture_out(monkeypatch:
     assert rw.Engine()._repr_svg_() is None
 
 
+def svg(shown: rw.Engine | rw.Query) -> str:
+    drawn = shown._repr_svg_()
+    assert drawn is not None
+    return drawn
+
+
 def two_queries_that_share() -> tuple[rw.Engine, rw.Query, rw.Query]:
     engine = rw.Engine()
     tea = engine.register("SELECT * { ?x <urn:p> ?y . ?y <urn:tea> ?z }", name="tea")
@@ -79,12 +85,12 @@ def two_queries_that_share() -> tuple[rw.Engine, rw.Query, rw.Query]:
 def test_query_draws_its_own_part_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render, "render", lambda dot, format: b"<?xml?><svg>" + dot.encode())
     engine, tea, milk = two_queries_that_share()
-    drawn = tea._repr_svg_()
+    drawn = svg(tea)
     assert drawn.startswith("<svg>digraph")
     assert ("urn:p" in drawn, "urn:tea" in drawn, "urn:milk" in drawn) == (True, True, False)
     assert "shared by 2" in drawn
-    assert "urn:tea" in engine._repr_svg_()
-    assert "urn:milk" in milk._repr_svg_()
+    assert "urn:tea" in svg(engine)
+    assert "urn:milk" in svg(milk)
     assert drawn in tea._repr_html_(), "a notebook prefers HTML"
 
 
@@ -94,7 +100,7 @@ def test_query_that_is_not_registered_any_more_has_no_picture(monkeypatch: pytes
     engine.remove(milk)
     assert milk._repr_svg_() is None
     assert "network" not in milk._repr_html_()
-    assert "shared by" not in tea._repr_svg_()
+    assert "shared by" not in svg(tea)
 
 
 def test_query_of_a_restored_engine_draws_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -109,8 +115,8 @@ def test_query_among_many_of_its_shape_draws_itself_alone(monkeypatch: pytest.Mo
     monkeypatch.setattr(render, "render", lambda dot, format: b"<svg>" + dot.encode())
     engine = rw.Engine()
     alike = [engine.register(f"SELECT * {{ ?x <urn:p> <urn:o{n}> }}", name=f"of {n}") for n in range(20)]
-    assert "of 17" in alike[17]._repr_svg_()
-    assert "of 16" not in alike[17]._repr_svg_()
+    assert "of 17" in svg(alike[17])
+    assert "of 16" not in svg(alike[17])
 
 
 def test_a_part_that_leads_to_no_query_is_refused() -> None:

@@ -7,9 +7,10 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -34,7 +35,7 @@ def in_each_others_way() -> Iterator[None]:
 
     threading.settrace(trace)
     yield
-    threading.settrace(None)  # type: ignore[arg-type]
+    threading.settrace(None)
 
 
 def together(*works: Callable[[], object]) -> None:
@@ -81,9 +82,16 @@ def expected(query: str) -> Counter[tuple[bytes | None, ...]]:
 
 
 def test_many_threads_that_push_find_what_one_finds() -> None:
-    engine, told, returned = rw.Engine(), [], []
+    engine = rw.Engine()
+    told: list[rw.Match] = []
+    returned: list[rw.Match] = []
     query = engine.register(PAIRS, keep=None, on_match=told.append)
-    together(*(lambda n=n: [returned.extend(engine.push(each, time=0)) for each in items(n)] for n in range(PUSHERS)))
+
+    def push(n: int) -> None:
+        for each in items(n):
+            returned.extend(engine.push(each, time=0))
+
+    together(*(partial(push, n) for n in range(PUSHERS)))
     assert as_texts(told) == as_texts(returned) == as_texts(query.matches) == expected(PAIRS)
     assert engine.stats()["triples"] == 2 * PUSHERS * EACH
 
@@ -122,7 +130,8 @@ def test_queries_come_and_go_and_snapshots_are_taken_while_others_push(tmp_path:
 
 
 def test_runs_in_several_threads_and_pushes_beside_them_find_what_one_finds() -> None:
-    engine, found = rw.Engine(lateness="3650d"), []
+    engine = rw.Engine(lateness="3650d")
+    found: list[rw.Match] = []
     query = engine.register(ONE, keep=None)
 
     def run(name: str) -> None:
@@ -155,14 +164,16 @@ def test_a_match_may_be_looked_at_while_the_dictionary_is_swept() -> None:
     def look() -> None:
         while not done.is_set():
             for match in query.matches:
-                assert match.text("x") == b"<http://e/s%d>" % match.end
+                assert match.text("x") == b"<http://e/s%d>" % cast(float, match.end)
 
     together(push, look)
 
 
 # ---- callbacks ----
 def test_what_a_callback_pushes_is_returned_to_it_and_told_behind_what_was_found_before() -> None:
-    engine, told, returned = rw.Engine(), [], []
+    engine = rw.Engine()
+    told: list[bytes | None] = []
+    returned: list[bytes | None] = []
 
     def answer(match: rw.Match) -> None:
         told.append(match.text("x"))
@@ -231,7 +242,7 @@ def test_a_thread_that_waits_long_for_a_callback_says_so(monkeypatch: pytest.Mon
     engine.register(ONE, name="stuck", on_match=stuck)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = note  # type: ignore[assignment]
+        warnings.showwarning = note
         together(
             lambda: engine.push(triple("a", "p", 1), time=1),
             lambda: called.wait(60) and engine.push(triple("b", "p", 1), time=1),
@@ -266,7 +277,9 @@ TWO = [triple("a", "p", 1), triple("b", "p", 1)]
 
 
 def test_a_callback_that_raises_keeps_no_match_from_it_or_from_another_query() -> None:
-    engine, first, second = rw.Engine(), [], []
+    engine = rw.Engine()
+    first: list[bytes | None] = []
+    second: list[bytes | None] = []
     engine.register(ONE, name="broken", on_match=raising(ValueError("broken"), first))
     engine.register(ONE, on_match=lambda match: second.append(match.text("x")))
     with pytest.raises(ValueError, match="broken") as raised:
@@ -286,7 +299,9 @@ def test_the_first_error_of_several_callbacks_is_raised_and_names_the_others() -
 
 
 def test_an_interrupt_in_a_callback_ends_at_once_and_the_next_call_tells_the_rest() -> None:
-    engine, first, second = rw.Engine(), [], []
+    engine = rw.Engine()
+    first: list[bytes | None] = []
+    second: list[bytes | None] = []
     engine.register(ONE, on_match=raising(KeyboardInterrupt(), first))
     engine.register(ONE, on_match=lambda match: second.append(match.text("x")))
     with pytest.raises(KeyboardInterrupt):
@@ -375,7 +390,8 @@ def test_a_run_that_ends_beside_another_leaves_what_waits_for_late_items_to_that
 
 def test_what_waits_to_be_returned_is_bounded_and_what_is_dropped_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telling, "MOST_LEFT", 5)
-    engine, told = rw.Engine(), []
+    engine = rw.Engine()
+    told: list[bytes | None] = []
     query = engine.register(ONE, on_match=raising(ValueError("broken"), told))
     for n in range(10):
         with pytest.raises(ValueError, match="broken"):

@@ -7,6 +7,7 @@ import json
 import socket
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph
 import pytest
@@ -33,8 +34,8 @@ def said(schema: Schema) -> set[str]:
     return {str(axiom).replace("http://e/", "") for axiom in schema.axioms}
 
 
-def load(turtle: str, **options: object) -> Schema:
-    return Schema.load((PREFIXES + turtle).encode(), **options)  # type: ignore[arg-type]
+def load(turtle: str, **options: Any) -> Schema:
+    return Schema.load((PREFIXES + turtle).encode(), **options)
 
 
 def kinds(turtle: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import retewave as rw
 
@@ -18,10 +19,10 @@ GOLDEN = ROOT / "tests" / "golden"
 EXAMPLE = ROOT / "examples" / "social"
 
 
-def social_engine(**options: object) -> rw.Engine:
+def social_engine(**options: Any) -> rw.Engine:
     """Return an engine with the query of the paper's Figure 4, over its ontology and its static triples."""
     friends = {"http://foaf.example.org/friends.rdf": EXAMPLE / "friends.ttl"}
-    engine = rw.Engine(schema=[EXAMPLE / "ontology.ttl"], datasets=friends, **options)  # type: ignore[arg-type]
+    engine = rw.Engine(schema=[EXAMPLE / "ontology.ttl"], datasets=friends, **options)
     engine.register(EXAMPLE / "query.rq")
     return engine
 
@@ -31,8 +32,8 @@ def bsbm_query(number: int, target: int = 1, window: str = "5s") -> str:
     return Template(text).substitute(name=f"pattern{number}", distinct="", range=window, target=target)
 
 
-def bsbm_engine(**options: object) -> rw.Engine:
-    engine = rw.Engine(**options)  # type: ignore[arg-type]
+def bsbm_engine(**options: Any) -> rw.Engine:
+    engine = rw.Engine(**options)
     for number in (1, 2, 3):
         engine.register(bsbm_query(number))
     return engine

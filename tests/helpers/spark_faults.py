@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import psutil
 
@@ -104,7 +105,7 @@ class Workload:
             built = [dict(zip("spo", triple, strict=True)) for triple in match.triples] if name == "uses" else [match]
             for each in built:
                 bound = {variable: each[variable].n3() for variable in each}
-                found[key(name, match.start, match.end, bound)] += 1
+                found[key(name, cast(float, match.start), cast(float, match.end), bound)] += 1
         return found
 
 

@@ -349,7 +349,7 @@ def test_wheel_has_one_top_level_import_name(tmp_path: Path) -> None:
     assert len(installed) == len(list(sources()))
 
 
-def test_no_part_but_rete_knows_the_words_of_the_arena():
+def test_no_part_but_rete_knows_the_words_of_the_arena() -> None:
     words = {name for name in vars(layout) if name.startswith(("A_", "S_"))}
     assert len(words) > 25
     for part in PARTS:

@@ -31,7 +31,7 @@ def _is_a_file(name: str) -> bool:
     return any(file == name or file.endswith("/" + name) for file in FILES)
 
 
-def test_files_that_docstrings_and_documents_name_exist():
+def test_files_that_docstrings_and_documents_name_exist() -> None:
     named = {
         (file, name)
         for file, tree in TREES.items()
@@ -70,7 +70,7 @@ def _leads(doc: Path, target: str, heading: str) -> bool:
     return heading in {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
-def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code():
+def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code() -> None:
     known = {word for tree in TREES.values() for word in _names(tree)} | {Path(file).stem for file in SOURCES}
     marked = {(file, name) for file, tree in TREES.items() for name in MARKS.findall(ast.get_docstring(tree) or "")}
     assert len(marked) > 50

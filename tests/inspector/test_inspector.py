@@ -1,6 +1,7 @@
 """The inspector without its page: the controller, the layout, what memories hold."""
 
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import networkx
 import pytest
 
 import retewave as rw
-from retewave.inspector.controller import Controller
+from retewave.inspector.controller import Controller, Step
 from retewave.inspector.layout import HEIGHT, MOST_NODES, place
 from retewave.inspector.reading import rows_of_memory
 
@@ -21,12 +22,18 @@ LINES = """<http://e/a> <http://e/p> <http://e/b> .
 
 
 @pytest.fixture
-def controller():
+def controller() -> Iterator[Controller]:
     engine = rw.Engine(stats=True)
     engine.register(QUERY, name="pair")
     made = Controller(engine, [rw.read(LINES.encode(), rate=1, format="nt", stream="http://e/s")])
     yield made
     made.close()
+
+
+def stepped(controller: Controller) -> Step:
+    step = controller.step()
+    assert step is not None
+    return step
 
 
 def wait_for(controller: Controller, state: str) -> None:
@@ -41,7 +48,7 @@ def test_nothing_comes_in_before_it_runs(controller: Controller) -> None:
 
 
 def test_step_lets_one_triple_in_and_tells_what_it_touched(controller: Controller) -> None:
-    step = controller.step()
+    step = stepped(controller)
     assert step.triple == ("<http://e/a>", "<http://e/p>", "<http://e/b>")
     assert (step.time, step.stream, step.matches) == ("0.0", "http://e/s", 0)
     stream, alpha, memory = step.touched[:3]
@@ -53,7 +60,7 @@ def test_step_lets_one_triple_in_and_tells_what_it_touched(controller: Controlle
 
 def test_step_that_completes_a_match_touches_the_query(controller: Controller) -> None:
     controller.step()
-    step = controller.step()  # the noise in between is dropped when it is read
+    step = stepped(controller)  # the noise in between is dropped when it is read
     assert step.matches == 1
     assert "query:pair" in step.touched
     assert controller.matches("pair")["rows"] == [["0.0", "2.0", "e:a", '"<script>alert(1)</script>"']]
@@ -65,7 +72,7 @@ def test_step_touches_the_nodes_of_the_schema_that_led_to_the_test() -> None:
     engine = rw.Engine(stats=True, schema=schema)
     engine.register(QUERY)
     controller = Controller(engine, [rw.read(b"<http://e/a> <http://e/low> <http://e/b> .", rate=1, format="nt")])
-    schema_nodes = [name for name in controller.step().touched if name.startswith("epsilon:")]
+    schema_nodes = [name for name in stepped(controller).touched if name.startswith("epsilon:")]
     controller.close()
     assert schema_nodes == ["epsilon:? <http://e/low> ?", "epsilon:? <http://e/p> ?"]
 
@@ -78,7 +85,7 @@ def test_step_names_where_a_filter_or_the_window_refused() -> None:
     )
     lines = b"<http://e/a> <http://e/p> <http://e/b> .\n<http://e/b> <http://e/q> 9 .\n<http://e/b> <http://e/q> 2 .\n"
     controller = Controller(engine, [rw.read(lines, rate=1, format="ttl")])
-    refused = [controller.step().refused for _ in range(3)]
+    refused = [stepped(controller).refused for _ in range(3)]
     controller.close()
     assert refused[0] == ()  # it waits for a partner
     assert [name.partition(":")[0] for name in refused[1]] == ["memory"]

@@ -1,7 +1,7 @@
 """The inspector's page in a real browser: steps, counts, memories, matches, keys; screenshots stay under build/."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +30,12 @@ class Page:
         driver.get(address)
         self.until(lambda: self.count("read") == "0")
 
-    def until(self, holds) -> None:
+    def until(self, holds: Callable[[], bool]) -> None:
         WebDriverWait(self.driver, 20, ignored_exceptions=[StaleElementReferenceException]).until(lambda _: holds())
 
     def count(self, name: str) -> str:
         found = self.driver.find_elements(By.CSS_SELECTOR, f"#totals [data-count='{name}']")
-        return found[0].get_property("textContent") if found else ""
+        return str(found[0].get_property("textContent")) if found else ""
 
     def node(self, start: str) -> WebElement:
         return self.driver.find_element(By.CSS_SELECTOR, f".node[data-name^='{start}']")
@@ -59,7 +59,7 @@ def driver() -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1400,800"):
         options.add_argument(argument)
-    options.binary_location = shutil.which("chromium")
+    options.binary_location = shutil.which("chromium") or ""
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.ChromeService(shutil.which("chromedriver"))
     made = webdriver.Chrome(options=options, service=service)
@@ -81,7 +81,7 @@ def test_step_lets_a_triple_in_and_marks_what_it_touched(page: Page) -> None:
     page.until(lambda: page.count("used") == "1")
     assert page.count("live") == "1"
     touched = page.driver.find_elements(By.CSS_SELECTOR, ".node.touched")
-    kinds = {node.get_attribute("data-name").partition(":")[0] for node in touched}
+    kinds = {str(node.get_attribute("data-name")).partition(":")[0] for node in touched}
     assert kinds == {"stream", "alpha", "memory", "join"}
     assert "<http://e/a> <http://e/p> <http://e/b>" in page.text("#last")
     page.picture("stepped")
@@ -120,7 +120,7 @@ def test_keyboard_steps_opens_searches_and_closes(page: Page) -> None:
     page.press("query")
     page.until(lambda: len(page.driver.find_elements(By.CSS_SELECTOR, ".node.sought")) == 1)
     page.press(Keys.ENTER)
-    page.until(lambda: page.driver.switch_to.active_element.get_attribute("data-name").startswith("query:"))
+    page.until(lambda: str(page.driver.switch_to.active_element.get_attribute("data-name")).startswith("query:"))
 
 
 def test_pages_of_a_memory_are_turned(driver: webdriver.Chrome) -> None:

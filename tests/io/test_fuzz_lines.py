@@ -36,7 +36,7 @@ def bad_comments(data: bytes) -> int:
 @given(soups, st.integers(1, 50))
 @example(b'<a:s> <a:p> "' + b"\xf0", 1)
 @example(b"\r" * 70, 3)
-def test_every_line_is_a_statement_or_malformed_or_blank(data, size):
+def test_every_line_is_a_statement_or_malformed_or_blank(data: bytes, size: int) -> None:
     assume(foreign(data) is None)  # a text of another encoding is malformed as a whole, with its first line
     terms = Terms(seed=1)
     reader = read((data[i : i + size] for i in range(0, len(data), size)), format="nq", rate=1)
@@ -52,7 +52,7 @@ def test_every_line_is_a_statement_or_malformed_or_blank(data, size):
 
 @settings(max_examples=many(100), deadline=None)
 @given(st.binary(max_size=100), st.sampled_from(["ttl", "trig", "rdf", "jsonld"]), st.booleans())
-def test_other_formats_and_archives_never_crash(data, format, packed):
+def test_other_formats_and_archives_never_crash(data: bytes, format: str, packed: bool) -> None:
     reader = read(data, format=format, name="x.gz" if packed else "x", rate=1)
     triples = sum(chunk.triples for chunk in reader.chunks(Terms(seed=1)))
     assert triples == reader.counters.triples and reader.counters.malformed <= 1

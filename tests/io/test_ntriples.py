@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import numpy as np
 import pyoxigraph
@@ -59,7 +60,7 @@ documents = st.lists(st.tuples(statements, line_ends), max_size=12).map(
 )
 
 
-def scanned(source, terms: Terms | None = None, **options) -> tuple[list, list]:
+def scanned(source: Any, terms: Terms | None = None, **options: Any) -> tuple[list, list]:
     """Read a document: return (the rows' texts, the reports of its malformed lines)."""
     terms = Terms(seed=5) if terms is None else terms
     reader = read(source, format="nq", rate=1, **options)
@@ -70,7 +71,7 @@ def scanned(source, terms: Terms | None = None, **options) -> tuple[list, list]:
     return triples, reader.counters.first_malformed
 
 
-def canonical(term) -> bytes:
+def canonical(term: Any) -> bytes:
     """Return the canonical text of pyoxigraph's term, independently of the scanner."""
     if isinstance(term, pyoxigraph.NamedNode):
         return f"<{term.value}>".encode()
@@ -86,7 +87,7 @@ def canonical(term) -> bytes:
 
 @settings(max_examples=many(200), deadline=None)
 @given(documents)
-def test_the_scanner_reads_what_pyoxigraph_reads(document):
+def test_the_scanner_reads_what_pyoxigraph_reads(document: str) -> None:
     data = document.encode()
     expected = [
         (canonical(quad.subject), canonical(quad.predicate), canonical(quad.object))
@@ -112,7 +113,7 @@ grouped = st.lists(
 
 @settings(max_examples=many(300), deadline=None)
 @given(grouped, st.integers(1, 2_000))
-def test_subjects_and_predicates_that_come_again_in_any_order_are_told_apart(document, size):
+def test_subjects_and_predicates_that_come_again_in_any_order_are_told_apart(document: str, size: int) -> None:
     data = document.encode()
     expected = [
         (canonical(quad.subject), canonical(quad.predicate), canonical(quad.object))
@@ -122,7 +123,7 @@ def test_subjects_and_predicates_that_come_again_in_any_order_are_told_apart(doc
     assert scanned(pieces, name="x.nq") == (expected, [])
 
 
-def test_more_predicates_than_the_scanner_keeps_in_mind_are_told_apart():
+def test_more_predicates_than_the_scanner_keeps_in_mind_are_told_apart() -> None:
     order = [f"http://e/p{n * n % 307}" for n in range(900)]
     data = "".join(f'<http://e/s{n // 7}> <{predicate}> "{n}" .\n' for n, predicate in enumerate(order)).encode()
     expected = [(b"<http://e/s%d>" % (n // 7), b"<%s>" % p.encode(), b'"%d"' % n) for n, p in enumerate(order)]
@@ -130,11 +131,14 @@ def test_more_predicates_than_the_scanner_keeps_in_mind_are_told_apart():
 
 
 @pytest.mark.parametrize("line", [b"_:a", b"_:a <a:p> _:b .", b"_:b1 <http://e/knows> _:b2 _:graph ."])
-def test_what_lines_that_are_left_out_were_rewritten_to_takes_no_room(line, monkeypatch):
-    refusing, most = Acceptance(0, np.zeros(1, np.uint8), np.zeros(1, np.uint8)), []
+def test_what_lines_that_are_left_out_were_rewritten_to_takes_no_room(
+    line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = Acceptance(0, np.zeros(1, np.uint8), np.zeros(1, np.uint8))
+    most: list[int] = []
     scan = lines.LineReading._scan
 
-    def watched(reading, acceptance):
+    def watched(reading: Any, acceptance: Acceptance) -> Any:
         ended = scan(reading, acceptance)
         most.append(int(reading._cells[WRITTEN]) - int(reading._cells[SCRATCH]) - len(reading._scratch))
         return ended
@@ -147,7 +151,7 @@ def test_what_lines_that_are_left_out_were_rewritten_to_takes_no_room(line, monk
     assert max(most) <= 0
 
 
-def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_before():
+def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_before() -> None:
     lines = [b"<http://e/a> <http://e/p> <http://e/1> .\n", b"<http://e/b> <http://e/p> <http://e/2> .\n"]
     triples, _ = scanned(iter(lines), name="x.nq")
     assert [subject for subject, _, _ in triples] == [b"<http://e/a>", b"<http://e/b>"]
@@ -155,7 +159,7 @@ def test_a_subject_is_not_taken_for_one_that_stood_in_its_place_in_the_block_bef
 
 @settings(max_examples=many(150), deadline=None)
 @given(st.lists(statements | wild, max_size=8), line_ends, st.data())
-def test_where_the_pieces_end_makes_no_difference(parts, end, data):
+def test_where_the_pieces_end_makes_no_difference(parts: list[str], end: str, data: st.DataObject) -> None:
     whole = end.join(parts).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
     pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
@@ -167,7 +171,7 @@ def test_where_the_pieces_end_makes_no_difference(parts, end, data):
 
 @settings(max_examples=many(200), deadline=None)
 @given(statements, statements, statements, st.data())
-def test_a_mutated_line_never_touches_its_neighbours(before, victim, after, data):
+def test_a_mutated_line_never_touches_its_neighbours(before: str, victim: str, after: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(victim)))
     cut = data.draw(st.integers(0, 3))
     junk = data.draw(st.binary(max_size=3).filter(lambda junk: not set(junk) & set(b"\r\n")))
@@ -212,31 +216,31 @@ def test_a_mutated_line_never_touches_its_neighbours(before, victim, after, data
         (b"\xef\xbb\xbf<a:s> <a:p> <a:o> .", 1, "expected a subject"),
     ],
 )
-def test_a_malformed_line_is_reported_with_place_and_reason(line, column, reason):
+def test_a_malformed_line_is_reported_with_place_and_reason(line: bytes, column: int, reason: str) -> None:
     triples, (fault,) = scanned(b"<a:s> <a:p> <a:o> .\r\n\r\n" + line + b"\r\n<a:s> <a:p> <a:o> .")
     assert (fault.place.line, fault.place.column) == (3, column)
     assert fault.what.startswith(reason) and fault.what in REASONS
     assert len(triples) == 2
 
 
-def test_ntriples_has_no_fourth_term():
+def test_ntriples_has_no_fourth_term() -> None:
     reader = read(b"<a:s> <a:p> <a:o> <a:g> .", format="nt", rate=1)
     assert not [chunk for chunk in reader.chunks(Terms(seed=1)) if len(chunk.rows)]
     assert "N-Quads" in reader.counters.first_malformed[0].what
 
 
-def test_raising_comes_after_everything_before_was_handed_on():
+def test_raising_comes_after_everything_before_was_handed_on() -> None:
     reader = read([b"<a:s> <a:p> <a:o> .\n<a:s> <a:p> <a:q> .\n<a:s>\n", b"never"], rate=1, on_error="raise")
     rows = []
     with pytest.raises(MalformedInput) as refusal:
         for chunk in reader.chunks(Terms(seed=1)):
             rows.extend(chunk.rows.tolist())
-    assert len(rows) == 2 and refusal.value.place.line == 3
+    assert len(rows) == 2 and refusal.value.place and refusal.value.place.line == 3
     assert str(refusal.value).splitlines()[-1] == "       ^"
     assert reader.counters.malformed == 1
 
 
-def test_equal_terms_get_equal_ids_however_they_are_written():
+def test_equal_terms_get_equal_ids_however_they_are_written() -> None:
     terms = Terms(seed=1)
     same = [b'"a\tb"@en-gb', b'"a\\tb"@EN-GB', b'"a\\u0009b" @en-GB', b'"\\U00000061\\tb"@en-gb']
     string = b"http://www.w3.org/2001/XMLSchema#"
@@ -246,7 +250,7 @@ def test_equal_terms_get_equal_ids_however_they_are_written():
     assert len(terms) == 4
 
 
-def test_blank_nodes_of_two_documents_differ_and_scopes_repeat():
+def test_blank_nodes_of_two_documents_differ_and_scopes_repeat() -> None:
     terms = Terms(seed=1)
     ids = [
         next(iter(read(b"_:x <a:p> _:x.y .", rate=1).chunks(terms, scope=scope))).rows[0, [0, 2]].tolist()
@@ -257,7 +261,7 @@ def test_blank_nodes_of_two_documents_differ_and_scopes_repeat():
 
 
 @pytest.mark.parametrize("accepted", [1, 700])
-def test_of_many_objects_only_the_accepted_ones_pass_whatever_their_hashes_share(accepted):
+def test_of_many_objects_only_the_accepted_ones_pass_whatever_their_hashes_share(accepted: int) -> None:
     terms, count = Terms(seed=1), 20_000
     typed = int(terms.intern(b"<a:type>"))
     names = [b"<a:%d>" % n for n in range(count)]
@@ -275,14 +279,14 @@ def test_of_many_objects_only_the_accepted_ones_pass_whatever_their_hashes_share
     assert len(terms) == len(ids) + 2  # nothing else was interned
 
 
-def test_an_acceptance_that_changes_between_blocks_is_followed(monkeypatch):
+def test_an_acceptance_that_changes_between_blocks_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 12)
     terms = Terms(seed=1)
     typed, first, second = terms.intern_many([b"<a:type>", b"<a:first>", b"<a:second>"]).tolist()
     predicates, objects = np.zeros(4, np.uint8), np.zeros((2, 4), np.uint8)
     predicates[typed], objects[0, first], objects[1, second] = ACCEPT_OBJECT, 1, 1
     wanted = [Acceptance(0, predicates, each) for each in objects]
-    asked = []
+    asked: list[Acceptance] = []
 
     def acceptance() -> Acceptance:
         asked.append(wanted[len(asked) // 3 % 2])
@@ -295,7 +299,7 @@ def test_an_acceptance_that_changes_between_blocks_is_followed(monkeypatch):
     assert len(found) == 1_000
 
 
-def test_a_refused_line_is_counted_and_validated_but_not_interned():
+def test_a_refused_line_is_counted_and_validated_but_not_interned() -> None:
     terms = Terms(seed=1)
     wanted, typed, offer = terms.intern_many([b"<a:wanted>", b"<a:type>", b"<a:Offer>"]).tolist()
     predicates, objects = np.zeros(8, np.uint8), np.zeros(8, np.uint8)
@@ -316,7 +320,9 @@ def test_a_refused_line_is_counted_and_validated_but_not_interned():
     assert terms.find(b'"new"') == terms.find(b"<a:Other>") == terms.find(b"<a:1>") == 0
 
 
-def test_a_line_longer_than_a_block_is_read_and_one_that_is_too_long_is_malformed(monkeypatch):
+def test_a_line_longer_than_a_block_is_read_and_one_that_is_too_long_is_malformed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     monkeypatch.setattr(lines.Wanted, "max_line", 1024)
     monkeypatch.setattr(lines.Wanted.__init__, "__defaults__", (1024, False, BEGINNING))
@@ -326,7 +332,7 @@ def test_a_line_longer_than_a_block_is_read_and_one_that_is_too_long_is_malforme
     assert fault.what == "the line is too long" and fault.place.line == 2
 
 
-def test_many_lines_of_every_kind_cross_the_blocks_unharmed(monkeypatch):
+def test_many_lines_of_every_kind_cross_the_blocks_unharmed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 128)
     document = b"".join(
         b'<http://example.org/%d> <a:p> "%d\\n\xc3\xa9"@EN .\r\n# %d\r\nbad %d\r' % (n, n, n, n) for n in range(3000)
@@ -337,7 +343,7 @@ def test_many_lines_of_every_kind_cross_the_blocks_unharmed(monkeypatch):
     assert [fault.place.line for fault in faults] == [3 * n + 3 for n in range(20)]
 
 
-def test_without_the_jit_the_same_rows_come_out():
+def test_without_the_jit_the_same_rows_come_out() -> None:
     program = textwrap.dedent("""
         import sys
         from retewave.io import read

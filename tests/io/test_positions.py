@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ class Dribble(io.BytesIO):
         super().__init__(data)
         self._most = most
 
-    def readinto1(self, room: memoryview) -> int:
+    def readinto1(self, room: Any) -> int:
         return super().readinto(room[: self._most])
 
 
@@ -50,11 +51,11 @@ def _lines(draw: st.DrawFn) -> bytes:
 
 
 def _reader(data: bytes, most: int, timed: str) -> Reader:
-    times = {"rate": {"rate": 3}, "property": {"time_property": _AT}, "arrival": {"arrival": True}}[timed]
-    return rw.read(Dribble(data, most), name="d.nq", **times)
+    times: dict[str, Any] = {"rate": {"rate": 3}, "property": {"time_property": _AT}, "arrival": {"arrival": True}}
+    return rw.read(Dribble(data, most), name="d.nq", **times[timed])
 
 
-def _chunks(reader: Reader, terms: Terms, **more: object) -> list[Chunk]:
+def _chunks(reader: Reader, terms: Terms, **more: Any) -> list[Chunk]:
     return list(reader.chunks(terms, chunk_rows=3, clock=lambda: 5_000_000, **more))
 
 
@@ -101,12 +102,13 @@ _JOIN = """SELECT ?x ?y FROM STREAM <http://e/one> [RANGE 20s] FROM STREAM <http
 
 def _found(engine: rw.Engine, *readers: Reader, stop: int | None = None, path: Path | None = None) -> list[tuple]:
     """Return the matches; take a snapshot after so many pieces, and leave what comes behind it."""
-    found, pieces = [], 0
+    found: list[tuple] = []
+    pieces = 0
 
     def between() -> None:
         nonlocal pieces
         pieces += 1
-        if pieces == stop:
+        if pieces == stop and path:
             engine.snapshot(path, note={"found": len(found)})
 
     for batches in engine.run_batches(*readers, between=between):
@@ -183,7 +185,7 @@ def test_a_run_that_was_left_goes_on_where_its_reader_was() -> None:
 class Failing(Dribble):
     """A file that cannot be read to its end."""
 
-    def readinto1(self, room: memoryview) -> int:
+    def readinto1(self, room: Any) -> int:
         if self.tell() > len(_LINES) // 2:
             raise OSError("the disk is gone")
         return super().readinto1(room)

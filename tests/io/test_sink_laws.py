@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,11 +100,8 @@ def batches_of(draw: st.DrawFn, queries: list[Query], times: st.SearchStrategy[i
     for query in queries[: draw(st.integers(1, len(queries)))]:
         count, width = draw(st.integers(1, 4)), len(query.variables)
         rows = np.zeros((count, width + 4), np.int64)
-        rows[:, 2 : 2 + width] = draw(
-            st.lists(st.sampled_from(known), min_size=count * width, max_size=count * width).map(
-                lambda ids, shape=(count, width): np.array(ids).reshape(shape)
-            )
-        )
+        ids = draw(st.lists(st.sampled_from(known), min_size=count * width, max_size=count * width))
+        rows[:, 2 : 2 + width] = np.array(ids).reshape(count, width)
         for row in rows:
             begin, end = sorted((draw(times), draw(times)))
             row[:2] = (STATIC_START, STATIC_END) if draw(st.integers(0, 9)) == 0 else (begin, end)
@@ -142,7 +140,7 @@ def test_kernels_write_what_plain_python_writes(format: str, data: st.DataObject
 def test_arrow_holds_the_texts_that_the_dictionary_has(batches: list[Matches]) -> None:
     names = ("x", "y", "z", "y2")
     table = pa.ipc.open_stream(arrow(batches)).read_all()
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for batch in batches:
         timeless = (batch.ends < batch.starts).tolist()
         times = [

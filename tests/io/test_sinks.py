@@ -6,6 +6,8 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -62,14 +64,14 @@ def test_ndjson_holds_one_object_a_match_with_terms_as_sparql_json_has_them() ->
     assert {line["query"] for line in lines} == {"query1"}
     document = {"head": {"vars": ["s", "o"]}, "results": {"bindings": [line["bindings"] for line in lines]}}
     result = Result.parse(io.BytesIO(json.dumps(document).encode()), format="json")
-    assert [without_scope(row[1]) for row in result] == TERMS
+    assert [without_scope(row[1]) for row in cast(Iterable[tuple[Any, ...]], result)] == TERMS
 
 
 def test_tsv_is_read_back_by_a_sparql_library() -> None:
     data = written("tsv", [SELECT], of_terms()[:3] + of_terms()[4:6])
     result = Result.parse(io.BytesIO(data), format="tsv")
     assert [str(name) for name in result.vars or ()] == ["query", "start", "end", "s", "o"]
-    found = list(result)
+    found: list[Any] = list(result)
     assert [row[1].toPython() for row in found] == [0, 0.25, 0.5, 0.75, 1]
     assert [str(row[4]) for row in found[2:]] == ["plain", "thé", "5"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from cases.many import many
@@ -31,8 +32,8 @@ def at(time: int, text: str, stream: str | None = None, event: int | None = None
     return Item(triple(text), time, time, stream, event)
 
 
-def query(*patterns: str, window: Window = None, distinct: bool = False, **of_branch: object) -> Query:
-    branch = Branch(tuple(pattern(text) for text in patterns), **of_branch)  # type: ignore[arg-type]
+def query(*patterns: str, window: Window = None, distinct: bool = False, **of_branch: Any) -> Query:
+    branch = Branch(tuple(pattern(text) for text in patterns), **of_branch)
     return Query((branch,), window, distinct=distinct)
 
 

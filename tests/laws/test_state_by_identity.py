@@ -112,7 +112,10 @@ def test_queries_that_come_and_go_change_nothing_of_what_other_nodes_have_seen(
                 engine.matcher.current()
             engine.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
         (wanted,) = remembered(alone)
-        for networks in (remembered(engine), [engine.matcher.current()] and remembered(engine)):
+        for merged in (False, True):
+            if merged:
+                engine.matcher.current()
+            networks = remembered(engine)
             assert set(wanted) <= set().union(*networks)
             assert all(wanted[name] == found[name] for found in networks for name in wanted.keys() & found.keys())
 

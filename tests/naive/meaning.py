@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from rdflib import BNode
+from rdflib.term import Node
 
 from naive.streams import Entail, Fact, Item, Triple, Widths, facts_of, young_enough
 from retewave.compiler import algebra
@@ -97,7 +98,7 @@ def _extended(token: Token, variable: Variable, value: Evaluator) -> Token:
     return token if term is None else replace(token, bindings={**token.bindings, variable: to_text(term)})
 
 
-def _terms(bindings: Bindings) -> dict[str, object]:
+def _terms(bindings: Bindings) -> dict[str, Node]:
     return {variable.name: from_text(text) for variable, text in bindings.items()}
 
 

@@ -222,7 +222,7 @@ def test_static_data_and_schema_of_a_snapshot_stay_when_more_is_loaded(tmp_path:
 
 
 @pytest.mark.parametrize("option", [{"seed": 2}, {"static": [[triple("a", "p", "b")]]}, {"schema": []}])
-def test_restore_refuses_what_the_snapshot_decides(tmp_path: Path, option: dict[str, object]) -> None:
+def test_restore_refuses_what_the_snapshot_decides(tmp_path: Path, option: dict[str, Any]) -> None:
     rw.Engine(seed=1).snapshot(tmp_path / "snapshot")
     with pytest.raises(rw.UsageError, match=next(iter(option))):
         rw.Engine.restore(tmp_path / "snapshot", **option)
@@ -277,10 +277,11 @@ def test_a_reader_that_has_ended_holds_the_others_back_until_its_last_chunk_is_t
         return found
 
     changed = threading.Condition()
-    reader = SimpleNamespace(rate=1.0, time_property=None)
+    reader: Any = SimpleNamespace(rate=1.0, time_property=None)
     ended, other = (Lane(reader, 0, 0, changed, threading.Lock()) for _ in range(2))
     ended.rows, ended.ended = rows(1, 2), True
-    ended.chunks.append(SimpleNamespace(rows=rows(3, 4), triples=2, scanned=BEGINNING, times={}))
+    last: Any = SimpleNamespace(rows=rows(3, 4), triples=2, scanned=BEGINNING, times={})
+    ended.chunks.append(last)
     other.rows, other.ended = rows(5, 6), True
     of_all = pump._Pump([ended, other], changed, Doubt(FAR))
     assert of_all._merged()[:, END].tolist() == [1, 2]

@@ -17,7 +17,7 @@ def _decorators(path: Path) -> set[str]:
     return {one.id for function in functions for one in function.decorator_list if isinstance(one, ast.Name)}
 
 
-def test_every_file_with_a_kernel_is_in_the_stamp_of_the_kernel_cache():
+def test_every_file_with_a_kernel_is_in_the_stamp_of_the_kernel_cache() -> None:
     files = [path.resolve() for part in PACKAGE for path in (ROOT / part).rglob("*.py")]
     with_kernels = {path for path in files if _decorators(path) & {"kernel", "inlined"}}
     assert len(with_kernels) > 15

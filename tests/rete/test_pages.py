@@ -3,6 +3,7 @@
 import mmap
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,14 +47,14 @@ def _is_advised(array: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float64])
-def test_a_grown_array_begins_with_what_the_old_one_held(kind: type) -> None:
+def test_a_grown_array_begins_with_what_the_old_one_held(kind: Any) -> None:
     old = np.arange(1000, dtype=kind)
     new = grown(old, 1 << 20)
     assert new.dtype == old.dtype and (new[:1000] == old).all() and not new[1000:].any()
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64])
-def test_an_array_that_is_extended_again_and_again_keeps_what_it_held_and_mostly_its_place(kind: type) -> None:
+def test_an_array_that_is_extended_again_and_again_keeps_what_it_held_and_mostly_its_place(kind: Any) -> None:
     array, length, places = np.arange(100, dtype=kind), 100, set()
     for _ in range(9):
         held, length = array, 4 * length

@@ -39,7 +39,7 @@ def test_the_words_of_a_block_are_numbered_without_a_gap(prefix: str) -> None:
     assert sorted(words.values()) == list(range(width))
 
 
-def test_the_codes_with_which_the_kernel_returns_are_all_different():
+def test_the_codes_with_which_the_kernel_returns_are_all_different() -> None:
     codes = [layout.DONE, layout.OUTPUT_FULL, layout.AT_LIMIT, layout.INTERVAL]
     codes += [layout.NEEDS_ARENA, layout.NEEDS_STACK, layout.NEEDS_OUT]
     assert sorted(codes) == list(range(len(codes)))

@@ -23,8 +23,11 @@ def marks_of(ids: list[int]) -> np.ndarray:
 
 @settings(max_examples=many(150), deadline=None)
 @given(st.lists(st.tuples(texts, st.booleans()), max_size=60), st.data())
-def test_the_dictionary_is_a_dict_under_interning_and_sweeping(steps, data):
-    terms, model = Terms(seed=3), {}
+def test_the_dictionary_is_a_dict_under_interning_and_sweeping(
+    steps: list[tuple[bytes, bool]], data: st.DataObject
+) -> None:
+    terms = Terms(seed=3)
+    model: dict[bytes, int] = {}
     for text, sweeps in steps:
         assert model.setdefault(text, terms.intern(text)) == terms.find(text) == terms.intern(text)
         if sweeps:
@@ -37,13 +40,13 @@ def test_the_dictionary_is_a_dict_under_interning_and_sweeping(steps, data):
     assert all(terms.find(text) == 0 for text, _ in steps if text not in model)
 
 
-def test_ids_are_dense_from_one_and_the_same_however_they_are_asked_for():
+def test_ids_are_dense_from_one_and_the_same_however_they_are_asked_for() -> None:
     terms = Terms(seed=1)
     assert [terms.intern(text) for text in (b"a", b"b", b"a")] == [1, 2, 1]
     assert terms.intern_many([b"c", b"a", b"c", b"d"]).tolist() == [3, 1, 3, 4]
 
 
-def test_reclaimed_ids_are_reused_and_living_ones_stay():
+def test_reclaimed_ids_are_reused_and_living_ones_stay() -> None:
     terms = Terms(seed=1)
     terms.intern_many([b"a", b"b", b"c"])
     assert terms.sweep(marks_of([2])) == 2
@@ -52,7 +55,7 @@ def test_reclaimed_ids_are_reused_and_living_ones_stay():
     assert terms.intern(b"z") == 4
 
 
-def test_pinned_and_held_terms_survive_a_sweep():
+def test_pinned_and_held_terms_survive_a_sweep() -> None:
     terms = Terms(seed=1)
     pinned, held, lost = terms.intern_many([b"p", b"h", b"l"]).tolist()
     terms.pin([pinned])
@@ -66,7 +69,7 @@ def test_pinned_and_held_terms_survive_a_sweep():
         terms.text(lost)
 
 
-def test_growing_leaves_arrays_that_were_fetched_before_as_they_were():
+def test_growing_leaves_arrays_that_were_fetched_before_as_they_were() -> None:
     terms = Terms(seed=1)
     five = terms.intern(b'"5"^^<http://www.w3.org/2001/XMLSchema#integer>')
     before = terms.values
@@ -76,7 +79,7 @@ def test_growing_leaves_arrays_that_were_fetched_before_as_they_were():
     assert terms.text(20_001) == b"<http://example.org/19999>"
 
 
-def test_who_has_grown_ahead_takes_as_much_again_without_growing(monkeypatch):
+def test_who_has_grown_ahead_takes_as_much_again_without_growing(monkeypatch: pytest.MonkeyPatch) -> None:
     terms = Terms(seed=1)
     terms.intern_many([b"<http://example.org/%d>" % n for n in range(40_000)])
     asked: list[int] = []
@@ -89,7 +92,7 @@ def test_who_has_grown_ahead_takes_as_much_again_without_growing(monkeypatch):
     assert terms.find(b"<http://example.org/0>") == 1 and terms.text(80_000) == b"<http://example.org/79999>"
 
 
-def test_a_sweep_is_due_when_the_terms_have_doubled():
+def test_a_sweep_is_due_when_the_terms_have_doubled() -> None:
     terms = Terms(seed=1)
     terms.intern_many([b"%d" % n for n in range(1 << 16)])
     assert terms.due()
@@ -111,7 +114,7 @@ def test_a_sweep_that_found_little_was_not_worthwhile() -> None:
     assert terms.worthwhile and len(terms) == 141
 
 
-def test_pinned_terms_do_not_grow_with_the_rows_that_use_terms():
+def test_pinned_terms_do_not_grow_with_the_rows_that_use_terms() -> None:
     terms = Terms()
     ids = terms.intern_many([b"%d" % n for n in range(100)])
     terms.pin(ids[:40])
@@ -119,7 +122,7 @@ def test_pinned_terms_do_not_grow_with_the_rows_that_use_terms():
     assert (terms.in_use(1.0), terms.in_use(2.0), terms.in_use(0.5)) == (100, 160, 70)
 
 
-def test_no_sweep_is_due_for_pinned_terms():
+def test_no_sweep_is_due_for_pinned_terms() -> None:
     terms = Terms(seed=1)
     ids = terms.intern_many([b"%d" % n for n in range(1 << 16)])
     terms.pin(ids)
@@ -130,7 +133,7 @@ def test_no_sweep_is_due_for_pinned_terms():
     assert terms.due()
 
 
-def test_a_sweep_is_due_when_the_terms_that_are_not_pinned_have_doubled():
+def test_a_sweep_is_due_when_the_terms_that_are_not_pinned_have_doubled() -> None:
     terms = Terms(seed=1)
     terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(60_000)]))
     terms.intern_many([b"%d" % n for n in range(70_000)])
@@ -142,7 +145,7 @@ def test_a_sweep_is_due_when_the_terms_that_are_not_pinned_have_doubled():
     assert terms.due()
 
 
-def test_a_sweep_of_which_all_that_is_not_pinned_goes_was_worthwhile():
+def test_a_sweep_of_which_all_that_is_not_pinned_goes_was_worthwhile() -> None:
     terms = Terms(seed=1)
     terms.pin(terms.intern_many([b"<http://example.org/%d>" % n for n in range(3_000)]))
     terms.intern_many([b"%d" % n for n in range(100)])
@@ -150,7 +153,7 @@ def test_a_sweep_of_which_all_that_is_not_pinned_goes_was_worthwhile():
     assert terms.worthwhile
 
 
-def test_the_first_id_that_is_not_pinned_is_where_a_sweep_begins():
+def test_the_first_id_that_is_not_pinned_is_where_a_sweep_begins() -> None:
     terms = Terms(seed=1)
     assert terms.first_passing() == 1
     ids = terms.intern_many([b"a", b"b", b"c"])
@@ -161,7 +164,7 @@ def test_the_first_id_that_is_not_pinned_is_where_a_sweep_begins():
     assert terms.first_passing() == ids[2] + 1
 
 
-def test_memory_is_flat_over_an_endless_stream_of_new_terms():
+def test_memory_is_flat_over_an_endless_stream_of_new_terms() -> None:
     terms, sizes = Terms(seed=1), []
     for round in range(12):
         terms.intern_many([b"<http://example.org/%d/%d>" % (round, n) for n in range(20_000)])
@@ -170,7 +173,7 @@ def test_memory_is_flat_over_an_endless_stream_of_new_terms():
     assert len(set(sizes[1:])) == 1
 
 
-def test_a_restored_dictionary_continues_as_the_old_one_would():
+def test_a_restored_dictionary_continues_as_the_old_one_would() -> None:
     terms = Terms(seed=9)
     terms.intern_many([b"a", b"b", b"c", b"d"])
     terms.pin([1])
@@ -183,19 +186,19 @@ def test_a_restored_dictionary_continues_as_the_old_one_would():
     assert twin.text(1) == b"a"
 
 
-def test_a_state_that_lacks_an_array_is_refused_by_name():
+def test_a_state_that_lacks_an_array_is_refused_by_name() -> None:
     state = Terms(seed=1).state()
     del state["hashes"]
     with pytest.raises(SnapshotError, match="hashes"):
         Terms.from_state(state)
 
 
-def test_an_empty_text_is_refused():
+def test_an_empty_text_is_refused() -> None:
     with pytest.raises(UsageError):
         Terms(seed=1).intern(b"")
 
 
-def test_seeds_scatter_the_slots_differently_but_not_the_ids():
+def test_seeds_scatter_the_slots_differently_but_not_the_ids() -> None:
     one, other = Terms(seed=1), Terms(seed=2)
     names = [b"<http://example.org/%d>" % n for n in range(100)]
     assert one.intern_many(names).tolist() == other.intern_many(names).tolist()

@@ -26,7 +26,7 @@ def value(lexical: str, datatype: str) -> tuple[int, float, int]:
 
 @settings(max_examples=many(300), deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1e6, 1e6))
-def test_an_exact_double_is_the_float_that_python_reads(number):
+def test_an_exact_double_is_the_float_that_python_reads(number: float) -> None:
     kind, found, exact = value(repr(number), "double")
     assert kind == kinds.DOUBLE
     assert found == number if exact else math.isclose(found, number, rel_tol=1e-12, abs_tol=1e-300)
@@ -34,13 +34,13 @@ def test_an_exact_double_is_the_float_that_python_reads(number):
 
 @settings(max_examples=many(200), deadline=None)
 @given(st.floats(1e-3, 1e9))
-def test_every_double_of_common_size_is_exact(number):
+def test_every_double_of_common_size_is_exact(number: float) -> None:
     assert value(repr(number), "double") == (kinds.DOUBLE, number, 1)
 
 
 @settings(max_examples=many(300), deadline=None)
 @given(st.decimals(-(10**12), 10**12, places=4), st.decimals(-(10**4), 10**4, places=17), st.integers())
-def test_exact_numbers_compare_as_their_decimals_do(left, right, whole):
+def test_exact_numbers_compare_as_their_decimals_do(left: Decimal, right: Decimal, whole: int) -> None:
     read = [(n, value(f"{n:f}", "decimal")) for n in (left, right)]
     read += [(Decimal(whole), value(str(whole), "integer"))]
     assert value(f"{left:f}", "decimal")[2] or len(left.as_tuple().digits) > 15
@@ -53,7 +53,7 @@ def test_exact_numbers_compare_as_their_decimals_do(left, right, whole):
 
 @settings(max_examples=many(300), deadline=None)
 @given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)), st.integers(-14 * 60, 14 * 60) | st.none())
-def test_a_datetime_is_its_microseconds_since_1970(moment, offset):
+def test_a_datetime_is_its_microseconds_since_1970(moment: datetime, offset: int | None) -> None:
     zone = "" if offset is None else f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
     micros = (moment.replace(tzinfo=UTC) - timedelta(minutes=offset or 0) - EPOCH) // timedelta(microseconds=1)
     kind, number, exact = value(moment.isoformat() + zone, "dateTime")
@@ -87,7 +87,7 @@ def test_a_datetime_is_its_microseconds_since_1970(moment, offset):
         ("x", "string", (kinds.STRING, 0.0, 0)),
     ],
 )
-def test_a_well_formed_literal_has_its_value(lexical, datatype, expected):
+def test_a_well_formed_literal_has_its_value(lexical: str, datatype: str, expected: tuple[int, float, int]) -> None:
     assert value(lexical, datatype) == expected
 
 
@@ -107,7 +107,7 @@ def test_a_well_formed_literal_has_its_value(lexical, datatype, expected):
         ("P1.5D", "dayTimeDuration"), ("P1Y", "dayTimeDuration"), ("P1D", "yearMonthDuration"), ("5", "gYear"),
     ],
 )  # fmt: skip
-def test_an_ill_formed_literal_has_no_value(lexical, datatype):
+def test_an_ill_formed_literal_has_no_value(lexical: str, datatype: str) -> None:
     assert value(lexical, datatype) == (kinds.NONE, 0.0, 0)
 
 
@@ -123,5 +123,5 @@ def test_an_ill_formed_literal_has_no_value(lexical, datatype):
         (b'""^^<a:b>', kinds.NONE),
     ],
 )
-def test_every_term_has_a_kind(text, kind):
+def test_every_term_has_a_kind(text: bytes, kind: int) -> None:
     assert TERMS.values.kind[TERMS.intern(text)] == kind

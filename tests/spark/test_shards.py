@@ -7,6 +7,7 @@ import pickle
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from cases.many import many
 from cases.shards import MemoryStore, instants, job_for, read, routed, streamed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from naive import Item
 
 import retewave as rw
 from retewave.errors import MalformedInput, UsageError
@@ -23,8 +25,9 @@ from retewave.spark.driver.job import Job
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
 from retewave.spark.worker.route import Router, router_of
-from retewave.spark.worker.shard import Arrival, Progress, Shard, Waiting, shard_of
+from retewave.spark.worker.shard import Arrival, Progress, Shard, shard_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+from retewave.windows.waiting import Waiting
 
 LAW = settings(max_examples=many(400), deadline=None, suppress_health_check=list(HealthCheck))
 SHARDS = st.sampled_from([1, 2, 3, 8])
@@ -86,7 +89,8 @@ def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
 ) -> None:
     case, chance = instants(case), random.Random(seed)
     job = job_for(case, shards)
-    router, dealt = Router(job), [[] for _ in range(parts)]
+    router = Router(job)
+    dealt: list[list[Item]] = [[] for _ in range(parts)]
     for item in case.stream:
         chance.choice(dealt).append(item)
     packets = [packet for part in dealt for packet in routed(router, part)]
@@ -104,12 +108,12 @@ P, Q = "<http://e/a> <http://e/p> <http://e/x> .", "<http://e/a> <http://e/q> <h
 SECOND = 1_000_000
 
 
-def one_shard(query: str, **options: object) -> tuple[Job, Router, Shard, MemoryStore]:
+def one_shard(query: str, **options: Any) -> tuple[Job, Router, Shard, MemoryStore]:
     job = Job.of([query], shards=1, **options)
     return job, Router(job), Shard(job, 0), MemoryStore()
 
 
-def lines(router: Router, *texts: str, at: list[int] | None = None, **options: object) -> list[Arrival]:
+def lines(router: Router, *texts: str, at: list[int] | None = None, **options: Any) -> list[Arrival]:
     """Route lines that are given in seconds; return the packets with rows."""
     times = np.array([second * SECOND for second in at], np.int64) if at is not None else None
     return [
@@ -119,7 +123,7 @@ def lines(router: Router, *texts: str, at: list[int] | None = None, **options: o
     ]
 
 
-def rows(job: Job, found: list[bytes]) -> list[dict[str, object]]:
+def rows(job: Job, found: list[bytes]) -> list[dict[str, Any]]:
     return [row for blob in found for row in unpack(job, blob).to_pylist()]
 
 
@@ -229,7 +233,7 @@ def test_a_network_that_catches_up_does_not_go_through_what_waits_for_every_pack
 
 def test_a_batch_that_was_given_up_leaves_no_network_behind() -> None:
     _, router, shard, store = one_shard(OFFERS)
-    batch = shard.whole(lines(router, P, at=[1]) + lines(router, Q, at=[2]))
+    batch: Any = shard.whole(lines(router, P, at=[1]) + lines(router, Q, at=[2]))
     assert next(batch)
     batch.close()
     assert not shard.step(store, [], BEFORE_ALL).cached
@@ -340,7 +344,7 @@ def test_graphs_tell_their_times_in_texts_as_they_do_in_files() -> None:
     found = rows(job, shard.step(store, [], AFTER_ALL).found)
     engine = rw.Engine()
     engine.register(OFFERS)
-    whole = [m.end for m in engine.run(rw.read(text.encode(), format="nq", time_property=at))]
+    whole: list[Any] = [m.end for m in engine.run(rw.read(text.encode(), format="nq", time_property=at))]
     assert sorted(row["end"] for row in found) == sorted(whole)
     assert len(whole) == 4
 

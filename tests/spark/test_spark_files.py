@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cases.many import many
@@ -128,7 +129,12 @@ def test_statements_of_a_part_are_counted_once_and_what_is_remembered_stays_at_h
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, counted = folder(tmp_path, {"a.nt": 4}) / "a.nt", []
-    monkeypatch.setattr(plans, "statements", lambda part: counted.append(part) or statements(part))
+
+    def noted(part: Any) -> Any:
+        counted.append(part)
+        return statements(part)
+
+    monkeypatch.setattr(plans, "statements", noted)
     monkeypatch.setattr(plans, "_REMEMBERED", 2)
     counts = plans.Counts()
     parts = [replace(whole(path), start=at) for at in (0, 22, 44)]
@@ -261,10 +267,10 @@ def test_small_parts_share_a_task(tmp_path: Path) -> None:
 
 
 # ---- triples ----
-def triples(path: Path, **how: object) -> list[dict]:
+def triples(path: Path, **how: Any) -> list[dict]:
     source = files(path, counted=True)
     plan = source.plan(Offset({}), Offset(source.sizes()))
-    told = {"rate": None, "time_property": None, "raising": True} | how
+    told: dict[str, Any] = {"rate": None, "time_property": None, "raising": True} | how
     return [row for part in plan.parts for batch in triples_of(part, **told) for row in batch.to_pylist()]
 
 

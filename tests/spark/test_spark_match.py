@@ -6,7 +6,7 @@ import os
 import random
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -53,7 +53,8 @@ def embedded(query: str, lines: list[Line], **knowledge: Any) -> Counter[Match]:
         terms = [term[1:-1] for term in line.split()[:3]]
         for match in engine.push(tuple(terms), time=time):
             values = tuple(f"<{match[name]}>" for name in registered.variables)
-            found[(match.query.name, round(match.start, 3), round(match.end, 3), *values)] += 1
+            start, end = cast(float, match.start), cast(float, match.end)
+            found[(match.query.name, round(start, 3), round(end, 3), *values)] += 1
     return found
 
 

@@ -16,7 +16,7 @@ import retewave.spark as rs
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

@@ -40,15 +40,21 @@ def test_the_statements_of_the_next_micro_batch_are_counted_while_this_one_is_ma
 ) -> None:
     pytest.importorskip("pyspark")
     from pyspark.sql.streaming.datasource import ReadMaxBytes
+    from pyspark.sql.types import StructType
 
     from retewave.spark.source import offsets as plans
     from retewave.spark.source import source as sources
 
-    counted, statements = [], plans.statements
-    monkeypatch.setattr(plans, "statements", lambda part: counted.append(part) or statements(part))
+    counted, statements = [], vars(plans)["statements"]
+
+    def noted(part: Any) -> Any:
+        counted.append(part)
+        return statements(part)
+
+    monkeypatch.setattr(plans, "statements", noted)
     (tmp_path / "a.nt").write_text(lines(0, 100))
     options = {"path": str(tmp_path), "blocks": "ranges", "rate": "1", "partitionBytes": "300"}
-    reader = sources.Triples(options).streamReader(None)
+    reader = sources.Triples(options).streamReader(StructType())
     at, taken = reader.initialOffset(), 0
     while (then := reader.latestOffset(at, ReadMaxBytes(1000))) != at:
         for thread in threading.enumerate():

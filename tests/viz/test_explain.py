@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from helpers.explained import agrees_with_golden, bsbm_engine, bsbm_query, social_engine
@@ -18,8 +19,8 @@ SCHEMA = (
 )
 
 
-def engine_of(*queries: str, schema: str = "", **options: object) -> rw.Engine:
-    engine = rw.Engine(schema=[SCHEMA + schema.encode()] if schema else [], **options)  # type: ignore[arg-type]
+def engine_of(*queries: str, schema: str = "", **options: Any) -> rw.Engine:
+    engine = rw.Engine(schema=[SCHEMA + schema.encode()] if schema else [], **options)
     for query in queries:
         engine.register(PREFIX + query)
     return engine

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 import retewave as rw
 from retewave.epsilon import Schema
 from retewave.errors import UsageError
-from retewave.viz.draw import render as render_module
 from retewave.viz.draw.dot import DRAWINGS, to_dot
 from retewave.viz.draw.fold import MOST_EPSILON, MOST_MEMORIES, fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph
@@ -252,7 +251,7 @@ def test_the_same_drawing_has_all_its_texts_in_the_picture() -> None:
 
 
 def test_without_anything_that_draws_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render_module.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     with pytest.raises(UsageError, match=r"(?s)apt install graphviz.*pip install pygraphviz"):
         render("digraph {}", "svg")
@@ -260,7 +259,7 @@ def test_without_anything_that_draws_the_error_says_what_to_install(monkeypatch:
 
 @pytest.mark.skipif(not find_spec("pygraphviz"), reason="pygraphviz is not installed")
 def test_without_the_program_pygraphviz_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render_module.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     assert ET.fromstring(svg_element(social_engine().draw())).tag.endswith("svg")
 
 
@@ -314,7 +313,7 @@ def test_links_that_carry_something_else_than_the_way_around_stay() -> None:
 def test_equal_properties_stay_linked_both_ways() -> None:
     drawn = networkx.MultiDiGraph()
     drawn.add_nodes_from("abc", kind="property", layer=1)
-    drawn.add_edges_from((s, t, {"kind": "SO"}) for s, t in ["ab", "ba", "ac", "bc"])
+    drawn.add_edges_from((s, t, {"kind": "SO"}) for s, t in map(tuple, ["ab", "ba", "ac", "bc"]))
     assert every_link(fold_shortcuts(drawn, most=0)) == every_link(drawn)
 
 

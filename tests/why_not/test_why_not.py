@@ -1,11 +1,13 @@
 """Why not?: what was found together, what refused the rest, and what cannot be known."""
 
 import json
+from typing import Any
 
 import pytest
 
 import retewave as rw
 from retewave.rete.words.layout import PAGE
+from retewave.why_not.answer import Refusal, WhyNot
 
 E = "http://e/"
 A = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -24,14 +26,14 @@ def pushed(engine: rw.Engine, *triples: tuple, time: float = 1, stream: str | No
     return engine.push([tuple(iri(part) for part in triple) for triple in triples], time=time, stream=stream)
 
 
-def the_refusal(answer) -> object:
+def the_refusal(answer: WhyNot) -> Refusal:
     (alternative,) = answer.alternatives
     (partial,) = alternative.partials
     (refusal,) = partial.refused
     return refusal
 
 
-def offers(**options: object) -> tuple[rw.Engine, rw.Query]:
+def offers(**options: Any) -> tuple[rw.Engine, rw.Query]:
     engine = rw.Engine(**options)
     return engine, engine.register(OFFERS, name="offers")
 

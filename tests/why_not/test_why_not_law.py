@@ -3,10 +3,10 @@
 import warnings
 from itertools import combinations
 
-from cases.engine import Case, case_of, engine_for, pushed_one_by_one
+from cases.engine import Case, case_of, comparisons, engine_for, pushed_one_by_one
 from cases.many import many
 from hypothesis import HealthCheck, given, settings
-from naive import Branch, choices_of, facts_of
+from naive import Binding, Branch, Pattern, choices_of, facts_of
 
 from retewave.engine.registry import CartesianWarning
 
@@ -14,14 +14,14 @@ from retewave.engine.registry import CartesianWarning
 def deepest(branch: Branch, case: Case, asked: dict[str, bytes]) -> int:
     """Return how many patterns and tables can be found together, by trying every choice of them."""
     facts = list(facts_of(None, case.stream, case.static, lambda triple: {triple}))
-    parts = [("pattern", each) for each in branch.patterns] + [("table", each) for each in branch.tables]
+    parts: list[Pattern | tuple[Binding, ...]] = [*branch.patterns, *branch.tables]
     for depth in range(len(parts), 0, -1):
         for chosen in combinations(parts, depth):
-            patterns = tuple(each for kind, each in chosen if kind == "pattern")
-            tables = tuple(each for kind, each in chosen if kind == "table")
+            patterns = tuple(each for each in chosen if isinstance(each, Pattern))
+            tables = tuple(each for each in chosen if not isinstance(each, Pattern))
             for binding, _ in choices_of(Branch(patterns, tables), facts):
                 agrees = all(binding.get(name, text) == text for name, text in asked.items())
-                if agrees and all(f(binding) for f in branch.filters if f.variable in binding):
+                if agrees and all(f(binding) for f in comparisons(branch) if f.variable in binding):
                     return depth
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -29,8 +30,8 @@ def quads(*times: str) -> bytes:
     return "".join(lines).replace(" 1 <", ' "1"^^<http://www.w3.org/2001/XMLSchema#integer> <').encode()
 
 
-def found(*documents: bytes, **options: object) -> tuple[list[str], rw.Engine]:
-    engine = rw.Engine(**options)  # type: ignore[arg-type]
+def found(*documents: bytes, **options: Any) -> tuple[list[str], rw.Engine]:
+    engine = rw.Engine(**options)
     engine.register(QUERY)
     readers = [rw.read(document, format="nq", time_property=AT) for document in documents]
     return [str(match["x"]).removeprefix(E) for match in engine.run(*readers)], engine

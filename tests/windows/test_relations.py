@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import cast
 
 import pytest
 from cases.engine import MS
@@ -60,7 +61,8 @@ def poured(text: str, related: list[Named], stream: list[Item]) -> tuple[rw.Engi
         s, p, o = (part.decode() for part in item.triple)
         for match in engine.push((s, p, o), time=(item.start / 1e6, item.end / 1e6)):
             bound = tuple(sorted((f"?{name}", match.text(name)) for name in match))
-            found[round(match.start * 1e6), round(match.end * 1e6), bound, arrival] += 1
+            start, end = cast(float, match.start), cast(float, match.end)
+            found[round(start * 1e6), round(end * 1e6), bound, arrival] += 1
     return engine, query, found
 
 
@@ -106,7 +108,8 @@ def test_why_not_finds_as_deep_a_partial_match_as_nested_loops_under_the_relatio
 
 
 def item(s: str, p: str, o: str, start: int, end: int) -> Item:
-    return Item(tuple(b"<http://e/%s>" % each.encode() for each in (s, p, o)), start * 10**6, end * 10**6)
+    triple = (b"<http://e/%s>" % s.encode(), b"<http://e/%s>" % p.encode(), b"<http://e/%s>" % o.encode())
+    return Item(triple, start * 10**6, end * 10**6)
 
 
 def test_why_not_names_the_relation_that_refused_and_the_nearest_triples() -> None:

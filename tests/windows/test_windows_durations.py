@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_text_is_read(text: str, micros: int) -> None:
         (np.timedelta64(1_999, "ns"), 1),
     ],
 )
-def test_number_counts_seconds_and_a_timedelta_is_what_it_is(value: object, micros: int) -> None:
+def test_number_counts_seconds_and_a_timedelta_is_what_it_is(value: Any, micros: int) -> None:
     assert parse(value) == micros
 
 
@@ -84,7 +85,7 @@ def test_number_counts_seconds_and_a_timedelta_is_what_it_is(value: object, micr
         (None, r"not None"),
     ],
 )
-def test_what_is_no_duration_is_refused_with_the_reason(value: object, message: str) -> None:
+def test_what_is_no_duration_is_refused_with_the_reason(value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse(value)
 

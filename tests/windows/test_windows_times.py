@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,7 +207,7 @@ def test_any_text_is_read_or_refused_by_a_value_error(text: str) -> None:
         b"2012",
     ],
 )
-def test_what_is_no_time_or_out_of_range_is_refused(value: object) -> None:
+def test_what_is_no_time_or_out_of_range_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"time|from 1970"):
         micros(value)
 
@@ -223,11 +224,11 @@ def test_what_is_no_time_or_out_of_range_is_refused(value: object) -> None:
         [None],
     ],
 )
-def test_array_with_one_wrong_time_is_refused(values: object) -> None:
+def test_array_with_one_wrong_time_is_refused(values: Any) -> None:
     with pytest.raises(ValueError, match=r"time|from 1970"):
         Clock("float").encode_all(values)
 
 
 def test_clock_of_what_is_no_time_is_refused() -> None:
     with pytest.raises(ValueError, match="not None"):
-        Clock.of(None)
+        Clock.of(None)  # type: ignore[arg-type]
