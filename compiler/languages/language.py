@@ -38,6 +38,7 @@ class Language:
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: nothing tells it from others
     words: Mapping[str, str] = field(default_factory=dict)  # what messages call its terminals, beside SPARQL's
     refused: frozenset[str] = frozenset()  # keywords that parse only to be refused by name: no hint leads to them
+    mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # what a text that cannot be read ends with -> a hint
     patterns: Mapping[str, Callable[[Tree, Context], Algebra]] = field(default_factory=dict)  # rule -> its own pattern
     expressions: Mapping[str, Callable[[Tree, Context], Expression]] = field(default_factory=dict)  # rule -> likewise
 

@@ -193,7 +193,18 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: Language) ->
         return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
     known = [*expected, *_members(expected, language)]
-    return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, known) or said)
+    hint = _mistake(error, found, source, language) or _guess(found, known) or said
+    return QueryError(f"{found} cannot stand here", place=place, hint=hint)
+
+
+def _mistake(error: UnexpectedInput, found: str, source: Source, language: Language) -> str:
+    """Return the language's own hint for how a text goes wrong, or nothing."""
+    end = (error.pos_in_stream or 0) + len(found) - 2  # without the quotes
+    for pattern, hint in language.mistakes:
+        match = pattern.search(source.text, 0, end)
+        if match:
+            return match.expand(hint)
+    return ""
 
 
 def _found(error: UnexpectedInput, source: Source) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from lark import Token, Tree
 
-from retewave.compiler.algebra import Algebra, Triples, shown_parts
+from retewave.compiler.algebra import After, Algebra, Triples, shown_parts
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.reading import token
 from retewave.errors import QueryError
 from retewave.windows.durations import spell
 from retewave.windows.relations import SEQ, code_of
 
-__all__ = ["alone", "check_range", "check_sequence", "endless", "misplaced", "twice"]
+__all__ = ["alone", "check_inside", "check_range", "check_sequence", "endless", "misplaced", "twice"]
 
 
 def misplaced(absent: Tree, context: Context) -> QueryError:
@@ -60,6 +60,17 @@ def check_range(pattern: Algebra, operator: Token, width: int, context: Context)
     if kept is not None and width > kept:
         what = f"WITHIN {spell(width)} is wider than RANGE {spell(kept)}: what stands before NOT is forgotten by then"
         raise context.error(what, operator, f"write [RANGE {spell(width)}] or more, or WITHIN {spell(kept)}")
+
+
+def check_inside(pattern: Algebra, operator: Token, width: int, context: Context) -> None:
+    """Refuse a bound around a trailing NOT that takes longer than it."""
+    waiting = [pattern]
+    while waiting:
+        each = waiting.pop()
+        waiting += shown_parts(each)
+        if isinstance(each, After) and each.width > width:
+            what = f"WITHIN {spell(width)} can never hold: the NOT before it takes {spell(each.width)}"
+            raise context.error(what, operator, f"write WITHIN {spell(each.width)} or more")
 
 
 def _kept(pattern: Algebra, context: Context) -> int | None:

@@ -41,8 +41,9 @@ def check_chain(chain: Tree, context: Context) -> None:
     union = next((each for each in tokens if kind_of(each) == "UNION"), None)
     operator = next((each for each in tokens if kind_of(each) in ("RELATION", "WITHIN")), None)
     if union is not None and operator is not None:
-        what = f"UNION beside {operator.upper()} wants braces"
-        raise context.error(what, union, f"write {{ {{ … }} UNION {{ … }} }} {_shown(operator)}")
+        what, shown = f"UNION beside {operator.upper()} wants braces", _shown(operator)
+        hint = f"write {{ {{ … }} UNION {{ … }} }} {shown}, or {{ {{ … }} {shown} }} UNION {{ … }}"
+        raise context.error(what, union, hint)
 
 
 def _behind(taking: Token, operator: Token, context: Context) -> QueryError:

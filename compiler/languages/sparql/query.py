@@ -17,6 +17,7 @@ from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import Language
 from retewave.compiler.languages.reading import Source, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.distinct import distinct_on
+from retewave.compiler.languages.sparql.mistakes import MISTAKES
 from retewave.compiler.languages.sparql.modifiers import refuse_modifiers
 from retewave.compiler.languages.sparql.paths import join
 from retewave.compiler.languages.sparql.patterns import group, values
@@ -175,9 +176,10 @@ SPARQL = Language(
         "QUERY_NAME": "a name",
         "REGISTERED_QUERY": "QUERY",
         "BUILTIN_TIME": "a function",
-        "POLICY_NAME": "a policy",
-        "RELATION": "an operator of time",
+        "POLICY_NAME": "a policy (unrestricted, naive, chronological, recent)",
+        "RELATION": "an operator of time (SEQ …)",
     },
+    mistakes=MISTAKES,
     patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect},
     refused=frozenset([*_FORMS.values(), "GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", *_PATTERNS, *_WINDOWS]),
 )

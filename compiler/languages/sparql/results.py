@@ -10,13 +10,14 @@ from typing import Any
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, visible
+from retewave.compiler.algebra import Algebra, Variable, hidden_parts, visible, walk
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.reading import kind_of, rule, tokens_of, trees_of
 from retewave.compiler.languages.sparql.distinct import distinct_on
 from retewave.compiler.languages.sparql.expressions import unknown, variable
 from retewave.compiler.languages.sparql.patterns import bind
 from retewave.compiler.languages.sparql.triples import template
+from retewave.errors import QueryError
 
 __all__ = ["selection", "templated"]
 
@@ -48,7 +49,7 @@ def _project(projection: Tree, names: list[str], where: Algebra, context: Contex
     if value:
         where = bind(where, target, value[0], context)
     elif new not in visible(where):
-        raise unknown(new, target, visible(where), context)
+        raise _missing(new, target, where, context)
     names.append(new.name)
     return where
 
@@ -59,5 +60,13 @@ def templated(tree: Tree, where: Algebra, context: Context) -> dict[str, Any]:
     known = visible(where)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
         if variable(var) not in known:
-            raise unknown(variable(var), var, known, context)
+            raise _missing(variable(var), var, where, context)
     return {"form": "CONSTRUCT", "where": where, "projection": (), "template": triples}
+
+
+def _missing(new: Variable, node: Tree, where: Algebra, context: Context) -> QueryError:
+    """Return the error for a variable that no solution has."""
+    if any(new in visible(part) for each in walk(where) for part in hidden_parts(each)):
+        hint = "NOT, MINUS and EXISTS bind nothing: they only look"
+        return context.error(f"{new} has no value outside of the group that is looked for", node, hint)
+    return unknown(new, node, visible(where), context)

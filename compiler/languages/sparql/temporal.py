@@ -160,6 +160,7 @@ class _Chain:
             assert self.absent is not None
             raise absence.alone(self.absent, self.context)
         pattern = closed(self.left, self.context)
+        absence.check_inside(pattern, operator, width, self.context)
         if self.absent is not None:
             pattern = self._behind(pattern, self.absent, operator, width)
             self.absent = None
