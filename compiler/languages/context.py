@@ -12,7 +12,7 @@ from typing import Any
 
 from lark import Token
 
-from retewave.compiler.algebra import Query
+from retewave.compiler.algebra import Query, Stream
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Node, Source
@@ -32,6 +32,8 @@ class Context:
     language: Language  # what the query is written in: it may have patterns and expressions of its own
     notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
     window: int | None = None  # a window that the pattern itself states, in microseconds
+    streams: tuple[Stream, ...] = ()  # those that the query listens to; none: all
+    stream: bytes | None = None  # the one that delivers the triples that are being read; None: any of them
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
     fresh_count: int = 0  # how many fresh variables there are

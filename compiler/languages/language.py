@@ -40,8 +40,13 @@ class Language:
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: nothing tells it from others
     words: Mapping[str, str] = field(default_factory=dict)  # what messages call its terminals, beside SPARQL's
     refused: frozenset[str] = frozenset()  # keywords that parse only to be refused by name: no hint leads to them
-    patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(default_factory=dict)  # rule -> pattern
-    expressions: Mapping[str, Callable[[ParseTree, Context], Expression]] = field(default_factory=dict)  # likewise
+    mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # what a text that cannot be read ends with -> a hint
+    patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(
+        default_factory=dict
+    )  # rule -> its own pattern
+    expressions: Mapping[str, Callable[[ParseTree, Context], Expression]] = field(
+        default_factory=dict
+    )  # rule -> likewise
 
     def knows(self, text: str) -> bool:
         """Tell whether a text can only be of this language."""

@@ -11,20 +11,20 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Token, UnexpectedInput
+from lark import Lark, Token, Tree, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from retewave.compiler.languages.language import SHARED_GRAMMARS, Language, ParseTree
 from retewave.errors import Place, QueryError
 
-__all__ = ["Node", "Source", "first_token", "read", "rule", "token"]
+__all__ = ["Node", "Source", "first_token", "kind_of", "read", "rule", "token", "tokens_of", "trees_of"]
 
 Node = ParseTree | Token
 
@@ -61,7 +61,7 @@ _WORDS = {
 }
 _CLOSERS = ("'}'", "')'", "']'")  # what is most often forgotten
 _QUOTES = ("'", '"')
-_FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$|NOT$")
+_FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$")
 _A_FUNCTION = "a function"
 
 
@@ -98,6 +98,21 @@ def token(tree: ParseTree, index: int = 0) -> Token:
     found = tree.children[index]
     assert isinstance(found, Token)
     return found
+
+
+def kind_of(written: Token) -> str:
+    """Return the name of a token's terminal, likewise."""
+    return written.type.rpartition("__")[2]
+
+
+def tokens_of(tree: ParseTree) -> list[Token]:
+    """Return the children of a tree that are tokens."""
+    return [part for part in tree.children if isinstance(part, Token)]
+
+
+def trees_of(tree: ParseTree) -> list[ParseTree]:
+    """Return the children of a tree that are no tokens."""
+    return [part for part in tree.children if isinstance(part, Tree)]
 
 
 def first_token(tree: ParseTree) -> Token | None:
@@ -178,8 +193,19 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: Language) ->
         place = source.at(error.line, error.column)
         return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
-    known = [*expected, *_functions(language.grammar)] if _A_FUNCTION in expected else expected
-    return QueryError(f"{found} cannot stand here", place=place, hint=_guess(found, known) or said)
+    known = [*expected, *_members(expected, language)]
+    hint = _mistake(error, found, source, language) or _guess(found, known) or said
+    return QueryError(f"{found} cannot stand here", place=place, hint=hint)
+
+
+def _mistake(error: UnexpectedInput, found: str, source: Source, language: Language) -> str:
+    """Return the language's own hint for how a text goes wrong, or nothing."""
+    end = (error.pos_in_stream or 0) + len(found) - 2  # without the quotes
+    for pattern, hint in language.mistakes:
+        match = pattern.search(source.text, 0, end)
+        if match:
+            return match.expand(hint)
+    return ""
 
 
 def _found(error: UnexpectedInput, source: Source) -> str:
@@ -196,6 +222,8 @@ def _expected(error: UnexpectedInput, language: Language) -> list[str]:
     elif isinstance(error, UnexpectedToken):
         names = filter(partial(_fits, error), _choices(error, language.grammar))
     words = {_word(name, language) for name in names if not name.endswith(("WHITESPACE", "COMMENT"))}
+    if _A_FUNCTION in words:
+        words.discard("NOT")  # where an expression stands, it begins NOT EXISTS
     return sorted(words - language.refused, key=lambda word: (word not in _CLOSERS, word[0] in "'(", word.lower()))
 
 
@@ -235,10 +263,17 @@ def _terminals(grammar: Path) -> dict[str, str]:
     return {each.name: each.pattern.value for each in terminals if each.pattern.type == "str"}
 
 
+def _members(expected: list[str], language: Language) -> Iterator[str]:
+    """Yield the names of what messages have one word for: functions, operators."""
+    for name, pattern in _alternatives(language.grammar).items():
+        if _word(name, language) in expected:
+            yield from (member.upper() for member in re.findall(r"\w{2,}", pattern))
+
+
 @cache
-def _functions(grammar: Path) -> list[str]:
-    spelled = [each.pattern.value for each in _parser(grammar).terminals if "BUILTIN_" in each.name]
-    return [name.upper() for pattern in spelled for name in re.findall(r"\w{2,}", pattern)]
+def _alternatives(grammar: Path) -> dict[str, str]:
+    terminals = ((each.name, each.pattern.value) for each in _parser(grammar).terminals if each.pattern.type == "re")
+    return {name: found[0] for name, value in terminals if (found := re.match(r"(?:\(\?:)?\w+(?:\|\w+)+", value))}
 
 
 def _listed(words: list[str], limit: int = 8) -> str:

@@ -65,7 +65,7 @@ class Deciding:
 
     def asked(self, asked: Asked, words: np.ndarray) -> bool:
         """Tell whether a filter is true of a tuple that the kernel has at hand."""
-        start, end = int(words[layout.T_START]), int(words[at.T_END])
+        start, end = int(words[layout.T_START]), int(words[layout.T_END])
         bindings: dict[str, Any] = {}
         for variable, column in asked.columns.items():
             term = int(words[layout.T_COLUMNS + column])

@@ -20,7 +20,8 @@ from retewave.compiler.languages.reading import Source, rule, token
 from retewave.compiler.languages.sparql.expressions import variable
 from retewave.compiler.languages.sparql.patterns import group
 from retewave.compiler.languages.sparql.prologue import Prologue
-from retewave.compiler.languages.sparql.query import declare, selection, templated
+from retewave.compiler.languages.sparql.query import declare
+from retewave.compiler.languages.sparql.results import selection, templated
 from retewave.compiler.terms import unquote
 
 __all__ = ["SPARKWAVE", "build_tpg"]
@@ -109,6 +110,6 @@ SPARKWAVE = Language(
     build=build_tpg,
     recognises=re.compile(r"\b(?:EPSILON_ONTOLOGY|STATIC_INSTANCES|HANDLERS|TIMEWINDOW)\b", re.IGNORECASE),
     words={"BARE_IRI": "an IRI", "PREFIX_LABEL": "a prefix"},
-    refused=frozenset(["AND", "BEFORE", "GRAPH", "MINUS", "OPTIONAL", "SERVICE"]),
+    refused=frozenset(["AND", "BEFORE", "GRAPH", "SERVICE"]),
     patterns={"time_window": _take_window},
 )

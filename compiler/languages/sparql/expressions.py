@@ -2,7 +2,7 @@
 
 Data's way: parse tree -> **expression**.
 Invariant: a function that nobody can compute is an error here, never an expression that is silently an error.
-Aggregates and EXISTS are refused by name.
+Aggregates, and EXISTS inside an expression, are refused by name.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Node, rule
 from retewave.compiler.languages.sparql.regex import check_patterns
+from retewave.compiler.languages.sparql.times import check_duration
 from retewave.compiler.terms import XSD
 from retewave.errors import QueryError
 
-__all__ = ["expression", "similar", "tell_unbound", "unknown", "variable"]
+__all__ = ["conjunction", "expression", "similar", "tell_unbound", "unknown", "variable"]
 
 _SYNONYMS = {"URI": "IRI", "ISURI": "ISIRI"}
 _BINARY = {"or_": "||", "and_": "&&"}
@@ -71,6 +72,11 @@ def expression(tree: ParseTree, context: Context) -> Expression:
     return Constant(context.prologue.term(tree))
 
 
+def conjunction(parts: list[Expression]) -> Expression:
+    """Connect expressions by &&."""
+    return _balanced("&&", parts)
+
+
 def _all(nodes: list[Node], context: Context) -> tuple[Expression, ...]:
     return tuple(expression(node, context) for node in nodes if isinstance(node, Tree))
 
@@ -95,7 +101,10 @@ def _balanced(operator: str, operands: list[Expression]) -> Expression:
 
 def _infix(tree: ParseTree, context: Context) -> Expression:
     left, operator, right = tree.children
-    return Operation(str(operator), (expression(left, context), expression(right, context)))
+    operands = expression(left, context), expression(right, context)
+    if rule(tree) == "comparison":
+        check_duration(*operands, (left, right), context)
+    return Operation(str(operator), operands)
 
 
 def _prefix(tree: ParseTree, context: Context) -> Expression:
@@ -117,8 +126,7 @@ def _membership(tree: ParseTree, context: Context) -> Expression:
 def _builtin(tree: ParseTree, context: Context) -> Expression:
     head, *rest = tree.children
     if isinstance(head, Tree):
-        what = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(head), "aggregation")
-        raise context.unsupported(what, head)
+        raise _refused(head, context)
     name = _SYNONYMS.get(head.upper(), head.upper())
     arguments = rest[0].children if rest and _is_list(rest[0]) else rest
     built = _all(arguments, context)
@@ -127,6 +135,14 @@ def _builtin(tree: ParseTree, context: Context) -> Expression:
     call = Call(name, built)
     check_patterns(call, list(arguments), context)
     return call
+
+
+def _refused(call: ParseTree, context: Context) -> QueryError:
+    name = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(call))
+    if name is None:
+        return context.unsupported("aggregation", call)
+    hint = f"make it a condition of its own: FILTER {name} {{ … }}, or FILTER (… && {name} {{ … }})"
+    return context.unsupported(f"{name} inside an expression", call, hint)
 
 
 def _is_list(node: Node) -> bool:

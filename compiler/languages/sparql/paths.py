@@ -55,7 +55,7 @@ def path(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:
     """Return the pattern that a path between two terms stands for."""
     simple = predicate(tree, context)
     if simple is not None:
-        return Triples((TriplePattern(start, simple, end, place=context.source.place(tree)),))
+        return Triples((TriplePattern(start, simple, end, context.stream, place=context.source.place(tree)),))
     match rule(tree):
         case "path_inverse":
             return path(end, tree.children[0], start, context)
@@ -92,7 +92,7 @@ def _negated(start: Term, tree: ParseTree, end: Term, context: Context) -> Algeb
 
 def _any_but(start: Term, excluded: list[ParseTree], end: Term, context: Context) -> Algebra:
     link: Variable = context.fresh()
-    triples = Triples((TriplePattern(start, link, end),))
+    triples = Triples((TriplePattern(start, link, end, context.stream),))
     iris = [predicate(each, context) for each in excluded]
     members = tuple(Constant(iri) for iri in iris if iri is not None)
     return Filter(Membership(link, members, negated=True), triples) if members else triples

@@ -2,28 +2,29 @@
 
 Data's way: parse tree -> **algebra** -> normal form.
 Invariant: a filter covers its whole group, wherever it stands in it; BIND sees what its group has bound
-before it. What is not supported yet (OPTIONAL, MINUS, GRAPH, SERVICE, subqueries) is refused by name and
-place.
+before it; OPTIONAL and MINUS take what stands before them. What is not supported yet (GRAPH, SERVICE) is refused by
+name and place.
 """
 
 from __future__ import annotations
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, Extend, Filter, Row, Triples, Values, visible
-from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.algebra import Algebra, Exists, Extend, LeftJoin, Minus, Row, Triples, Values, visible
+from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
-from retewave.compiler.languages.reading import rule
+from retewave.compiler.languages.reading import rule, token, trees_of
+from retewave.compiler.languages.sparql.braces import check_braces
 from retewave.compiler.languages.sparql.expressions import expression, tell_unbound, variable
+from retewave.compiler.languages.sparql.filters import Open, closed, condition, conjuncts, existence
 from retewave.compiler.languages.sparql.paths import join, union
+from retewave.compiler.languages.sparql.times import refuse_times
 from retewave.compiler.languages.sparql.triples import triples
 
-__all__ = ["bind", "group", "values"]
+__all__ = ["bind", "group", "opened", "values"]
 
 _UNSUPPORTED = {
-    "optional_graph_pattern": "OPTIONAL",
-    "minus_graph_pattern": "MINUS",
     "graph_graph_pattern": "GRAPH",
     "service_graph_pattern": "SERVICE",
     "sub_select": "a subquery",
@@ -32,36 +33,70 @@ _UNSUPPORTED = {
 
 def group(tree: ParseTree, context: Context) -> Algebra:
     """Build a group: everything between one pair of braces."""
+    return closed(opened(tree, context), context)
+
+
+def opened(tree: ParseTree, context: Context) -> Open:
+    """Build a group without its own filters."""
     context.basic_pattern += 1
+    check_braces(tree, context)
     whole: Algebra = Triples(())
-    filters: list[tuple[ParseTree, Expression]] = []
+    filters: list[ParseTree] = []
     for part in tree.children:
         kind = rule(part)
         if kind == "filter":
-            filters.append((part, expression(part.children[0], context)))
-        elif kind == "triples_block":
-            whole = join(whole, triples(part, context))
-        elif kind == "bind":
-            whole = bind(whole, part.children[1], part.children[0], context)
+            filters.append(part)
         else:
-            whole = join(whole, _part(part, kind, context))
+            whole = _with_part(whole, part, kind, context)
         if kind not in ("filter", "triples_block"):
             context.basic_pattern += 1
-    known = visible(whole)
-    for part, each in filters:
-        tell_unbound(part, known, context)
-        whole = Filter(each, whole)
-    return whole
+    return _filtered(whole, filters, context)
+
+
+def _filtered(pattern: Algebra, filters: list[ParseTree], context: Context) -> Open:
+    """Look for what EXISTS asks, and keep the conditions apart."""
+    kept: list[tuple[ParseTree, ...]] = []
+    for each in filters:
+        parts = [(part, existence(part)) for part in conjuncts(each.children[0])]
+        looked_for = [found for _, found in parts if found is not None]
+        for found in looked_for:
+            pattern = _looked_for(pattern, *found, context)
+        conditions = tuple(part for part, found in parts if found is None) if looked_for else (each.children[0],)
+        if conditions:
+            kept.append(conditions)
+    return Open(pattern, tuple(kept))
+
+
+def _looked_for(pattern: Algebra, tree: ParseTree, negated: bool, context: Context) -> Algebra:
+    inner = opened(tree.children[-1], context)
+    place = context.source.place(tree)
+    return Exists(pattern, inner.pattern, condition(inner, (pattern,), context), negated, place)
+
+
+def _with_part(whole: Algebra, part: ParseTree, kind: str, context: Context) -> Algebra:
+    """Return a group's pattern with one part more."""
+    match kind:
+        case "triples_block":
+            return join(whole, triples(part, context))
+        case "bind":
+            return bind(whole, part.children[1], part.children[0], context)
+        case "optional_graph_pattern":
+            inner = opened(part.children[-1], context)
+            place = context.source.place(token(part))
+            return LeftJoin(whole, inner.pattern, condition(inner, (whole,), context), place)
+        case "minus_graph_pattern":
+            return Minus(whole, group(part.children[-1], context), context.source.place(token(part)))
+    return join(whole, _part(part, kind, context))
 
 
 def _part(part: ParseTree, kind: str, context: Context) -> Algebra:
-    if kind in _UNSUPPORTED:
-        raise context.unsupported(_UNSUPPORTED[kind], part)
+    if kind in context.language.patterns:
+        return context.language.patterns[kind](part, context)
     if kind == "group_or_union_graph_pattern":
-        return union([group(branch, context) for branch in part.children])
+        return union([group(branch, context) for branch in trees_of(part)])
     if kind == "inline_data":
         return values(part.children[0], context)
-    return context.language.patterns[kind](part, context)
+    raise context.unsupported(_UNSUPPORTED[kind], part)
 
 
 def bind(pattern: Algebra, target: ParseTree, value: ParseTree, context: Context) -> Algebra:
@@ -70,6 +105,7 @@ def bind(pattern: Algebra, target: ParseTree, value: ParseTree, context: Context
     known = visible(pattern)
     if new in known:
         raise context.error(f"{new} is bound already", target, hint="AS needs a variable that is new here")
+    refuse_times(value, context)
     tell_unbound(value, known, context)
     return Extend(pattern, new, expression(value, context))
 

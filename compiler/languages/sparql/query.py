@@ -6,36 +6,34 @@ Invariant: what this returns can run; every clause that cannot run yet is refuse
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
-from retewave.compiler.algebra import Algebra, Query, Stream, visible
+from retewave.compiler.algebra import Algebra, Policy, Query, Stream
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import Language, ParseTree
-from retewave.compiler.languages.reading import Source, rule, token
+from retewave.compiler.languages.reading import Source, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.distinct import distinct_on
-from retewave.compiler.languages.sparql.expressions import unknown, variable
+from retewave.compiler.languages.sparql.mistakes import MISTAKES
+from retewave.compiler.languages.sparql.modifiers import refuse_modifiers
 from retewave.compiler.languages.sparql.paths import join
-from retewave.compiler.languages.sparql.patterns import bind, group, values
+from retewave.compiler.languages.sparql.patterns import group, values
 from retewave.compiler.languages.sparql.prologue import Prologue
-from retewave.compiler.languages.sparql.triples import template
+from retewave.compiler.languages.sparql.results import selection, templated
+from retewave.compiler.languages.sparql.subselect import subselect
+from retewave.compiler.languages.sparql.temporal import chain
 
-__all__ = ["SPARQL", "build", "declare", "selection", "templated"]
+__all__ = ["SPARQL", "build", "declare"]
 
-_MODIFIERS = {
-    "group_clause": "GROUP BY",
-    "having_clause": "HAVING",
-    "order_clause": "ORDER BY",
-    "limit_clause": "LIMIT",
-    "offset_clause": "OFFSET",
-}
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
 _WINDOW_HINT = "write [RANGE 5m]"
 _FORMS = {"describe_query": "DESCRIBE", "ask_query": "ASK"}
+_SOURCES = ("stream", "default_graph", "named_graph")
 _WINDOWS = ("NAMED", "STEP", "TRIPLES", "TUMBLING")
-_PATTERNS = ("GRAPH", "MINUS", "OPTIONAL", "SERVICE")
+_PATTERNS = ("GRAPH", "SERVICE")
 
 
 def build(tree: ParseTree, source: Source, language: Language) -> Query:
@@ -48,7 +46,7 @@ def build(tree: ParseTree, source: Source, language: Language) -> Query:
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
     parts = _query_parts(form, clauses.get("values_clause"), context)
-    return context.query(**parts, name=_name(clauses.get("registration"), context))
+    return context.query(**parts, **_registered(clauses.get("registration"), form, context))
 
 
 _AROUND = ("prologue", "registration", "values_clause")
@@ -68,10 +66,11 @@ def declare(prologue: ParseTree, context: Context) -> None:
 def _query_parts(form: ParseTree, trailing: ParseTree | None, context: Context) -> dict[str, Any]:
     if rule(form) in _FORMS:
         raise context.unsupported(_FORMS[rule(form)], form, "SELECT and CONSTRUCT are")
-    clauses = {rule(part): part for part in _trees(form)}
+    clauses = {rule(part): part for part in trees_of(form)}
     if "solution_modifier" in clauses:
-        _refuse_modifiers(clauses["solution_modifier"], context)
+        refuse_modifiers(clauses["solution_modifier"], context)
     dataset = _dataset(form, context)
+    context.streams = dataset["streams"]
     short = rule(form) == "construct_where"
     where = _short_where(clauses["construct_template"], context) if short else _where(clauses, context)
     if trailing is not None:
@@ -80,11 +79,6 @@ def _query_parts(form: ParseTree, trailing: ParseTree | None, context: Context) 
         return dataset | selection(clauses["select_clause"], where, context)
     parts = dataset | templated(clauses["construct_template"], where, context)
     return parts | distinct_on(clauses["distinct_on"], where, context) if "distinct_on" in clauses else parts
-
-
-def _trees(tree: ParseTree) -> list[ParseTree]:
-    """Return the children of a tree that are no tokens."""
-    return [part for part in tree.children if isinstance(part, Tree)]
 
 
 def _where(clauses: dict[str, ParseTree], context: Context) -> Algebra:
@@ -98,33 +92,50 @@ def _short_where(tree: ParseTree, context: Context) -> Algebra:
     return group(tree, context)
 
 
-def _refuse_modifiers(tree: ParseTree, context: Context) -> None:
-    for clause in tree.children:
-        raise context.unsupported(_MODIFIERS[rule(clause)], clause)
-
-
-def _name(registration: ParseTree | None, context: Context) -> str | None:
+def _registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
+    """Return what REGISTER says: a name, or the stream that the query feeds."""
     if registration is None:
-        return None
-    for part in registration.children:
-        if isinstance(part, Tree):
+        return {}
+    for part in trees_of(registration):
+        if rule(part) == "computed_every":
             hint = "retewave reports a match as soon as it is complete"
             raise context.unsupported("COMPUTED EVERY", part, hint)
-    return str(registration.children[1])
+    head, name = registration.children
+    if isinstance(name, Token):
+        return {"name": str(name)}
+    if not rule(form).startswith("construct"):
+        hint = "write REGISTER QUERY name AS SELECT …, or CONSTRUCT { … } for what comes in again"
+        raise context.error("only CONSTRUCT feeds a stream", head, hint)
+    return {"feeds": context.prologue.term(name), "is_rule": True}
 
 
 def _dataset(form: ParseTree, context: Context) -> dict[str, Any]:
     streams: list[Stream] = []
     dataset: list[str] = []
-    for clause in _trees(form):
+    policy: ParseTree | None = None
+    for clause in trees_of(form):
+        if policy is not None and rule(clause) in (*_SOURCES, "policy"):
+            raise context.error("POLICY stands once, behind the FROM clauses", policy)
         match rule(clause):
+            case "policy":
+                policy = clause
             case "stream":
                 streams.append(_stream(clause, streams, context))
             case "default_graph":
                 dataset.append(_file_or_iri(clause.children[0], context))
             case "named_graph":
                 raise context.unsupported("FROM NAMED", clause)
-    return {"streams": tuple(streams), "dataset": tuple(dict.fromkeys(dataset))}
+    chosen = Policy() if policy is None else _policy(policy, context)
+    return {"streams": tuple(streams), "dataset": tuple(dict.fromkeys(dataset)), "policy": chosen}
+
+
+def _policy(clause: ParseTree, context: Context) -> Policy:
+    _, name, *keep = tokens_of(clause)
+    policies = (Policy("unrestricted"), Policy("naive"), Policy("chronological"), Policy("recent"))
+    chosen = next(each for each in policies if each.name == name.lower())
+    if keep and not chosen.consumes:
+        context.notice(f"KEEP has no effect: {chosen.name} uses nothing up", keep[0])
+    return replace(chosen, keep=bool(keep))
 
 
 def _file_or_iri(tree: ParseTree, context: Context) -> str:
@@ -153,49 +164,6 @@ def _width(window: ParseTree, context: Context) -> int:
     return context.duration(token(window))
 
 
-def selection(clause: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
-    """Return the fields of a SELECT query: what it projects and the pattern with the SELECT's expressions."""
-    names: list[str] = []
-    tokens = [part for part in clause.children if isinstance(part, Token)]
-    kinds = {each.type.rpartition("__")[2] for each in tokens}
-    if "STAR" in kinds:
-        names = [each.name for each in visible(where) if not each.hidden]
-    for projection in (part for part in _trees(clause) if rule(part) == "projection"):
-        where = _project(projection, names, where, context)
-    on = next((part for part in _trees(clause) if rule(part) == "distinct_on"), None)
-    return {
-        "form": "SELECT",
-        "where": where,
-        "projection": tuple(names),
-        "distinct": "DISTINCT" in kinds,
-        "reduced": "REDUCED" in kinds,
-        **({} if on is None else distinct_on(on, where, context)),
-    }
-
-
-def _project(projection: ParseTree, names: list[str], where: Algebra, context: Context) -> Algebra:
-    *value, target = projection.children
-    new = variable(target)
-    if new.name in names:
-        raise context.error(f"{new} is projected twice", target)
-    if value:
-        where = bind(where, target, value[0], context)
-    elif new not in visible(where):
-        raise unknown(new, target, visible(where), context)
-    names.append(new.name)
-    return where
-
-
-def templated(tree: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
-    """Return the fields of a CONSTRUCT query."""
-    triples = template(tree, context)
-    known = visible(where)
-    for var in tree.find_pred(lambda part: rule(part) == "var"):
-        if variable(var) not in known:
-            raise unknown(variable(var), var, known, context)
-    return {"form": "CONSTRUCT", "where": where, "projection": (), "template": triples}
-
-
 # C-SPARQL's grammar contains SPARQL's, so both are read by it.
 SPARQL = Language(
     name="sparql",
@@ -207,7 +175,11 @@ SPARQL = Language(
         "DURATION": "a duration such as 5m (ms, s, m, h, d)",
         "QUERY_NAME": "a name",
         "REGISTERED_QUERY": "QUERY",
-        "REGISTERED_STREAM": "STREAM",
+        "BUILTIN_TIME": "a function",
+        "POLICY_NAME": "a policy (unrestricted, naive, chronological, recent)",
+        "RELATION": "an operator of time (SEQ …)",
     },
+    mistakes=MISTAKES,
+    patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect},
     refused=frozenset([*_FORMS.values(), "GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", *_PATTERNS, *_WINDOWS]),
 )

@@ -100,10 +100,10 @@ def triples(tree: ParseTree, context: Context) -> Algebra:
 
 def _pattern(subject: Term, verb: Verb, object_: Term, context: Context) -> Algebra:
     if isinstance(verb, bytes):
-        return Triples((TriplePattern(subject, verb, object_),))
+        return Triples((TriplePattern(subject, verb, object_, context.stream),))
     if rule(verb) == "var":
         place = context.source.place(verb)
-        return Triples((TriplePattern(subject, variable(verb), object_, place=place),))
+        return Triples((TriplePattern(subject, variable(verb), object_, context.stream, place=place),))
     return path(subject, verb, object_, context)
 
 

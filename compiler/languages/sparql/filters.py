@@ -1,0 +1,77 @@
+"""Build the filters of a group: conditions on its solutions, and what must or must not exist beside them.
+
+Data's way: parse tree of FILTER -> **conditions**, EXISTS nodes -> algebra.
+Invariant: EXISTS stands alone or as a part of a conjunction; anywhere else in an expression it is refused by name and
+place.  The conditions of an optional, absent or looked-for group are not put around it: they see the other side, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lark import Tree
+
+from retewave.compiler.algebra import Algebra, Filter, Variable, visible
+from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.language import ParseTree
+from retewave.compiler.languages.reading import rule
+from retewave.compiler.languages.sparql.expressions import conjunction, expression, tell_unbound
+
+__all__ = ["Open", "closed", "condition", "conjuncts", "existence"]
+
+
+@dataclass(frozen=True)
+class Open:
+    """A group without its own filters, which may be put around it or become another node's condition."""
+
+    pattern: Algebra  # what its parts are joined to
+    filters: tuple[tuple[ParseTree, ...], ...] = ()  # the conjuncts of each FILTER, in the order written
+
+
+def closed(group: Open, context: Context) -> Algebra:
+    """Return a group with its filters around it."""
+    whole, known = group.pattern, visible(group.pattern)
+    for parts in group.filters:
+        whole = Filter(_built(parts, known, context), whole)
+    return whole
+
+
+def condition(group: Open, others: tuple[Algebra, ...], context: Context) -> Expression | None:
+    """Return the filters of a group as one expression that sees the solutions of other patterns, too."""
+    known = tuple(variable for each in (group.pattern, *others) for variable in visible(each))
+    parts = [part for each in group.filters for part in each]
+    return _built(tuple(parts), known, context) if parts else None
+
+
+def _built(parts: tuple[ParseTree, ...], known: tuple[Variable, ...], context: Context) -> Expression:
+    for part in parts:
+        tell_unbound(part, known, context)
+    return conjunction([expression(part, context) for part in parts])
+
+
+def conjuncts(tree: ParseTree) -> Iterator[ParseTree]:
+    """Yield the parts of an expression that && joins, in the order written."""
+    waiting = [tree]
+    while waiting:
+        each = waiting.pop()
+        if rule(each) == "and_":
+            waiting += reversed(each.children)
+        else:
+            yield each
+
+
+def existence(tree: ParseTree) -> tuple[ParseTree, bool] | None:
+    """Return the group that a conjunct looks for and whether it must be missing, or nothing: it is a condition.
+
+    `EXISTS`, `NOT EXISTS`, and with `!` before them, are.
+    """
+    negated = False
+    while rule(tree) == "not_":
+        (tree,) = tree.children
+        negated = not negated
+    head = tree.children[0] if rule(tree) == "builtin_call" else None
+    if not isinstance(head, Tree) or rule(head) not in ("exists", "not_exists"):
+        return None
+    return head, negated ^ (rule(head) == "not_exists")

@@ -1,0 +1,34 @@
+"""What is often written where SPARQL and its operators of time have something else, and how to write it.
+
+Data's way: a text that no grammar takes -> **hint**.
+Invariant: a pattern is looked for at the end of what could be read, the word that cannot stand there included; the
+first that fits is told.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["MISTAKES"]
+
+_RELATIONS = (
+    "SEQ|EQUALS|OPTIONALSEQ|EQUALSOPTIONAL|BEFORE|AFTER|MEETS|MET_BY|OVERLAPS|OVERLAPPED_BY|STARTS|STARTED_BY|DURING"
+    "|CONTAINS|FINISHES|FINISHED_BY"
+)
+
+_HINTS = {
+    r"\bOPTIONAL\s+SEQ": "did you mean OPTIONALSEQ?",
+    r"\bEQUALS\s+OPTIONAL": "did you mean EQUALSOPTIONAL?",
+    r"\bOPTIONAL\s*EQUALS": "the optional group comes second: { … } EQUALSOPTIONAL { … }",
+    r"\bSEQ\s*OPTIONAL": "only what is earlier may be missing: { … } OPTIONALSEQ { … }",
+    r"\bNOT\s+EXISTS": "did you mean FILTER NOT EXISTS { … }?",
+    r"[.}]\s*EXISTS": "did you mean FILTER EXISTS { … }?",
+    r"\}\s*AND": "groups side by side are joined without a word; in time, SEQ joins them",
+    rf"\)\s*({_RELATIONS})": r"a FILTER stands in the braces of its group, or behind all groups that \1 joins",
+    rf"\b({_RELATIONS})\s+(?:[?$<]\S*|\w*:\S*)": r"what stands behind \1 wants braces: { … } \1 { … }",
+    rf"\b({_RELATIONS})": r"\1 stands between groups: { … } \1 { … }",
+    r"\bWITHIN": "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m",
+    r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",
+    r"\b(FIRST|LAST)": r"\1 chooses from a group: \1 { … }",
+}
+MISTAKES = tuple((re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in _HINTS.items())
