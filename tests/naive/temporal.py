@@ -1,0 +1,200 @@
+# ruff: noqa: E741  # l, n, r are the page's own letters
+"""The operators of time, each as its row of the page's table says it.
+
+l and r are tokens of the two sides, n one of an absent part.  Static tokens have no place in time: they take part in no
+relation, bar no NOT, are not found by OPTIONALSEQ or EQUALSOPTIONAL, and are neither FIRST nor LAST.
+
+Decisions where the page is silent:
+* What stands first in a sequence (left of SEQ, SEQ NOT, OPTIONALSEQ; right of AFTER) is looked at as it was before
+  r.start, FIRST and LAST below it too (RSEP-QL, eq. 7), in the window at r.end.  Only where FIRST or LAST is itself
+  what stands first are the tokens also asked to be compatible with r, before the choice.
+* `LAST A SEQ NOT N SEQ B` chooses, and then is barred or not; so does the condition of `LAST A OPTIONALSEQ B`.
+* The width of a leading or trailing NOT is a WITHIN around both of its parts.
+* A static r of OPTIONALSEQ, and a static l of EQUALSOPTIONAL, stays alone; of SEQ and NOT it gives nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from naive.times import is_true
+from naive.tokens import How, Scope, Token, World, compatible, decided, joined
+from retewave.compiler.algebra import (
+    After,
+    Algebra,
+    Before,
+    Between,
+    First,
+    Last,
+    OptionalBefore,
+    OptionalEquals,
+    Relate,
+    Within,
+)
+from retewave.windows import relations
+
+TokensOf = Callable[[Algebra, World, Scope], list[Token]]
+
+RELATIONS: dict[int, Callable[[Token, Token], bool]] = {
+    relations.NONE: lambda l, r: True,
+    relations.BEFORE: lambda l, r: l.end < r.start,
+    relations.EQUALS: lambda l, r: l.start == r.start and l.end == r.end,
+    relations.MEETS: lambda l, r: l.end == r.start,
+    relations.OVERLAPS: lambda l, r: l.start < r.start < l.end < r.end,
+    relations.STARTS: lambda l, r: l.start == r.start and l.end < r.end,
+    relations.DURING: lambda l, r: r.start < l.start and l.end < r.end,
+    relations.FINISHES: lambda l, r: r.start < l.start and l.end == r.end,
+    relations.AFTER: lambda l, r: r.end < l.start,
+    relations.MET_BY: lambda l, r: r.end == l.start,
+    relations.OVERLAPPED_BY: lambda l, r: r.start < l.start < r.end < l.end,
+    relations.STARTED_BY: lambda l, r: l.start == r.start and r.end < l.end,
+    relations.CONTAINS: lambda l, r: l.start < r.start and r.end < l.end,
+    relations.FINISHED_BY: lambda l, r: l.start < r.start and l.end == r.end,
+}
+
+
+def tokens_in_time(pattern: Algebra, world: World, scope: Scope, tokens_of: TokensOf) -> Iterator[Token]:
+    """Yield the tokens of an operator of time."""
+    return Temporal(world, scope, tokens_of).tokens(pattern)
+
+
+class Temporal:
+    """The operators of time at one place of a query."""
+
+    def __init__(self, world: World, scope: Scope, tokens_of: TokensOf) -> None:
+        self.world, self.scope, self._tokens_of = world, scope, tokens_of
+
+    def tokens(self, pattern: Algebra) -> Iterator[Token]:
+        match pattern:
+            case Relate():
+                return (joined(l, r) for l, r in self.related(pattern))
+            case Within(inner, width):
+                return (each for each in self.all(inner, within=width) if each.end - each.start <= width)
+            case OptionalBefore():
+                return self.optional_before(pattern)
+            case OptionalEquals():
+                return self.optional_equals(pattern)
+            case Between():
+                return (joined(l, r) for l, r in self.not_barred(pattern))
+            case Before():
+                return self.before(pattern)
+            case After():
+                return self.after(pattern)
+        return self.first_or_last(pattern)
+
+    def optional_before(self, pattern: OptionalBefore) -> Iterator[Token]:
+        for r in self.all(pattern.pattern):
+            yield from self.with_what_was_before(r, pattern)
+
+    def optional_equals(self, pattern: OptionalEquals) -> Iterator[Token]:
+        for l in self.all(pattern.pattern):
+            yield from (decided(each, l.end, How.CLOSE) for each in self.with_what_is_equal(l, pattern))
+
+    def before(self, pattern: Before) -> Iterator[Token]:
+        for r in self.all(pattern.pattern, within=pattern.width):
+            if not r.is_static and r.end - r.start <= pattern.width and self.nothing_before(r, pattern):
+                yield r
+
+    def after(self, pattern: After) -> Iterator[Token]:
+        for l in self.all(pattern.pattern, within=pattern.width):
+            deadline = l.start + pattern.width
+            if not l.is_static and l.end <= deadline and self.nothing_until(l, deadline, pattern):
+                yield decided(replace(l, end=deadline), deadline, How.DEADLINE)
+
+    def first_or_last(self, pattern: First | Last) -> Iterator[Token]:
+        found = [each for each in self.all(pattern.pattern) if self.world.sees(each, self.scope.at, self.scope)]
+        for each in extreme(found, type(pattern)):
+            yield decided(each, self.scope.upto, How.CLOSE)
+
+    def all(self, pattern: Algebra, **changes: object) -> list[Token]:
+        """Return the tokens of a part, in this scope or with some of it changed."""
+        return self._tokens_of(pattern, self.world, replace(self.scope, **changes))
+
+    def related(self, pattern: Relate) -> list[tuple[Token, Token]]:
+        left, right = pattern.left, pattern.right
+        if pattern.relation == relations.BEFORE:
+            return [(l, r) for r in self.all(right) for l in self.first_of_a_sequence(left, r)]
+        if pattern.relation == relations.AFTER:
+            return [(l, r) for l in self.all(left) for r in self.first_of_a_sequence(right, l)]
+        holds = RELATIONS[pattern.relation]
+        return [
+            (l, r)
+            for l in self.all(left)
+            for r in self.all(right)
+            if not l.is_static and not r.is_static and compatible(l.bindings, r.bindings) and holds(l, r)
+        ]
+
+    def first_of_a_sequence(self, pattern: Algebra, r: Token) -> list[Token]:
+        """Return the compatible l of what stands first in a sequence, l.end < r.start; none for a static r."""
+        if r.is_static:
+            return []
+        chooses = isinstance(pattern, First | Last)
+        found = self.all(pattern.pattern if chooses else pattern, at=r.end, upto=r.start - 1)
+        found = [l for l in found if not l.is_static and compatible(l.bindings, r.bindings)]
+        if chooses:
+            return extreme([l for l in found if self.world.sees(l, r.end, self.scope)], type(pattern))
+        return found
+
+    def with_what_was_before(self, r: Token, pattern: OptionalBefore) -> list[Token]:
+        found = [l for l in self.first_of_a_sequence(pattern.optional, r) if self.world.sees(l, r.end, self.scope)]
+        whole = [joined(l, r) for l in found]
+        whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
+        return whole or [r] * (r.is_static or self.world.knows(r.end, self.scope))
+
+    def with_what_is_equal(self, l: Token, pattern: OptionalEquals) -> list[Token]:
+        whole = [
+            joined(l, r)
+            for r in self.all(pattern.optional, at=l.end, upto=l.end)
+            if compatible(l.bindings, r.bindings) and not r.is_static and (r.start, r.end) == (l.start, l.end)
+            if self.world.sees(r, l.end, self.scope)
+        ]
+        whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
+        return whole or [l] * (l.is_static or self.has_been_there_since(l.end - 1))
+
+    def not_barred(self, pattern: Between) -> list[tuple[Token, Token]]:
+        return [
+            (l, r)
+            for r in self.all(pattern.after)
+            for l in self.first_of_a_sequence(pattern.before, r)
+            if self.has_been_there_since(l.end)
+            if not any(
+                l.end < n.start and self.world.sees(n, r.end, self.scope)
+                for n in self.absent(pattern, joined(l, r), at=r.end, upto=r.start - 1)
+            )
+        ]
+
+    def nothing_before(self, r: Token, pattern: Before) -> bool:
+        inside = replace(self.scope, within=pattern.width, ranged=False)
+        found = self.absent(pattern, r, at=r.end, upto=r.start - 1, within=pattern.width, ranged=False)
+        return not any(self.world.sees(n, r.end, inside) for n in found) and self.world.knows(r.end, inside)
+
+    def nothing_until(self, l: Token, deadline: int, pattern: After) -> bool:
+        found = self.absent(pattern, l, at=deadline, upto=deadline, within=pattern.width, ranged=False)
+        return not any(l.end < n.start for n in found) and self.has_been_there_since(l.end)
+
+    def absent(self, pattern: Between | Before | After, whole: Token, **changes: object) -> list[Token]:
+        """Return what must not be there: compatible, and so that the condition is true, with its own times."""
+        return [
+            n
+            for n in self.all(pattern.absent, **changes)
+            if not n.is_static and compatible(whole.bindings, n.bindings)
+            if is_true(pattern.condition, {**whole.bindings, **n.bindings}, n.start, n.end)
+        ]
+
+    def has_been_there_since(self, time: int) -> bool:
+        """Tell whether the query knows all that ends later than a time."""
+        return self.world.registered is None or time >= self.world.registered
+
+
+def earlier(one: Token, other: Token) -> bool:
+    """Tell whether one token is before another: by their ends, then by their starts."""
+    return (one.end, one.start) < (other.end, other.start)
+
+
+def extreme(found: list[Token], which: type) -> list[Token]:
+    """Return those that no other token is earlier than (First), or later than (Last)."""
+    found = [each for each in found if not each.is_static]
+    if which is First:
+        return [one for one in found if not any(earlier(other, one) for other in found)]
+    return [one for one in found if not any(earlier(one, other) for other in found)]
