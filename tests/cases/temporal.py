@@ -7,6 +7,7 @@ operand has a streamed triple pattern: so none is static alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -54,6 +55,7 @@ class Room:
     operators: frozenset[str]
     sources: tuple[bytes | None, ...]  # the streams that a triple pattern may ask for
     narrowest: int | None  # of the query's ranges: no trailing NOT looks further
+    predicates: tuple[bytes, ...] = tuple(PREDICATES)  # of the stream
 
     def having(self, *names: str) -> list[str]:
         return [name for name in names if name in self.operators]
@@ -70,9 +72,8 @@ def temporal_case(
     policies: bool = False,
 ) -> Case:
     """Draw a query of some operators, nested so deeply and with at most so many basic patterns, and its data."""
-    streams = draw(st.sampled_from([(), (), *_ranges()]))
-    narrowest = min((each.width for each in streams if each.width is not None), default=None)
-    room = Room(frozenset(operators), (None, None, None, *(each.iri for each in streams)), narrowest)
+    streams = draw(ranges)
+    room = room_of(operators, streams)
     where = draw(pattern_of(room, draw(st.integers(1, depth)), leaves, may_choose=True))
     names = [variable.name for variable in visible(where)]
     shown = names if draw(st.integers(0, 3)) else draw(st.lists(st.sampled_from(names or [""]), unique=True))
@@ -84,7 +85,13 @@ def temporal_case(
         solutions=draw(st.sampled_from(["bag", "set"])),
         policy=draw(_policy()) if policies else algebra.Policy(),
     )
-    return Case(query, draw(stream_of(most=most)), frozenset(draw(st.lists(_known, max_size=2))))
+    return Case(query, draw(stream_of(most=most)), frozenset(draw(st.lists(known, max_size=2))))
+
+
+def room_of(operators: Iterable[str], streams: tuple[Stream, ...]) -> Room:
+    """Return what the pattern of a query on some streams may be made of."""
+    narrowest = min((each.width for each in streams if each.width is not None), default=None)
+    return Room(frozenset(operators), (None, None, None, *(each.iri for each in streams)), narrowest)
 
 
 def _ranges() -> list[tuple[Stream, ...]]:
@@ -97,6 +104,9 @@ def _ranges() -> list[tuple[Stream, ...]]:
         (Stream(one, 3 * MS), Stream(two, None)),
         (Stream(one, 3 * MS),),
     ]
+
+
+ranges = st.sampled_from([(), (), *_ranges()])
 
 
 @st.composite
@@ -140,7 +150,7 @@ def leaf_of(draw: st.DrawFn, room: Room) -> Triples:
 def _triple(draw: st.DrawFn, room: Room) -> TriplePattern:
     return TriplePattern(
         draw(st.sampled_from([X, X, X, X, Y, SUBJECTS[0]])),
-        draw(st.sampled_from(PREDICATES)),
+        draw(st.sampled_from(room.predicates)),
         draw(st.sampled_from([Y, Z, W, V, Z, W, V, X, NUMBERS[0]])),
         draw(st.sampled_from(room.sources)),
     )
@@ -242,7 +252,7 @@ def _value(draw: st.DrawFn, room: Room, inner: Algebra) -> Expression:
 
 _objects = st.sampled_from([*SUBJECTS, *NUMBERS])
 _triples = st.tuples(st.sampled_from(SUBJECTS), st.sampled_from(PREDICATES), _objects)
-_known = st.tuples(st.sampled_from(SUBJECTS), st.just(KNOWN), _objects)
+known = st.tuples(st.sampled_from(SUBJECTS), st.just(KNOWN), _objects)
 
 
 @st.composite

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from naive.meaning import tokens_of
+from naive.policies import use_up
+from naive.rules import Built, same_occurrence, strata
 from naive.streams import Entail, Item, Triple, Widths, facts_of, young_enough
 from naive.tokens import How, Scope, Token, World
 from retewave.compiler import algebra
@@ -36,13 +38,60 @@ def detected(
     Without `flush`, all items have come, and the clock is at the last one's end.
     `registered` is the clock at the registration: of what came before, the query sees what `stream` has of it.
     """
-    if until is not None:
-        stream = [item for item in stream if item.end < until]
-    widths = widths_of(query)
-    world = World(list(facts_of(widths, stream, static, entail)), query.policy, widest(widths), registered)
-    found = [token for at in instants(query, stream) for token in tokens_at(at, query, world)]
-    clock = until if until is not None else max((item.end for item in stream), default=STATIC_END)
-    return list(told(query, found, clock, flush and until is None))
+    return detected_all([query], stream, static, entail, until=until, flush=flush, registered=registered)[0]
+
+
+def detected_all(
+    queries: Sequence[algebra.Query],
+    stream: Sequence[Item],
+    static: Set[Triple] = frozenset(),
+    entail: Entail = lambda t: {t},
+    *,
+    until: int | None = None,
+    flush: bool = True,
+    registered: int | None = None,
+) -> list[list[Token]]:
+    """Return what each of some detectors tells; what rules among them build comes in again."""
+    items = [item for item in stream if until is None or item.end < until]
+    clock = until if until is not None else max((item.end for item in items), default=STATIC_END)
+    worlds = [World([], query.policy, widest(widths_of(query)), registered) for query in queries]
+    found: list[list[Token]] = [[] for _ in queries]
+    layers, built = strata(queries, entail), Built()
+    _look(queries, worlds, items, static, entail)
+    for at in instants(queries, items):
+        for rules in layers:
+            while _round(at, rules, queries, worlds, items, built):
+                _look(queries, worlds, items, static, entail)
+        for query, world, of_query in zip(queries, worlds, found, strict=True):
+            of_query += (here := tokens_at(at, query, world))
+            use_up(query.policy, here, at, world)
+    return [list(told(*each, clock, flush and until is None)) for each in zip(queries, found, strict=True)]
+
+
+def _look(
+    queries: Sequence[algebra.Query], worlds: Sequence[World], items: list[Item], static: Set[Triple], entail: Entail
+) -> None:
+    """Give each query the facts that it has of the items."""
+    for query, world in zip(queries, worlds, strict=True):
+        world.facts = list(facts_of(widths_of(query), items, static, entail))
+        world.found.clear()
+
+
+def _round(
+    at: int,
+    rules: list[int],
+    queries: Sequence[algebra.Query],
+    worlds: Sequence[World],
+    items: list[Item],
+    built: Built,
+) -> bool:
+    """Let some rules build at an instant; tell whether something came of it that was not there."""
+    before = len(items)
+    for rule in rules:
+        for new in built.by(rule, queries[rule], tokens_at(at, queries[rule], worlds[rule])):
+            if not any(same_occurrence(new, item) for item in items):
+                items.append(new)
+    return len(items) > before
 
 
 def widths_of(query: algebra.Query) -> Widths:
@@ -58,9 +107,9 @@ def widest(widths: Widths) -> int | None:
     return None if None in every else max(width for width in every if width is not None)
 
 
-def instants(query: algebra.Query, stream: Sequence[Item]) -> list[int]:
+def instants(queries: Sequence[algebra.Query], stream: Sequence[Item]) -> list[int]:
     """Return the times at which tokens may end: that of static data, the items' ends, and the deadlines."""
-    widths = {each.width for each in walk(query.where) if isinstance(each, After)}
+    widths = {each.width for query in queries for each in walk(query.where) if isinstance(each, After)}
     deadlines = {item.start + width for item in stream for width in widths}
     return sorted({STATIC_END, *(item.end for item in stream), *deadlines})
 

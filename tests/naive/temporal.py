@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from naive.allen import RELATIONS
+from naive.policies import Pair, chosen
 from naive.times import is_true
-from naive.tokens import How, Scope, Token, World, compatible, decided, joined
+from naive.tokens import How, Scope, Token, World, compatible, decided, earlier, extreme, joined
 from retewave.compiler.algebra import (
     After,
     Algebra,
@@ -36,23 +38,6 @@ from retewave.windows import relations
 
 TokensOf = Callable[[Algebra, World, Scope], list[Token]]
 
-RELATIONS: dict[int, Callable[[Token, Token], bool]] = {
-    relations.NONE: lambda l, r: True,
-    relations.BEFORE: lambda l, r: l.end < r.start,
-    relations.EQUALS: lambda l, r: l.start == r.start and l.end == r.end,
-    relations.MEETS: lambda l, r: l.end == r.start,
-    relations.OVERLAPS: lambda l, r: l.start < r.start < l.end < r.end,
-    relations.STARTS: lambda l, r: l.start == r.start and l.end < r.end,
-    relations.DURING: lambda l, r: r.start < l.start and l.end < r.end,
-    relations.FINISHES: lambda l, r: r.start < l.start and l.end == r.end,
-    relations.AFTER: lambda l, r: r.end < l.start,
-    relations.MET_BY: lambda l, r: r.end == l.start,
-    relations.OVERLAPPED_BY: lambda l, r: r.start < l.start < r.end < l.end,
-    relations.STARTED_BY: lambda l, r: l.start == r.start and r.end < l.end,
-    relations.CONTAINS: lambda l, r: l.start < r.start and r.end < l.end,
-    relations.FINISHED_BY: lambda l, r: l.start < r.start and l.end == r.end,
-}
-
 
 def tokens_in_time(pattern: Algebra, world: World, scope: Scope, tokens_of: TokensOf) -> Iterator[Token]:
     """Yield the tokens of an operator of time."""
@@ -67,6 +52,8 @@ class Temporal:
 
     def tokens(self, pattern: Algebra) -> Iterator[Token]:
         match pattern:
+            case Relate(left, relations.SEQ, right):
+                return self.chosen(self.in_sequence(left, right))
             case Relate():
                 return (joined(l, r) for l, r in self.related(pattern))
             case Within(inner, width):
@@ -76,7 +63,7 @@ class Temporal:
             case OptionalEquals():
                 return self.optional_equals(pattern)
             case Between():
-                return (joined(l, r) for l, r in self.not_barred(pattern))
+                return self.chosen(self.not_barred(pattern))
             case Before():
                 return self.before(pattern)
             case After():
@@ -103,7 +90,7 @@ class Temporal:
                 yield decided(replace(l, end=deadline), deadline, How.DEADLINE)
 
     def first_or_last(self, pattern: First | Last) -> Iterator[Token]:
-        found = [each for each in self.all(pattern.pattern) if self.world.sees(each, self.scope.at, self.scope)]
+        found = [each for each in self.all(pattern.pattern) if self.sees(each, self.scope.at)]
         for each in extreme(found, type(pattern)):
             yield decided(each, self.scope.upto, How.CLOSE)
 
@@ -111,19 +98,41 @@ class Temporal:
         """Return the tokens of a part, in this scope or with some of it changed."""
         return self._tokens_of(pattern, self.world, replace(self.scope, **changes))
 
-    def related(self, pattern: Relate) -> list[tuple[Token, Token]]:
-        left, right = pattern.left, pattern.right
-        if pattern.relation == relations.BEFORE:
-            return [(l, r) for r in self.all(right) for l in self.first_of_a_sequence(left, r)]
+    def related(self, pattern: Relate) -> list[Pair]:
         if pattern.relation == relations.AFTER:
-            return [(l, r) for l in self.all(left) for r in self.first_of_a_sequence(right, l)]
+            return [(l, r) for l in self.all(pattern.left) for r in self.first_of_a_sequence(pattern.right, l)]
         holds = RELATIONS[pattern.relation]
         return [
             (l, r)
-            for l in self.all(left)
-            for r in self.all(right)
+            for l in self.all(pattern.left)
+            for r in self.all(pattern.right)
             if not l.is_static and not r.is_static and compatible(l.bindings, r.bindings) and holds(l, r)
         ]
+
+    def in_sequence(self, left: Algebra, right: Algebra) -> list[Pair]:
+        """Return each r with the l before it; the naive policy looks at the last ones of the window only."""
+        if self.world.policy.name != "naive":
+            return [(l, r) for r in self.all(right) for l in self.first_of_a_sequence(left, r)]
+        return [
+            (l, r)
+            for r in self.all(right)
+            if self.sees(r, r.end) and not any(earlier(r, other) for other in self.in_window(right, r.end))
+            for l in extreme(self.in_window(left, r.end), Last)
+            if compatible(l.bindings, r.bindings) and l.end < r.start
+        ]
+
+    def chosen(self, found: list[Pair]) -> Iterator[Token]:
+        """Yield what the query's policy takes of the pairs of a sequence."""
+        if self.world.policy.name == "unrestricted":
+            return (joined(l, r) for l, r in found)
+        found = [(l, r) for l, r in found if self.sees(l, r.end) and self.sees(r, r.end)]
+        return (decided(joined(l, r), r.end, How.CLOSE) for l, r in chosen(self.world.policy, found))
+
+    def in_window(self, pattern: Algebra, at: int) -> list[Token]:
+        return [each for each in self.all(pattern, at=at, upto=at) if self.sees(each, at)]
+
+    def sees(self, token: Token, at: int) -> bool:
+        return self.world.sees(token, at, self.scope)
 
     def first_of_a_sequence(self, pattern: Algebra, r: Token) -> list[Token]:
         """Return the compatible l of what stands first in a sequence, l.end < r.start; none for a static r."""
@@ -133,11 +142,11 @@ class Temporal:
         found = self.all(pattern.pattern if chooses else pattern, at=r.end, upto=r.start - 1)
         found = [l for l in found if not l.is_static and compatible(l.bindings, r.bindings)]
         if chooses:
-            return extreme([l for l in found if self.world.sees(l, r.end, self.scope)], type(pattern))
+            return extreme([l for l in found if self.sees(l, r.end)], type(pattern))
         return found
 
     def with_what_was_before(self, r: Token, pattern: OptionalBefore) -> list[Token]:
-        found = [l for l in self.first_of_a_sequence(pattern.optional, r) if self.world.sees(l, r.end, self.scope)]
+        found = [l for l in self.first_of_a_sequence(pattern.optional, r) if self.sees(l, r.end)]
         whole = [joined(l, r) for l in found]
         whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
         return whole or [r] * (r.is_static or self.world.knows(r.end, self.scope))
@@ -147,19 +156,18 @@ class Temporal:
             joined(l, r)
             for r in self.all(pattern.optional, at=l.end, upto=l.end)
             if compatible(l.bindings, r.bindings) and not r.is_static and (r.start, r.end) == (l.start, l.end)
-            if self.world.sees(r, l.end, self.scope)
+            if self.sees(r, l.end)
         ]
         whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
         return whole or [l] * (l.is_static or self.has_been_there_since(l.end - 1))
 
-    def not_barred(self, pattern: Between) -> list[tuple[Token, Token]]:
+    def not_barred(self, pattern: Between) -> list[Pair]:
         return [
             (l, r)
-            for r in self.all(pattern.after)
-            for l in self.first_of_a_sequence(pattern.before, r)
+            for l, r in self.in_sequence(pattern.before, pattern.after)
             if self.has_been_there_since(l.end)
             if not any(
-                l.end < n.start and self.world.sees(n, r.end, self.scope)
+                l.end < n.start and self.sees(n, r.end)
                 for n in self.absent(pattern, joined(l, r), at=r.end, upto=r.start - 1)
             )
         ]
@@ -185,16 +193,3 @@ class Temporal:
     def has_been_there_since(self, time: int) -> bool:
         """Tell whether the query knows all that ends later than a time."""
         return self.world.registered is None or time >= self.world.registered
-
-
-def earlier(one: Token, other: Token) -> bool:
-    """Tell whether one token is before another: by their ends, then by their starts."""
-    return (one.end, one.start) < (other.end, other.start)
-
-
-def extreme(found: list[Token], which: type) -> list[Token]:
-    """Return those that no other token is earlier than (First), or later than (Last)."""
-    found = [each for each in found if not each.is_static]
-    if which is First:
-        return [one for one in found if not any(earlier(other, one) for other in found)]
-    return [one for one in found if not any(earlier(one, other) for other in found)]

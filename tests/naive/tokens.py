@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from naive.streams import Fact, young_enough
-from retewave.compiler.algebra import Algebra, Policy, Variable
+from retewave.compiler.algebra import Algebra, First, Policy, Variable
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
 Bindings = Mapping[Variable, bytes]  # variable -> canonical text; what is unbound is not there
@@ -113,3 +113,16 @@ def decided(token: Token, at: int, how: How) -> Token:
     """Return a token that is not certain before some time."""
     decided_at, how = max((token.decided_at, token.how), (at, how))
     return replace(token, decided_at=decided_at, how=how)
+
+
+def earlier(one: Token, other: Token) -> bool:
+    """Tell whether one token is before another: by their ends, then by their starts."""
+    return (one.end, one.start) < (other.end, other.start)
+
+
+def extreme(found: list[Token], which: type) -> list[Token]:
+    """Return those that no other token is earlier than (First), or later than (Last)."""
+    found = [each for each in found if not each.is_static]
+    if which is First:
+        return [one for one in found if not any(earlier(other, one) for other in found)]
+    return [one for one in found if not any(earlier(one, other) for other in found)]
