@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+from naive.detectors import detected
 from naive.flat import Item as FlatItem
-from naive.meaning import solutions
 from naive.streams import Item
 
 from cases.engine import MS, NUMBERS, OBJECTS, STREAMS, VARIABLES, stream_of, terms, triples, widths
@@ -79,7 +79,7 @@ def case_of(draw: st.DrawFn) -> Case:
 
 def expected(case: Case) -> Counter:
     """Return what the naive meaning finds: start, end, bindings, and the item that completed it."""
-    found = solutions(case.query, [Item(**vars(each)) for each in case.stream], case.static)
+    found = detected(case.query, [Item(**vars(each)) for each in case.stream], case.static)
     return Counter(
         (
             None if is_static(each.start, each.end) else each.start,

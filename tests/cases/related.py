@@ -11,6 +11,8 @@ from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.producers import AlphaTest, Join
 from retewave.engine import compiled
 from retewave.rete.network.records import Relation
+from retewave.rete.words.layout import OF_END, OF_START
+from retewave.windows.relations import bounds
 
 Named = tuple[bytes, int, bytes]  # a predicate, a code of retewave.windows.relations, a predicate
 
@@ -24,6 +26,7 @@ def with_relations(related: list[Named]) -> Callable[..., Lowered]:
             inputs = [_predicates(lowered, each) for each in _join(lowered, number)]
             node_record = lowered.network.nodes[node]
             node_record.relations = tuple(_of_node(inputs, related))
+            lowered.network.apart = True
         return lowered
 
     return lowered_with
@@ -50,6 +53,13 @@ def _of_node(inputs: list[set[bytes]], related: list[Named]) -> Iterator[Relatio
         assert len(ones) < 2 and len(others) < 2
         if ones and others and ones != others:
             yield Relation(ones[0], others[0], code)
+
+
+def relations_of(left: int, code: int, right: int) -> Iterator[Relation]:
+    """Yield what an Allen relation of the rows of two slots says of their times."""
+    slots, times = (left, right), (OF_START, OF_END)
+    for (one, end), gap, (other, other_end) in bounds(code):
+        yield Relation((slots[one], times[end]), gap, (slots[other], times[other_end]))
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """What queries mean, by sets and nested loops, and nothing of the engine's speed.
 
-`meaning` follows the algebra, node by node; `flat` is the older matcher of plain conjunctions, which the laws of the
-kernel use; `tests/laws/test_naive_law.py` holds the two equal.
+`meaning` and `temporal` follow the algebra, node by node; `detectors` says what a detector tells, and when.
+`flat` is the older matcher of plain conjunctions, which the laws of the kernel use; `tests/laws/test_naive_law.py`
+holds the two equal.
 """
 
 from naive.flat import (

@@ -1,66 +1,94 @@
 """What a query means: its algebra, node by node, by sets and nested loops.
 
-A **token** is a solution with its interval, the facts that it was made of, and the time at which it is decided.
-Joining tokens joins their bindings, takes the earliest start and the latest end, and is decided when the later of the
-two is.  Static facts have the interval (+∞, −∞), so that they change no minimum and no maximum.
+Here are the operators that SPARQL has; those of time are in `tests/naive/temporal.py`, which solutions a detector
+tells, and when, is in `tests/naive/detectors.py`.
 Multiplicities are SPARQL's: every combination of facts is a token of its own.
+
+Decisions where the page is silent:
+* The groups of EXISTS and of MINUS are only looked at: a match is not made of their facts, and does not use them up.
+* The times in the condition of EXISTS are those of the solution found, as in the group of a NOT.
+* The innermost window is the one written closest, even if one around it is narrower; FILTERs that stand directly in
+  each other are of one group.
+* A static left side of OPTIONAL, MINUS, EXISTS is compared with static solutions only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from rdflib import BNode
-from rdflib.term import Node
+from naive import temporal
+from naive.streams import Fact
+from naive.times import is_true, value_of, window_of
+from naive.tokens import FOREVER, How, Scope, Token, World, compatible, decided, joined, pairs
+from retewave.compiler.algebra import (
+    Algebra,
+    Exists,
+    Extend,
+    Filter,
+    First,
+    Join,
+    Last,
+    LeftJoin,
+    Minus,
+    TriplePattern,
+    Triples,
+    Union,
+    Values,
+    walk,
+)
+from retewave.io.rdf import to_text
 
-from naive.streams import Entail, Fact, Item, Triple, Widths, facts_of, young_enough
-from retewave.compiler import algebra
-from retewave.compiler.algebra import Algebra, Extend, Filter, Join, TriplePattern, Triples, Union, Values, Variable
-from retewave.compiler.expressions.evaluate import Evaluator
-from retewave.io.rdf import from_text, to_text
-from retewave.windows.intervals import STATIC_END, STATIC_START
 
-Bindings = Mapping[Variable, bytes]  # variable -> canonical text; what is unbound is not there
+def tokens_of(pattern: Algebra, world: World, scope: Scope) -> list[Token]:
+    """Return the tokens of a pattern that a decision can look at, in its window or not.
 
-
-@dataclass(frozen=True)
-class Token:
-    """A solution in time."""
-
-    bindings: Bindings  # what it binds
-    start: int = STATIC_START  # of its earliest fact
-    end: int = STATIC_END  # of its latest fact
-    decided_at: int = STATIC_END  # when it is certain
-    facts: tuple[Fact, ...] = ()  # what it was made of
+    Only FIRST and LAST ask when; all other patterns have the same tokens at every instant after these ended.
+    """
+    asks_when = any(isinstance(each, First | Last) for each in walk(pattern))
+    scope_asked = scope if asks_when else replace(scope, at=FOREVER, upto=FOREVER)
+    key = (id(pattern), scope_asked)
+    if key not in world.found:
+        world.kept.append(pattern)
+        world.found[key] = [each for each in _tokens(pattern, world, scope_asked) if world.is_there(each, each.end)]
+    return [each for each in world.found[key] if each.end <= scope.upto]
 
 
-def tokens_of(pattern: Algebra, facts: Sequence[Fact]) -> Iterator[Token]:
-    """Yield the tokens of a pattern over some facts."""
+def _tokens(pattern: Algebra, world: World, scope: Scope) -> Iterable[Token]:
     match pattern:
         case Triples(patterns):
-            yield from _basic(patterns, facts)
+            return _basic(patterns, world.facts)
         case Join(left, right):
-            yield from _joined(list(tokens_of(left, facts)), list(tokens_of(right, facts)))
+            return pairs(tokens_of(left, world, scope), tokens_of(right, world, scope))
         case Union(left, right):
-            yield from tokens_of(left, facts)
-            yield from tokens_of(right, facts)
-        case Filter(expression, inner):
-            keeps = Evaluator(expression)
-            yield from (each for each in tokens_of(inner, facts) if keeps.truth(_terms(each.bindings), BNode()) is True)
-        case Extend(inner, variable, expression):
-            value = Evaluator(expression)
-            yield from (_extended(each, variable, value) for each in tokens_of(inner, facts))
+            return tokens_of(left, world, scope) + tokens_of(right, world, scope)
+        case Filter():
+            return _filtered(pattern, world, scope)
+        case Extend(inner):
+            return [_extended(each, pattern) for each in tokens_of(inner, world, scope)]
         case Values(variables, rows):
-            yield from (Token({v: text for v, text in zip(variables, row, strict=True) if text}) for row in rows)
+            return [Token({v: text for v, text in zip(variables, row, strict=True) if text}) for row in rows]
+        case LeftJoin(left) | Minus(left) | Exists(left):
+            return _at_close(pattern, tokens_of(left, world, scope), world, scope)
+    return temporal.tokens_in_time(pattern, world, scope, tokens_of)
+
+
+def _at_close(pattern: LeftJoin | Minus | Exists, left: Sequence[Token], world: World, scope: Scope) -> Iterator[Token]:
+    """Yield what is decided at the close of the instant at which the left side ends."""
+    for one in left:
+        if isinstance(pattern, LeftJoin):
+            found = _optional(one, pattern, world, scope)
+        else:
+            stays = _not_taken_away if isinstance(pattern, Minus) else _found_or_not
+            found = [one] * stays(one, pattern, world, scope)
+        yield from (decided(each, one.end, How.CLOSE) for each in found)
 
 
 def _basic(patterns: Sequence[TriplePattern], facts: Sequence[Fact]) -> list[Token]:
     """Return a token for each choice of a fact for every triple pattern."""
     found = [Token({})]
     for pattern in patterns:
-        matching = [token for fact in facts for token in _matching(pattern, fact)]
-        found = list(_joined(found, matching))
+        found = pairs(found, [token for fact in facts for token in _matching(pattern, fact)])
     return found
 
 
@@ -68,52 +96,53 @@ def _matching(pattern: TriplePattern, fact: Fact) -> Iterator[Token]:
     source = None if pattern.source is None else pattern.source[1:-1].decode()
     if source is not None and fact.event is not None and fact.stream not in (None, source):
         return
-    bindings: dict[Variable, bytes] = {}
+    bindings = {}
     for term, text in zip(pattern.terms, fact.triple, strict=True):
         if text != (term if isinstance(term, bytes) else bindings.setdefault(term, text)):
             return
-    yield Token(bindings, fact.start, fact.end, fact.end, (fact,))
+    yield Token(bindings, fact.start, fact.end, fact.end, (fact,), How.CLOSE if fact.is_built else How.ARRIVAL)
 
 
-def _joined(left: Sequence[Token], right: Sequence[Token]) -> Iterator[Token]:
-    for one in left:
-        for other in right:
-            if compatible(one.bindings, other.bindings):
-                yield Token(
-                    {**one.bindings, **other.bindings},
-                    min(one.start, other.start),
-                    max(one.end, other.end),
-                    max(one.decided_at, other.decided_at),
-                    one.facts + other.facts,
-                )
+def _filtered(pattern: Algebra, world: World, scope: Scope) -> list[Token]:
+    """Return what all FILTERs of a group keep; what they say of the duration is a window on the group."""
+    conditions = []
+    while isinstance(pattern, Filter):
+        conditions.append(pattern.expression)
+        pattern = pattern.pattern
+    widths = [width for each in conditions if (width := window_of(each)) is not None]
+    inside = replace(scope, within=min(widths)) if widths else scope
+    found = tokens_of(pattern, world, inside)
+    return [one for one in found if all(is_true(each, one.bindings, one.start, one.end) for each in conditions)]
 
 
-def compatible(one: Bindings, other: Bindings) -> bool:
-    """Tell whether two solutions agree on what both bind."""
-    return all(other.get(variable, text) == text for variable, text in one.items())
+def _extended(token: Token, pattern: Extend) -> Token:
+    term = value_of(pattern.expression, token.bindings, token.start, token.end)
+    return token if term is None else replace(token, bindings={**token.bindings, pattern.variable: to_text(term)})
 
 
-def _extended(token: Token, variable: Variable, value: Evaluator) -> Token:
-    term = value.value(_terms(token.bindings), BNode())
-    return token if term is None else replace(token, bindings={**token.bindings, variable: to_text(term)})
+def _seen_by(one: Token, pattern: Algebra, world: World, scope: Scope) -> list[Token]:
+    """Return the compatible tokens of a pattern in the window when a token ends."""
+    then = replace(scope, at=one.end, upto=one.end)
+    found = tokens_of(pattern, world, then)
+    return [each for each in found if compatible(one.bindings, each.bindings) and world.sees(each, one.end, scope)]
 
 
-def _terms(bindings: Bindings) -> dict[str, Node]:
-    return {variable.name: from_text(text) for variable, text in bindings.items()}
+def _optional(one: Token, pattern: LeftJoin, world: World, scope: Scope) -> list[Token]:
+    whole = [joined(one, other) for other in _seen_by(one, pattern.right, world, scope)]
+    whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
+    return whole or [one] * world.knows(one.end, scope)
 
 
-def solutions(
-    query: algebra.Query, stream: Sequence[Item], static: Set[Triple] = frozenset(), entail: Entail = lambda t: {t}
-) -> list[Token]:
-    """Return what a query without DISTINCT finds: tokens that show its projection, in the order of their decision."""
-    facts = list(facts_of(_widths(query), stream, static, entail))
-    found = [token for token in tokens_of(query.where, facts) if young_enough(token.facts, token.end)]
-    shown = {Variable(name) for name in query.projection}
-    found.sort(key=lambda token: token.decided_at)
-    return [replace(each, bindings={v: text for v, text in each.bindings.items() if v in shown}) for each in found]
+def _not_taken_away(one: Token, pattern: Minus, world: World, scope: Scope) -> bool:
+    like = [
+        other for other in _seen_by(one, pattern.right, world, scope) if one.bindings.keys() & other.bindings.keys()
+    ]
+    return not like and world.knows(one.end, scope)
 
 
-def _widths(query: algebra.Query) -> Widths:
-    if not query.streams:
-        return query.window
-    return {each.iri[1:-1].decode(): each.width if query.window is None else query.window for each in query.streams}
+def _found_or_not(one: Token, pattern: Exists, world: World, scope: Scope) -> bool:
+    found = any(
+        is_true(pattern.condition, {**one.bindings, **other.bindings}, other.start, other.end)
+        for other in _seen_by(one, pattern.group, world, scope)
+    )
+    return (not found and world.knows(one.end, scope)) if pattern.negated else found

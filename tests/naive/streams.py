@@ -28,6 +28,7 @@ class Item:
     end: int  # never less than that of the arrival before
     stream: str | None = None  # None: it belongs to every stream
     event: int | None = None  # the graph that it came in; None: it came alone, and is an event by itself
+    is_built: bool = False  # a rule built it
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Fact:
     stream: str | None  # None: every stream
     event: tuple[str, int] | None  # None: static, in no event
     width: int | None  # how old it may be; None: as old as it likes
+    is_built: bool = False  # a rule built it: it is not there before the close of the instant
 
 
 def facts_of(widths: Widths, stream: Sequence[Item], static: Set[Triple], entail: Entail) -> Iterator[Fact]:
@@ -53,7 +55,7 @@ def facts_of(widths: Widths, stream: Sequence[Item], static: Set[Triple], entail
         event = ("alone", arrival) if item.event is None else ("graph", item.event)
         for triple in set(entail(item.triple)):
             width = _width_of(item.stream, widths)
-            yield Fact(triple, item.start, item.end, arrival, item.stream, event, width)
+            yield Fact(triple, item.start, item.end, arrival, item.stream, event, width, item.is_built)
 
 
 def _width_of(stream: str | None, widths: Widths) -> int | None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 from cases.many import many
+from cases.related import relations_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive import Branch, Item, Pattern, Query, Relation, naive_matches
@@ -99,7 +100,7 @@ def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...]
 def test_a_join_checks_relations_window_and_event_as_the_naive_matcher_does(
     rows: np.ndarray, related: list[tuple[tuple[int, int], int]], window: int, by_event: bool
 ) -> None:
-    of_node = tuple(NodeRelation(left, right, code) for (left, right), code in related)
+    of_node = tuple(each for (left, right), code in related for each in relations_of(left, code, right))
     of_naive = tuple(Relation((left,), code, (right,)) for (left, right), code in related)
     kernel = found_by_kernel(network_of(window, of_node, by_event=by_event), rows)
     assert kernel == found_naively(rows, window, of_naive, by_event=by_event)
