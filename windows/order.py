@@ -125,6 +125,14 @@ class Order:
         rest = self._released(NOTHING)
         return np.concatenate([ready, rest]) if len(ready) else rest
 
+    def advance(self, time: int) -> Rows:
+        """Return what is ready when nothing that ends before a time comes any more: what does is late from now on."""
+        ready = self._taken(self._doubted, last=True) if len(self._doubted) else NOTHING.rows
+        self.newest = time if self.newest is None else max(self.newest, time)
+        self._floor = max(self._floor, time)
+        rest = self._released(NOTHING)
+        return np.concatenate([ready, rest]) if len(ready) else rest
+
     def state(self) -> dict[str, Rows]:
         """Return what a snapshot needs, as plain arrays.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.language import Language
 from retewave.engine.arguments import Triple, WhenFull, check_inbox, check_options, readers_of, triples_of
 from retewave.engine.datasets import Closure, Datasets
@@ -38,6 +39,7 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import ROW_WIDTH, START
 from retewave.windows import durations
+from retewave.windows.intervals import AFTER_ALL
 from retewave.windows.order import Order
 from retewave.windows.times import Clock
 
@@ -131,7 +133,7 @@ class Engine(Shown):
     # ---- queries ----
     def register(
         self,
-        query: str | Path,
+        query: str | Path | Parsed,
         *,
         on_match: Callable[[Match], object] | None = None,
         name: str | None = None,
@@ -145,7 +147,7 @@ class Engine(Shown):
         all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
         hold.
         """
-        parsed = read_query(query, language)
+        parsed = query if isinstance(query, Parsed) else read_query(query, language)
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
@@ -212,13 +214,34 @@ class Engine(Shown):
             number = 0 if event is None else -_PUSHED_EVENTS - event
             rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
             self.triples += len(rows)
-            self.matcher.wait(self.order.push(rows))
+            self._put(rows)
         return len(rows)
+
+    def _put(self, rows: np.ndarray) -> None:
+        """Let rows wait in time order; what ends before the watermark is certain."""
+        self.matcher.wait(self.order.push(rows))
+        if self.order.lateness and self.order.watermark is not None:
+            self.matcher.advance(self.order.watermark)
 
     def flush(self) -> list[Match]:
         """Let go of what waits for late items; call it at the end of a stream that was pushed."""
         with self.turn:
             self._let_go()
+            found = self._all_poured()
+        return [match for batches in found for match in in_order(batches)]
+
+    def advance(self, time: Interval) -> list[Match]:
+        """Tell the engine that nothing which ends before a time comes any more; call back and return the matches.
+
+        What waits for a deadline or for the end of an instant before that time is told, in the order of time.  What
+        still comes from before it is late.  A time before the clock's changes nothing.
+        """
+        _, until, clock = interval_of(time)
+        with self.turn:
+            with self.lock:
+                self._tell(clock)
+                self.matcher.wait(self.order.advance(until))
+                self.matcher.advance(until)
             found = self._all_poured()
         return [match for batches in found for match in in_order(batches)]
 
@@ -292,7 +315,7 @@ class Engine(Shown):
         with self.lock:
             self.triples += arrived.triples
             self._tell(arrived.clock)
-            self.matcher.wait(self.order.push(arrived.rows))
+            self._put(arrived.rows)
 
     # ---- from an event loop ----
     def stream(
@@ -335,6 +358,7 @@ class Engine(Shown):
     def _let_go(self) -> None:
         with self.lock:
             self.matcher.wait(self.order.flush())
+            self.matcher.advance(AFTER_ALL, still=True)
 
     def _all_poured(self, came: int = 0) -> list[list[Matches]]:
         """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""

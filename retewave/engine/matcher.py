@@ -34,6 +34,7 @@ from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Matcher:
         self._known: set[int] = set()  # queries whose matches so far have been found
         self.stated = joined([])  # what they have been found to match before the stream: plain output rows
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
+        self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
+        self.still = False  # whether the clock stays where it is then
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far
         self.intervals = False  # an item was no instant, or may have been
@@ -245,8 +248,24 @@ class Matcher:
             elif said == layout.NEEDS_ARENA:
                 raise networks.main.runtime.full()
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
+        yield from self._decided(clock)
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
+        """Yield what is certain now that the clock is known to be where it is."""
+        until, still, self.until, self.still = self.until, self.still, BEFORE_ALL, False
+        if until == BEFORE_ALL:
+            return
+        networks = self._follow()
+        outs = networks.advance(until, self.terms.values, still=still)
+        found = networks.matches(outs, clock) if any(map(len, outs)) else []
+        if found:
+            yield self._noted(found)
+
+    def advance(self, until: int, *, still: bool = False) -> None:
+        """Let the next pour decide what is due before a time; `still`: and leave the clock where it is."""
+        self.until, self.still = max(self.until, until), self.still or still
 
     def _count(self, poured: int, compiled: CompiledNetwork) -> None:
         """Note how many rows have gone in, and log what has left early."""

@@ -77,6 +77,10 @@ class Networks:
             outs.append(np.concatenate([self.young.nothing, *self.young.runtime.pour(rows[:poured], values)]))
         return outs, poured, said
 
+    def advance(self, until: int, values: Values, *, still: bool) -> list[np.ndarray]:
+        """Let each decide what is due before a time; return the output of each."""
+        return [np.concatenate([each.nothing, *each.runtime.advance(until, values, still=still)]) for each in self.all]
+
     def matches(self, outs: list[np.ndarray], clock: Clock) -> list[Matches]:
         """Return the matches that the output of each makes, in the order of their ends where both have some."""
         outs = [self._heard(outs[0]), *outs[1:]]

@@ -1,0 +1,69 @@
+"""The engine tells what the naive meaning of time says, when it says it: random queries, streams, cuts and clocks."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+from cases.engine import written
+from cases.many import many
+from cases.temporal import Case, temporal_case
+from hypothesis import HealthCheck, given, settings
+from naive.detectors import detected
+from naive.tokens import Token
+
+import retewave as rw
+from retewave.engine.registry import CartesianWarning
+
+LAW = settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
+
+Told = tuple[int | None, int | None, tuple[tuple[str, str], ...]]
+
+
+def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
+    """Return an engine that listens for a case's query."""
+    static = [[written(triple) for triple in sorted(case.static)]]
+    engine = rw.Engine(static=static, seed=1, max_future=None, allow_cartesian=True, **options)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CartesianWarning)
+        return engine, engine.register(case.query, keep=None)
+
+
+def shown(match: rw.Match) -> Told:
+    """Return a match as it is compared."""
+    bindings = tuple(sorted((name, match.text(name).decode()) for name in match))
+    if match.start is None:
+        return None, None, bindings
+    assert match.end is not None
+    return round(float(match.start) * 1e6), round(float(match.end) * 1e6), bindings  # type: ignore[arg-type]
+
+
+def of_token(token: Token) -> Told:
+    """Return a token likewise."""
+    bindings = tuple(sorted((variable.name, text.decode()) for variable, text in token.bindings.items()))
+    if token.end < token.start:
+        return None, None, bindings
+    return token.start, token.end, bindings
+
+
+def push(engine: rw.Engine, case: Case, place: int) -> list[Told]:
+    """Push one item of a case; return what is told."""
+    item = case.stream[place]
+    time = (item.start / 1e6, item.end / 1e6)
+    return [shown(match) for match in engine.push([written(item.triple)], time=time, stream=item.stream)]
+
+
+def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:
+    """Push all items of a case, and flush; return what is told."""
+    found = Counter(shown(match) for match in engine.flush())
+    for place in range(len(case.stream)):
+        found.update(push(engine, case, place))
+    found.update(shown(match) for match in engine.flush())
+    return found
+
+
+@LAW
+@given(temporal_case())
+def test_the_engine_tells_what_the_naive_meaning_says(case: Case) -> None:
+    engine, _ = engine_for(case)
+    assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))
