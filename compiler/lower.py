@@ -8,7 +8,7 @@ is registered later starts from what the memories hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -121,7 +121,7 @@ def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -
 def output_of(member: Member) -> Output:
     """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
     branch, sure = member.steps, member.steps.bound
-    bound = {variable.name: variable for variable in member.numbers}
+    bound = {variable.name for variable in sure}
     listener = member.listener
     names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
@@ -187,18 +187,19 @@ class _Lowering:
     def _pass_on(self, each: Input, width: int) -> None:
         """Let a producer know what is asked of it, and for how long it is of use."""
         self.needed[each.producer].update(column for one in each.filters for column in one.columns)
-        within = width if each.within is None else min(width, each.within)
+        within = width if each.within is None else min(width, each.within + self._most_shifted())
         self.windows[each.producer] = max(self.windows[each.producer], within)
 
     def _kept(self, probe: Probe) -> int:
         """Return how long the rows that a probe looks at are kept: by their window starts."""
         if probe.keep is None:
             return probe.reach
-        shifts = [shift for test in self._tests() if test.streams for _, shift in test.streams]
-        return probe.keep + max(shifts, default=0)
+        return probe.keep + self._most_shifted()
 
-    def _tests(self) -> Iterator[AlphaTest]:
-        return (each for each in self.plan.producers if isinstance(each, AlphaTest))
+    def _most_shifted(self) -> int:
+        """Return by how much a window start may be before the start."""
+        tests = (each for each in self.plan.producers if isinstance(each, AlphaTest))
+        return max((shift for test in tests if test.streams for _, shift in test.streams), default=0)
 
     def _seen(self, probe: Probe) -> tuple[int, ...]:
         """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
@@ -383,7 +384,9 @@ class _Lowering:
         columns = self.physical[end.producer]
         terminal = Terminal(tuple(columns[column] for column in end.parameters))
         for member in end.shape.members:
-            places = {variable: end.columns[number] for variable, number in member.numbers.items()}
+            places = {
+                variable: end.columns[number] for variable, number in member.numbers.items() if number in end.columns
+            }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
             terminal.instances.append(

@@ -66,12 +66,12 @@ from retewave.rete.words.layout import (
     MOST_GROUP_WORDS,
     N_INSTANCE_KEY_MASK,
     N_INSTANCE_KEYS,
+    N_INSTANTS,
     N_MOST_ROUTES,
     N_OUT_WIDTH,
     N_SEED,
     N_SLOT_COUNT,
     N_STRIDE,
-    N_TIMES,
     NEEDS_ARENA,
     NEEDS_OUT,
     NEEDS_STACK,
@@ -474,7 +474,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
-    bounded, instants, facts = arena[A_LIMIT] != 0, net[N_TIMES] == 1, at[P_FACTS] != 0
+    bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]

@@ -36,6 +36,7 @@ from retewave.rete.kernel import (
     run,
 )
 from retewave.rete.memory.collect import collect_now
+from retewave.rete.memory.due import put_waiting, waiting_rows
 from retewave.rete.network.records import Network, new_arena
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_all_waiting, mark_terms, new_cursor
@@ -290,6 +291,31 @@ class Runtime:
     def end_marking(self) -> None:
         """Let rows come without marking their terms."""
         self._progress[P_MARKED] = 0
+
+    def look_from(self, time: int) -> None:
+        """Let probes know only what comes from a time on: the absence of what may have been before is not decided."""
+        for number in range(len(self.network.probes)):
+            self.arena[self._probe_state(number) + layout.W_SINCE] = time
+
+    def _probe_state(self, probe: int) -> int:
+        net = self.state.net
+        return int(net[net[layout.N_PROBES] + probe * layout.PROBE_WIDTH + layout.PROBE_STATE])
+
+    def waiting_of(self, probe: int) -> tuple[int, np.ndarray]:
+        """Return from when on a probe knows what it looks at, and the tuples that wait at it (`rete/memory/due.py`)."""
+        net, arena = self.state.net, self.state.arena
+        place = int(net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
+        rows: np.ndarray = waiting_rows(net, arena, place)
+        return int(arena[self._probe_state(probe) + layout.W_SINCE]), rows
+
+    def put_waiting(self, probe: int, since: int, rows: np.ndarray) -> None:
+        """Let such tuples wait at a probe, and no others."""
+        while int(self.arena[layout.A_TOP]) + (len(rows) + 1) * (rows.shape[1] + layout.B_COLUMNS) > len(self.arena):
+            if not self._make_room(layout.NEEDS_ARENA):
+                raise self.full()
+        place = int(self.state.net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
+        put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
+        self.arena[self._probe_state(probe) + layout.W_SINCE] = since
 
     def rows_of(self, slot: int) -> np.ndarray:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""

@@ -106,7 +106,7 @@ class Probe:
     streamed: bool  # whether what is static does not fit
     joint: bool  # whether times in conditions are those of both together
     deadline: int  # AT_DEADLINE: how long after the tuple's start
-    reach: int  # how far before the decision it looks, microseconds
+    reach: int  # how far before the decision it looks, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is kept, if not as far as it looks
 
 

@@ -47,7 +47,7 @@ def inputs_of(producer: Producer) -> tuple[Input, ...]:
 def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
     """Return the tree below an end, with the names of a member, or of the first one."""
     numbers = (member or end.shape.members[0]).numbers
-    names = {end.columns[number]: str(variable) for variable, number in numbers.items()}
+    names = {end.columns[number]: str(variable) for variable, number in numbers.items() if number in end.columns}
     names.update({column: f"${place}" for place, column in enumerate(end.parameters, 1)})
     return _reached(plan, end.producer, names, iter(end.leaves), None)
 

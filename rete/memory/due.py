@@ -9,6 +9,9 @@ Invariant: A_DUE is the time of the agenda's first entry, or later than every ti
 
 from __future__ import annotations
 
+import numpy as np
+
+from retewave.rete.words.bare import words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_AGENDA,
@@ -39,7 +42,9 @@ from retewave.rete.words.layout import (
 )
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["next_due", "take_due", "wait"]
+__all__ = ["WAITING_TIMES", "next_due", "put_waiting", "take_due", "wait", "waiting_rows"]
+
+WAITING_TIMES = 4  # columns of a waiting tuple as a row: when it is decided, its end, window start and start; its own
 
 _ENTRY = 3  # words of an entry of the agenda: time, level, probe
 
@@ -143,15 +148,15 @@ def _without_root(arena, root):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _block(arena, words):  # type: ignore[no-untyped-def]
+def _block(arena, size):  # type: ignore[no-untyped-def]
     """Take a block of so many words off its free list, or cut one from the top."""
-    block = arena[A_FREE_GROUPS + words]
+    block = arena[A_FREE_GROUPS + size]
     if block != 0:
-        arena[A_FREE_GROUPS + words] = arena[block]
+        arena[A_FREE_GROUPS + size] = arena[block]
     else:
         block = arena[A_TOP]
-        arena[A_TOP] = block + words
-    arena[A_USED_WORDS] += words
+        arena[A_TOP] = block + size
+    arena[A_USED_WORDS] += size
     return block
 
 
@@ -200,10 +205,10 @@ def take_due(arena, net, probe, item):  # type: ignore[no-untyped-def]
     item[T_WINDOW_START] = arena[block + B_WINDOW_START]
     for i in range(columns):
         item[T_COLUMNS + i] = arena[block + B_COLUMNS + i]
-    words = B_COLUMNS + columns
-    arena[block] = arena[A_FREE_GROUPS + words]
-    arena[A_FREE_GROUPS + words] = block
-    arena[A_USED_WORDS] -= words
+    size = B_COLUMNS + columns
+    arena[block] = arena[A_FREE_GROUPS + size]
+    arena[A_FREE_GROUPS + size] = block
+    arena[A_USED_WORDS] -= size
     arena[A_LIVE] -= 1
     arena[state + W_COUNT] -= 1
     _reschedule(arena, arena[state + W_FIRST], arena[state + W_HEAP])
@@ -227,3 +232,72 @@ def _reschedule(arena, block, root):  # type: ignore[no-untyped-def]
         arena[first] = due
     _sink(arena, 0)
     arena[A_DUE] = arena[first] if arena[A_AGENDA_COUNT] > 0 else AFTER_ALL
+
+
+@kernel
+def _free_all(arena, net, probe, block):  # type: ignore[no-untyped-def]
+    """Give back the block of each tuple that is linked with one."""
+    size = B_COLUMNS + net[probe + PROBE_COLUMNS]
+    waiting = [block]
+    while len(waiting) > 0:
+        block = waiting.pop()
+        if block == 0:
+            continue
+        waiting.append(arena[block + B_NEXT])
+        waiting.append(arena[block + B_CHILD])
+        arena[block] = arena[A_FREE_GROUPS + size]
+        arena[A_FREE_GROUPS + size] = block
+        arena[A_USED_WORDS] -= size
+        arena[A_LIVE] -= 1
+
+
+@kernel
+def _forget(arena, net, probe):  # type: ignore[no-untyped-def]
+    """Let nothing of a probe wait any more."""
+    state = net[probe + PROBE_STATE]
+    _free_all(arena, net, probe, arena[state + W_FIRST])
+    _free_all(arena, net, probe, arena[state + W_HEAP])
+    arena[state + W_FIRST], arena[state + W_LAST], arena[state + W_HEAP], arena[state + W_COUNT] = 0, 0, 0, 0
+    first, count = arena[A_AGENDA], arena[A_AGENDA_COUNT]
+    for entry in range(count):
+        if arena[first + entry * _ENTRY + 2] == probe:
+            _swap(arena, first + entry * _ENTRY, first + (count - 1) * _ENTRY)
+            arena[A_AGENDA_COUNT] = count - 1
+            break
+    for entry in range(arena[A_AGENDA_COUNT] // 2 - 1, -1, -1):
+        _sink(arena, entry)
+    arena[A_DUE] = arena[first] if arena[A_AGENDA_COUNT] > 0 else AFTER_ALL
+
+
+@kernel
+def put_waiting(net_array, arena_array, probe, rows):  # type: ignore[no-untyped-def]
+    """Let such tuples wait at a probe, and no others: a row has the time of the decision, the tuple's, its columns."""
+    net, arena = words(net_array), words(arena_array)
+    _forget(arena, net, probe)
+    item = np.zeros(T_COLUMNS + rows.shape[1], np.int64)
+    for row in range(rows.shape[0]):
+        item[T_END], item[T_WINDOW_START], item[T_START] = rows[row, 1], rows[row, 2], rows[row, 3]
+        for i in range(net[probe + PROBE_COLUMNS]):
+            item[T_COLUMNS + i] = rows[row, WAITING_TIMES + i]
+        wait(arena, net, probe, rows[row, 0], words(item))
+
+
+@kernel
+def waiting_rows(net_array, arena_array, probe):  # type: ignore[no-untyped-def]
+    """Return the tuples that wait at a probe: a row each, as `put_waiting` takes them."""
+    net, arena = words(net_array), words(arena_array)
+    columns, state = net[probe + PROBE_COLUMNS], net[probe + PROBE_STATE]
+    found = np.zeros((arena[state + W_COUNT], WAITING_TIMES + columns), np.int64)
+    waiting, row = [arena[state + W_FIRST], arena[state + W_HEAP]], 0
+    while len(waiting) > 0:
+        block = waiting.pop()
+        if block == 0:
+            continue
+        waiting.append(arena[block + B_CHILD])
+        waiting.append(arena[block + B_NEXT])
+        found[row, 0], found[row, 1] = arena[block + B_DUE], arena[block + B_END]
+        found[row, 2], found[row, 3] = arena[block + B_WINDOW_START], arena[block + B_START]
+        for i in range(columns):
+            found[row, WAITING_TIMES + i] = arena[block + B_COLUMNS + i]
+        row += 1
+    return found

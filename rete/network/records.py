@@ -117,7 +117,7 @@ class Probe:
     streamed: bool = False  # whether static rows do not fit
     joint: bool = False  # whether times in the condition are those of both together; else the row's
     deadline: int = 0  # AT_DEADLINE: how long after the tuple's start it is decided
-    reach: int = UNBOUNDED  # how far before its decision it looks
+    reach: int = UNBOUNDED  # how far before its decision it looks; -1: as far as its relations say
     program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
@@ -224,6 +224,7 @@ class _Assembler:
         times = self.times
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
+        header[at.N_INSTANTS] = not network.intervals
         self._dispatch()
         self._records()
         self._streams()

@@ -41,7 +41,7 @@ from retewave.rete.words.layout import (
     T_WINDOW_START,
     W_SINCE,
 )
-from retewave.windows.intervals import BEFORE_ALL, STATIC_START, UNBOUNDED
+from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
 __all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple"]
 
@@ -82,7 +82,7 @@ def _may_fit(arena, net, probe, item, row, time):  # type: ignore[no-untyped-def
     if arena[row + R_WINDOW_START] == STATIC_START:
         return net[probe + PROBE_STREAMED] == 0
     reach = net[probe + PROBE_REACH]
-    if reach != UNBOUNDED and arena[row + R_WINDOW_START] + reach < time:
+    if reach >= 0 and arena[row + R_WINDOW_START] + reach < time:
         return False
     return _related(arena, net, probe, item, row)
 
@@ -123,7 +123,7 @@ def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
     if since == BEFORE_ALL:
         return True
     reach, at = net[probe + PROBE_REACH], net[probe + PROBE_GAPS]
-    earliest = BEFORE_ALL if reach == UNBOUNDED else time - reach
+    earliest = BEFORE_ALL if reach < 0 else time - reach
     for gap in range(at, at + net[probe + PROBE_GAP_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
         if net[gap + RELATION_RIGHT] == 1 and net[gap + RELATION_RIGHT_WORD] == net[N_START]:
             earliest = max(earliest, item[net[gap + RELATION_LEFT_WORD]] + net[gap + RELATION_GAP])

@@ -49,7 +49,8 @@ N_END = 24  # which word of a row is its end
 N_START = 25  # which word of a row is its true start
 N_PROBES = 26
 N_PROBE_COUNT = 27
-N_HEADER = 28
+N_INSTANTS = 28  # 1: it is made for instants alone
+N_HEADER = 29
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set

@@ -144,6 +144,7 @@ class Matcher:
             each.runtime.collect()
         listeners = self.registry.listeners(sorted(lacking))
         young = self._built(listeners, self.options, self.intervals or networks.main.runtime.has_ends)
+        self._begin_to_look(young, networks.all)
         if self._sweep is not None:
             self._sweep.follow(networks.young, young)
         self._found += self._new(list(load(young, self.terms, self.datasets.static, networks.all)), young)
@@ -162,6 +163,7 @@ class Matcher:
             each.runtime.collect()  # else a new query would find what was only not yet collected
         without_bound = replace(self.options, max_live_rows=0)
         compiled = self._built(registry.listeners(), without_bound, self.intervals)
+        self._begin_to_look(compiled, former)
         found = list(load(compiled, self.terms, self.datasets.static, former))
         compiled.runtime.bound(self.options.max_live_rows)
         if not former:
@@ -174,6 +176,11 @@ class Matcher:
         self.networks, self._generation = Networks(compiled), registry.generation
         nodes, taken = len(compiled.lowered.network.nodes), 1000 * (time.perf_counter() - began)
         log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
+
+    def _begin_to_look(self, compiled: CompiledNetwork, former: Sequence[CompiledNetwork]) -> None:
+        """Let a network decide no absence that reaches back before what it sees; it takes over what others know."""
+        if self.triples > 0:
+            compiled.runtime.look_from(max(totals(each.runtime.arena).now for each in former) + 1)
 
     def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""

@@ -3,7 +3,7 @@
 Data's way: a network that is made -> **the states of its nodes, by the nodes' identities** ->
 `retewave/engine/states.py`.
 A kind is a function: given a network's records and arrays and the identities of its plan, it returns the states of the
-nodes that it is for.  Today there is one: what a network that counts has counted.
+nodes that it is for: what a network that counts has counted, and what waits at a probe for its decision.
 A kind whose state is another for another window, or for other constants, has these in its identity, and its patterns
 keep their constants: nodes of such a kind are shared by equal queries only.
 """
@@ -19,6 +19,7 @@ from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, digest
 from retewave.engine.states import State
 from retewave.rete.counters import counted, is_counting, put_counted
+from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
 
 __all__ = ["KINDS", "Counted", "Kind", "node_states", "nodes_of"]
@@ -64,7 +65,50 @@ def _counted(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
     return {digest(("counted", name)): Counted(runtime, slots) for name, _, slots in nodes}
 
 
-KINDS: tuple[Kind, ...] = (_counted,)
+@dataclass(frozen=True)
+class Waiting:
+    """The tuples that wait at a probe for their decision, and from when on it knows what it looks at."""
+
+    runtime: Runtime  # where they are
+    probe: int  # number of the probe
+    order: tuple[int, ...]  # the probe's columns, in an order that no other query changes
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset(("columns",))
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: what is decided waits no more."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: the memories' marks include what waits."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return a row of times and one of columns for each tuple."""
+        since, rows = self.runtime.waiting_of(self.probe)
+        columns = rows[:, [WAITING_TIMES + column for column in self.order]]
+        return {"since": np.array([since]), "times": rows[:, :WAITING_TIMES], "columns": columns}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Let these tuples wait, and no others."""
+        times, columns = state["times"], state["columns"]
+        rows = np.zeros((len(times), WAITING_TIMES + len(self.order)), dtype=np.int64)
+        rows[:, :WAITING_TIMES] = times.reshape(len(times), WAITING_TIMES)
+        for place, column in enumerate(self.order):
+            rows[:, WAITING_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        self.runtime.put_waiting(self.probe, int(state["since"][0]), rows)
+
+
+def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    if not lowered.probes:
+        return {}
+    known, found = identities(), {}
+    for producer, probe in lowered.probes.items():
+        names = known[producer].columns
+        order = tuple(sorted(range(len(names)), key=names.__getitem__))
+        found[digest(("waiting", known[producer].digest))] = Waiting(runtime, probe, order)
+    return found
+
+
+KINDS: tuple[Kind, ...] = (_counted, _waiting)
 
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:

@@ -10,7 +10,6 @@ from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
 from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
 from retewave.compiler.plan.producers import Probe as Producer
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
-from retewave.windows.intervals import UNBOUNDED
 
 __all__ = ["probe"]
 
@@ -51,8 +50,9 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
 
 
 def _reach(look: Probe, width: int) -> int:
+    """Return how far a probe looks back, or -1 where only its bounds say so."""
     if look.keep is not None:
-        return UNBOUNDED
+        return -1
     return width if look.reach is None else min(width, look.reach)
 
 
