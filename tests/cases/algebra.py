@@ -37,7 +37,7 @@ from retewave.windows.relations import EQUALS, FINISHED_BY, NAMES
 __all__ = ["patterns", "written"]
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-WIDTH = 60_000_000  # of a NOT at an end of a chain; no bound around it is narrower
+WIDTH = 90_000_001  # of a NOT at an end of a chain; no bound around it is narrower
 VARIABLES = tuple(Variable(name) for name in "abc")
 ONE = Constant(f'"1"^^<{XSD}integer>'.encode())
 MINUTE = Constant(f'"PT1M"^^<{XSD}duration>'.encode())

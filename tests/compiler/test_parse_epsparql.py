@@ -136,6 +136,7 @@ def test_the_fifth_listing_as_printed_is_refused_where_it_is_no_sparql() -> None
     with pytest.raises(QueryError) as caught:
         parse(RULE_5, language="epsparql")
     assert caught.value.place is not None and (caught.value.place.line, caught.value.place.column) == (2, 17)
+    assert caught.value.hint == "an expression stands in parentheses: SELECT (?a + ?b AS ?c)"
 
 
 def test_names_are_bare_and_keywords_are_none() -> None:
