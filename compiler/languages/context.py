@@ -15,7 +15,7 @@ from lark import Token
 from retewave.compiler.algebra import Query, Stream
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.language import Language, ParseTree
-from retewave.compiler.languages.reading import Node, Source
+from retewave.compiler.languages.reading import Node, Source, kind_of
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.errors import QueryError
 from retewave.windows import durations
@@ -66,9 +66,9 @@ class Context:
         )
 
     def duration(self, written: Token) -> int:
-        """Return a duration in microseconds."""
+        """Return a duration in microseconds; a bare number counts seconds."""
         try:
-            return durations.parse(str(written))
+            return durations.parse(int(written) if kind_of(written) == "INTEGER" else str(written))
         except ValueError as e:
             raise self.error(str(e), written) from e
 

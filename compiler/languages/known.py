@@ -5,6 +5,7 @@ A new language is one record here.
 
 from __future__ import annotations
 
+from retewave.compiler.languages.epsparql.query import EPSPARQL
 from retewave.compiler.languages.language import Language
 from retewave.compiler.languages.sparkwave.pattern_file import SPARKWAVE
 from retewave.compiler.languages.sparql.query import SPARQL
@@ -12,7 +13,7 @@ from retewave.errors import UsageError
 
 __all__ = ["LANGUAGES", "language_of", "named"]
 
-LANGUAGES: tuple[Language, ...] = (SPARQL, SPARKWAVE)  # the first is taken where nothing tells of another
+LANGUAGES: tuple[Language, ...] = (SPARQL, EPSPARQL, SPARKWAVE)  # the first is taken where nothing tells of another
 
 
 def named(name: str) -> Language:

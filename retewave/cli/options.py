@@ -155,7 +155,7 @@ Datasets = Annotated[
 ]
 WrittenIn = Annotated[
     str | None,
-    Option("--language", help="The language of all queries: sparql, sparkwave.  Each is known by its file or words."),
+    Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); known by file or words."),
 ]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 

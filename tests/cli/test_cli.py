@@ -418,4 +418,4 @@ def test_a_named_language_reads_what_neither_a_files_name_nor_its_words_tell(com
 
 def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
     ended = invoke("check", "q.rq", "--language", "cobol")
-    assert ended.exit_code == 2 and "known: sparql, sparkwave" in ended.stderr
+    assert ended.exit_code == 2 and "known: sparql, epsparql, sparkwave" in ended.stderr

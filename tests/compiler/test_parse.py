@@ -293,6 +293,8 @@ def test_distinct_and_reduced_are_kept() -> None:
         ("5M", 300_000_000),
         ("2h", 7_200_000_000),
         ("1d", 86_400_000_000),
+        ("1h30m", 5_400_000_000),
+        ("1m30.5s", 90_500_000),
     ],
 )
 def test_durations_are_whole_microseconds(written: str, microseconds: int) -> None:

@@ -42,6 +42,7 @@ QUERIES = [
 TOKENS = [query.split() for query in QUERIES]
 POOL = sorted({token for query in TOKENS for token in query})
 SIGNS = re.compile(r"[-+!] *[-+!]")  # `- - 1` is SPARQL 1.2, which Oxigraph reads
+SIGNED = re.compile(r"([-+]) +(?=[0-9])")  # Oxigraph lets a blank stand between a sign and its number
 
 
 @st.composite
@@ -94,7 +95,7 @@ def test_the_grammar_takes_what_is_sparql_and_no_more(text: str) -> None:
     note(text)
     theirs = oxigraph_takes(text)
     if theirs and not SIGNS.search(text):
-        assert we_read(text)
+        assert we_read(text) or we_read(SIGNED.sub(r"\1", text))
     if we_build(text):
         assert theirs
 

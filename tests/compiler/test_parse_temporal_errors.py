@@ -185,6 +185,7 @@ def test_not_where_it_cannot_be_decided(pattern: str, column: int, what: str, hi
 def test_a_missing_within_is_proposed_with_the_width_of_the_window() -> None:
     text = "SELECT * FROM STREAM <urn:s> [RANGE 90s] { {?x ?p 1} SEQ NOT {?x ?p 2} }"
     assert refused(text)[3] == "how long after? write { … } SEQ NOT { … } WITHIN 1m30s"
+    parse(text.replace("2} }", "2} WITHIN 1m30s }"))
 
 
 def test_a_trailing_not_is_no_wider_than_what_the_streams_keep() -> None:

@@ -32,6 +32,8 @@ class Open:
 
 def closed(group: Open, context: Context) -> Algebra:
     """Return a group with its filters around it."""
+    if not group.filters:
+        return group.pattern
     whole, known = group.pattern, visible(group.pattern)
     for parts in group.filters:
         whole = Filter(_built(parts, known, context), whole)

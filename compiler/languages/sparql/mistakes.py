@@ -23,6 +23,7 @@ _HINTS = {
     r"\bSEQ\s*OPTIONAL": "only what is earlier may be missing: { … } OPTIONALSEQ { … }",
     r"\bNOT\s+EXISTS": "did you mean FILTER NOT EXISTS { … }?",
     r"[.}]\s*EXISTS": "did you mean FILTER EXISTS { … }?",
+    r"\bSELECT\s[^{(]*(?:\bAS|[-+/])": "an expression stands in parentheses: SELECT (?a + ?b AS ?c)",
     r"\}\s*AND": "groups side by side are joined without a word; in time, SEQ joins them",
     rf"\)\s*({_RELATIONS})": r"a FILTER stands in the braces of its group, or behind all groups that \1 joins",
     rf"\b({_RELATIONS})\s+(?:[?$<]\S*|\w*:\S*)": r"what stands behind \1 wants braces: { … } \1 { … }",

@@ -48,7 +48,7 @@ def predicate(tree: ParseTree, context: Context) -> bytes | None:
     kind = rule(tree)
     if kind == "rdf_type":
         return RDF_TYPE
-    return context.prologue.term(tree) if kind in ("iri", "bare_iri") else None
+    return context.prologue.term(tree) if kind in ("iri", "bare_iri", "bare_name") else None
 
 
 def path(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:

@@ -61,7 +61,7 @@ class Prologue:
             return self.absolute(written[1:-1], written)
         if rule(tree) == "bare_iri":
             return str(written)
-        label, _, local = written.partition(":")
+        label, _, local = ("", "", str(written)) if rule(tree) == "bare_name" else written.partition(":")
         if label not in self.prefixes:
             raise self._unknown_prefix(label, written)
         return self.prefixes[label] + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
@@ -69,7 +69,7 @@ class Prologue:
     def term(self, tree: ParseTree) -> bytes:
         """Return the canonical text of an IRI or literal."""
         match rule(tree):
-            case "iri" | "bare_iri":
+            case "iri" | "bare_iri" | "bare_name":
                 return f"<{self.iri(tree)}>".encode()
             case "numeric_literal" | "signed_literal":
                 number = token(tree)

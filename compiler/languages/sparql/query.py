@@ -6,6 +6,7 @@ Invariant: what this returns can run; every clause that cannot run yet is refuse
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from retewave.compiler.languages.sparql.patterns import group, values
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.compiler.languages.sparql.results import selection, templated
 from retewave.compiler.languages.sparql.subselect import subselect
-from retewave.compiler.languages.sparql.temporal import chain
+from retewave.compiler.languages.sparql.temporal import bounded, chain
 
 __all__ = ["SPARQL", "build", "declare"]
 
@@ -36,9 +37,9 @@ _WINDOWS = ("NAMED", "STEP", "TRIPLES", "TUMBLING")
 _PATTERNS = ("GRAPH", "SERVICE")
 
 
-def build(tree: ParseTree, source: Source, language: Language) -> Query:
-    """Build the query of a whole tree."""
-    context = Context(source, Prologue(source), language)
+def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping[str, str] | None = None) -> Query:
+    """Build the query of a whole tree; some prefixes may hold already."""
+    context = Context(source, Prologue(source, prefixes=dict(prefixes or {})), language)
     (query,) = tree.children
     clauses = {rule(part): part for part in query.children}
     for part in query.children:
@@ -82,7 +83,7 @@ def _query_parts(form: ParseTree, trailing: ParseTree | None, context: Context) 
 
 
 def _where(clauses: dict[str, ParseTree], context: Context) -> Algebra:
-    return group(clauses["where_clause"].children[-1], context)
+    return bounded(clauses["where_clause"].children[-1], context)
 
 
 def _short_where(tree: ParseTree, context: Context) -> Algebra:

@@ -33,10 +33,19 @@ from retewave.compiler.languages.sparql import absence
 from retewave.compiler.languages.sparql.braces import check_chain
 from retewave.compiler.languages.sparql.filters import Open, closed, condition
 from retewave.compiler.languages.sparql.paths import union
-from retewave.compiler.languages.sparql.patterns import opened
+from retewave.compiler.languages.sparql.patterns import group, opened
 from retewave.windows.relations import code_of
 
-__all__ = ["chain"]
+__all__ = ["bounded", "chain"]
+
+
+def bounded(tree: ParseTree, context: Context) -> Algebra:
+    """Build what stands behind WHERE: a group, or parts without braces around them and a WITHIN around all of them."""
+    whole = group(Tree(tree.data, trees_of(tree)), context)
+    match tokens_of(tree):
+        case [operator, duration]:
+            return Within(whole, context.duration(duration), context.source.place(operator))
+    return whole
 
 
 def chain(tree: ParseTree, context: Context) -> Algebra:

@@ -1,0 +1,1 @@
+"""EP-SPARQL, as its paper has it."""
