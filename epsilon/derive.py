@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from retewave.epsilon.derivation import INPUT, OBJECT, SUBJECT, Derivation, Goal, Part, most_general
 from retewave.epsilon.network import Network
 from retewave.epsilon.vocabulary import TYPE, Triple, is_blank, is_iri, is_literal, rdfs
-from retewave.epsilon.walk import State, Term, bind, start, walk
+from retewave.epsilon.walk import Term, WalkState, bind, start, walk
 
 __all__ = ["Answers", "answers", "derivations", "path"]
 
@@ -88,7 +88,7 @@ def _asked_predicates(network: Network, goal: Goal) -> tuple[bytes, ...]:
     return tuple(sorted(p for p in network.predicates | {rdfs("member")} if is_iri(p)))
 
 
-def _derivation(state: State, predicate: bytes) -> Derivation | None:
+def _derivation(state: WalkState, predicate: bytes) -> Derivation | None:
     """Return what the state says of input triples, or None when no RDF triple is meant."""
     subject, object_ = _located(state, state.subject), _located(state, state.object)
     given_subject = state.a if isinstance(state.a, bytes) else None
@@ -107,13 +107,13 @@ def _is_said(subject: Part | None, predicate: bytes | None, object_: Part | None
     return not (isinstance(subject, bytes) and is_literal(subject))
 
 
-def _located(state: State, term: Term) -> Part:
+def _located(state: WalkState, term: Term) -> Part:
     if isinstance(term, bytes):
         return term
     return SUBJECT if state.a is term else OBJECT
 
 
-def _facts(network: Network, state: State, predicate: bytes) -> Iterator[Triple]:
+def _facts(network: Network, state: WalkState, predicate: bytes) -> Iterator[Triple]:
     """Yield what the schema's own facts entail by way of this state."""
     if state.p != TYPE or not network.facts:
         return

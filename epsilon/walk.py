@@ -16,7 +16,7 @@ from retewave.epsilon.derivation import Goal
 from retewave.epsilon.network import Link, LinkKind, Network, Node, property_node, value_node
 from retewave.epsilon.vocabulary import TOP_CLASSES, TYPE, membership_property, rdfs
 
-__all__ = ["State", "Steps", "Term", "bind", "start", "walk"]
+__all__ = ["Steps", "Term", "WalkState", "bind", "start", "walk"]
 
 # The goal's free subject and object, wherever on the path they are.
 _X, _Y = 0, 1
@@ -24,7 +24,7 @@ _MEMBER = rdfs("member")
 Term: TypeAlias = int | bytes | None  # a token, a constant, or a position that nobody looks at
 
 
-class State(NamedTuple):
+class WalkState(NamedTuple):
     """An input triple (a p b) entails (subject q object)."""
 
     a: Term
@@ -34,17 +34,17 @@ class State(NamedTuple):
     object: Term
 
 
-Steps: TypeAlias = "dict[State, tuple[State, Axiom | str] | None]"
+Steps: TypeAlias = "dict[WalkState, tuple[WalkState, Axiom | str] | None]"
 
 
-def start(goal: Goal, predicate: bytes) -> State:
+def start(goal: Goal, predicate: bytes) -> WalkState:
     """Return the state in which the input is what is asked for."""
     subject: Term = _X if goal.subject is None else goal.subject
     object_: Term = _Y if goal.object is None else goal.object
-    return State(subject, predicate, object_, subject, object_)
+    return WalkState(subject, predicate, object_, subject, object_)
 
 
-def walk(network: Network, asked: State) -> Steps:
+def walk(network: Network, asked: WalkState) -> Steps:
     """Visit, breadth first, every state from which what is asked follows; keep how each was reached."""
     steps: Steps = {asked: None}
     waiting = deque([asked])
@@ -57,13 +57,13 @@ def walk(network: Network, asked: State) -> Steps:
     return steps
 
 
-def _is_covered(state: State, steps: Steps) -> bool:
+def _is_covered(state: WalkState, steps: Steps) -> bool:
     """Say whether the same was already reached without a look at the object."""
     a, p, b, subject, object_ = state
     return isinstance(b, bytes) and (a, p, None, subject, object_) in steps
 
 
-def _before(network: Network, state: State) -> Iterator[tuple[State, Axiom | str]]:
+def _before(network: Network, state: WalkState) -> Iterator[tuple[WalkState, Axiom | str]]:
     """Yield each state that entails this one in one step, with the axiom that says so."""
     if state.p is None:
         return
@@ -84,14 +84,14 @@ def _before(network: Network, state: State) -> Iterator[tuple[State, Axiom | str
         yield state._replace(p=None, a=None, b=state.a), "rdfs4b: an object is a resource"
 
 
-def _across(state: State, link: Link) -> State:
+def _across(state: WalkState, link: Link) -> WalkState:
     """Go back along a link between property nodes."""
     if link.kind is LinkKind.SO:
-        return State(state.a, link.source.predicate, state.b, state.subject, state.object)
-    return State(state.b, link.source.predicate, state.a, state.subject, state.object)
+        return WalkState(state.a, link.source.predicate, state.b, state.subject, state.object)
+    return WalkState(state.b, link.source.predicate, state.a, state.subject, state.object)
 
 
-def _constant_nodes(network: Network, state: State) -> tuple[Node, ...]:
+def _constant_nodes(network: Network, state: WalkState) -> tuple[Node, ...]:
     """Return the class and value nodes whose triples are of the state's form."""
     assert state.p is not None
     if isinstance(state.b, bytes):
@@ -100,16 +100,16 @@ def _constant_nodes(network: Network, state: State) -> tuple[Node, ...]:
     return network.values.get(state.p, ())
 
 
-def bind(state: State, token: Term, value: bytes | None) -> State:
+def bind(state: WalkState, token: Term, value: bytes | None) -> WalkState:
     """Put a constant wherever the token is."""
     if token not in (_X, _Y):
         return state
-    return State(*(value if part == token else part for part in state))  # type: ignore[arg-type]
+    return WalkState(*(value if part == token else part for part in state))  # type: ignore[arg-type]
 
 
-def _towards_constant(state: State, link: Link) -> State:
+def _towards_constant(state: WalkState, link: Link) -> WalkState:
     """Go back along a link that ends in a class or value node: it carried one term, now in `state.a`."""
     source = link.source
     if link.kind is LinkKind.O:
-        return State(None, source.predicate, state.a, state.subject, state.object)
-    return State(state.a, source.predicate, source.object, state.subject, state.object)
+        return WalkState(None, source.predicate, state.a, state.subject, state.object)
+    return WalkState(state.a, source.predicate, source.object, state.subject, state.object)

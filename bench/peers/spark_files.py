@@ -30,7 +30,7 @@ __all__ = [
     "SETTINGS",
     "START",
     "WARM_UPS",
-    "Stream",
+    "StreamFiles",
     "counted",
     "end",
     "java_missing",
@@ -66,7 +66,7 @@ _PLAIN = SETTINGS | {
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamFiles:
     """A stream as files that Spark reads."""
 
     spark: Any  # the session
@@ -83,13 +83,13 @@ class Stream:
         return text.select(*columns, *(parts[n].alias(name) for n, name in enumerate("spo", 1)))
 
 
-def of_offers(stream: Stream) -> Any:
+def of_offers(stream: StreamFiles) -> Any:
     """Return the triples that offers have of their own."""
     column = import_module("pyspark.sql.functions").col
     return stream.triples().where((column("o") == OFFER_CLASS) | column("p").isin(*PREDICATES[1:]))
 
 
-def kinds(stream: Stream) -> Any:
+def kinds(stream: StreamFiles) -> Any:
     """Return the arrivals of products' types that the pattern asks for: the product, and when."""
     column = import_module("pyspark.sql.functions").col
     rows = stream.triples().where((column("p") == RDF_TYPE) & column("o").isin(*stream.classes, END))
@@ -145,7 +145,7 @@ def counted(matches: Any, folder: Path, arrivals: Sequence[Callable[[], None]]) 
     return sum(counts), seconds
 
 
-def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
+def run(task: Task, lines: int, matches_of: Callable[[StreamFiles], Any]) -> Result:
     """Measure a formulation; `lines` are those of a micro-batch.
 
     Short streams go through the same query first, and the stream itself, once: the JVM compiles meanwhile.
@@ -158,7 +158,7 @@ def run(task: Task, lines: int, matches_of: Callable[[Stream], Any]) -> Result:
             files = write_timed(offers, task.question.rate, Path(name) / f"{place}", lines, last)
             arrivals.append(partial(_move, files, folder))
             last = files[-1]
-        found = matches_of(Stream(spark, folder, classes, task.question.window))
+        found = matches_of(StreamFiles(spark, folder, classes, task.question.window))
         matches, seconds = counted(found, Path(name) / "state", arrivals)
         memory = resident()
         end(spark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from retewave.bench.peers.spark_files import REQUIRES, Stream, java_missing, kinds, of_offers, run
+from retewave.bench.peers.spark_files import REQUIRES, StreamFiles, java_missing, kinds, of_offers, run
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
 
@@ -14,7 +14,7 @@ __all__ = ["ADAPTER"]
 _LINES = 1_000_000  # of a micro-batch: each costs seconds for forty state stores
 
 
-def _one(stream: Stream, number: int) -> Any:
+def _one(stream: StreamFiles, number: int) -> Any:
     """Return the triples of one of an offer's patterns: subject, time, and the product where it is said."""
     column = import_module("pyspark.sql.functions").col
     rows = of_offers(stream).where(column("p") == PREDICATES[number])
@@ -37,7 +37,7 @@ def _wider(found: Any, time: str, *, product: bool) -> Any:
     return found.select("s0", "t0", first, last, *(["product"] if product else []))
 
 
-def _matches(stream: Stream) -> Any:
+def _matches(stream: StreamFiles) -> Any:
     functions = import_module("pyspark.sql.functions")
     at = functions.unix_micros("t0")
     found = _one(stream, 0).select("s0", "t0", at.alias("first"), at.alias("last"))

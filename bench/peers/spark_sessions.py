@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from retewave.bench.peers.spark_files import REQUIRES, Stream, java_missing, kinds, of_offers, run
+from retewave.bench.peers.spark_files import REQUIRES, StreamFiles, java_missing, kinds, of_offers, run
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
 
@@ -15,7 +15,7 @@ _LINES = 400_000  # of a micro-batch
 _ALL = (1 << len(PREDICATES)) - 1
 
 
-def _offers(stream: Stream) -> Any:
+def _offers(stream: StreamFiles) -> Any:
     """Return the offers that are complete within a window: product, first time, last time."""
     functions = import_module("pyspark.sql.functions")
     column = functions.col
@@ -33,7 +33,7 @@ def _offers(stream: Stream) -> Any:
     return gathered.where(column("seen") == _ALL)
 
 
-def _matches(stream: Stream) -> Any:
+def _matches(stream: StreamFiles) -> Any:
     functions = import_module("pyspark.sql.functions")
     wide = f"INTERVAL {2 * stream.window + 2000} MICROSECONDS"
     near = functions.expr(

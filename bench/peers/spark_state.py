@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from retewave.bench.peers.spark_files import REQUIRES, Stream, java_missing, kinds, of_offers, run
+from retewave.bench.peers.spark_files import REQUIRES, StreamFiles, java_missing, kinds, of_offers, run
 from retewave.bench.question import FOREVER
 from retewave.bench.task import Adapter, Result, Task
 from retewave.bench.vocabulary import PREDICATES
@@ -62,7 +62,7 @@ def _moment(micros: int) -> Any:
     return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=micros)
 
 
-def _matches(stream: Stream) -> Any:
+def _matches(stream: StreamFiles) -> Any:
     functions = import_module("pyspark.sql.functions")
     rows = of_offers(stream).withWatermark("t", "0 seconds")
     sent = rows.select("s", "p", "o", "t", functions.unix_micros("t").alias("at"))

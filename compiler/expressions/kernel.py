@@ -24,7 +24,7 @@ from retewave.compiler.expressions.tree import (
     mentions,
     variables,
 )
-from retewave.compiler.regex.plain import Alternative, alternatives
+from retewave.compiler.regex.plain import Needle, alternatives
 from retewave.compiler.terms import RDF, XSD, literal, unquote
 from retewave.rete.filters import codes as op
 
@@ -216,7 +216,7 @@ class _Compiler:
         else:
             self._regex(subject, alternatives(*patterns) if call.function == "REGEX" else ())
 
-    def _regex(self, subject: Expression, found: tuple[Alternative, ...]) -> None:
+    def _regex(self, subject: Expression, found: tuple[Needle, ...]) -> None:
         if not found:
             self.emit(op.PUSH_UNDECIDED)
         for index, each in enumerate(found):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Alternative", "alternatives"]
+__all__ = ["Needle", "alternatives"]
 
 _SPECIAL = frozenset("\\.^$*+?{}[]|()")
 _ANYTHING = ".*"  # at an end that is free it asks for nothing
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Needle:
     """A string that a pattern looks for."""
 
     string: str  # in lower case if `any_case`
@@ -25,7 +25,7 @@ class Alternative:
     any_case: bool  # ASCII letters of the text count as lower case
 
 
-def alternatives(pattern: str, flags: str = "") -> tuple[Alternative, ...]:
+def alternatives(pattern: str, flags: str = "") -> tuple[Needle, ...]:
     r"""Return what a pattern looks for; nothing when it is more than strings.
 
     >>> [(each.string, each.at_start) for each in alternatives(r"^http://a\.org/|Warn", "i")]
@@ -37,7 +37,7 @@ def alternatives(pattern: str, flags: str = "") -> tuple[Alternative, ...]:
     if not set(flags) <= {"i", "s", "q"} or (any_case and not pattern.isascii()):
         return ()
     if "q" in flags:
-        return (Alternative(pattern.lower() if any_case else pattern, False, False, any_case),)
+        return (Needle(pattern.lower() if any_case else pattern, False, False, any_case),)
     parts = _split(pattern.lower() if any_case else pattern)
     found = tuple(each for part in parts if (each := _alternative(part, any_case)))
     return found if len(found) == len(parts) else ()
@@ -59,7 +59,7 @@ def _split(pattern: str) -> list[str]:
     return parts
 
 
-def _alternative(part: str, any_case: bool) -> Alternative | None:
+def _alternative(part: str, any_case: bool) -> Needle | None:
     at_start, rest = part.startswith("^"), part.removeprefix("^")
     at_end = rest.endswith("$") and not _is_escaped(rest)
     rest = rest[:-1] if at_end else rest
@@ -68,7 +68,7 @@ def _alternative(part: str, any_case: bool) -> Alternative | None:
     if not at_end and rest.endswith(_ANYTHING) and not _is_escaped(rest[:-1]):
         rest = rest[: -len(_ANYTHING)]
     string = _string(rest)
-    return None if string is None else Alternative(string, at_start, at_end, any_case)
+    return None if string is None else Needle(string, at_start, at_end, any_case)
 
 
 def _is_escaped(text: str) -> bool:

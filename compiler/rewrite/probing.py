@@ -187,7 +187,7 @@ def never_before(node: Before, of: Normal) -> Iterator[Branch]:
     bounds = (Bound(_END, -node.width, _ITS_START), Bound(_ITS_END, 1, _START))
     others = of(node.absent)
     for branch in of(node.pattern):
-        branch = _narrowed(branch, node.width)
+        branch = relating.narrowed(branch, node.width, node.place)
         for there in others:
             look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True, keep=node.width), node.place)
@@ -202,7 +202,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
     bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -node.width, Moment(0, False)))
     others = of(node.absent)
     for branch in of(node.pattern):
-        branch = as_part(_narrowed(branch, node.width), node.place)
+        branch = as_part(relating.narrowed(branch, node.width, node.place), node.place)
         decided = Decided.AT_DEADLINE
         for there in others:
             look = _look(branch, there, node.condition, bounds, decided)
@@ -211,7 +211,3 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
             branch = absent(branch, look, node.place)
             decided = Decided.AT_CLOSE
         yield branch
-
-
-def _narrowed(branch: Branch, width: int) -> Branch:
-    return replace(branch, width=width if branch.width is None else min(branch.width, width))

@@ -18,7 +18,7 @@ from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, sing
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 
-__all__ = ["before", "bounded", "joined"]
+__all__ = ["before", "bounded", "joined", "narrowed"]
 
 
 def joined(left: Branch, relation: int, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
@@ -58,11 +58,15 @@ def _bounds(relation: int, found: Joined) -> tuple[Bound, ...]:
 
 
 def bounded(branch: Branch, width: int, place: Place | None = None) -> Branch:
+    """Return a branch whose solutions are no longer than a width, and whose operators look no further back."""
+    return narrowed(_reaching(branch, width), width, place)
+
+
+def narrowed(branch: Branch, width: int, place: Place | None = None) -> Branch:
     """Return a branch whose solutions are no longer than a width."""
-    if branch.probes and branch.probes[-1].decided is Decided.AT_DEADLINE:
-        return replace(as_part(branch, place), width=width)  # the deadline has become its end
-    least = width if branch.width is None else min(branch.width, width)
-    return _reaching(replace(branch, width=least), width)
+    if any(probe.decided is Decided.AT_DEADLINE for probe in branch.probes):
+        branch = as_part(branch, place)  # the deadline has become its end
+    return replace(branch, width=width if branch.width is None else min(branch.width, width))
 
 
 def _reaching(branch: Branch, width: int) -> Branch:

@@ -28,7 +28,7 @@ from retewave.rete.terms.table import (
     SEED,
     UNIT,
     USED,
-    Table,
+    TermTable,
     connect,
     fill_slots,
     find_bytes,
@@ -53,7 +53,7 @@ _SWEEP_FROM = 1 << 16  # with fewer terms a sweep is not worth its time
 _FOR_EVER, _WHILE_USED = 1, 2  # why a term is pinned
 _WORTHWHILE = 16  # a sweep that reclaims less than one term in this many was not worth its time
 _LAST_ID = (1 << 32) - 1
-_BY_ID = Table._fields[3:]
+_BY_ID = TermTable._fields[3:]
 _STATE = ("arena", "holes", *_BY_ID, "cells", "sweeps")
 
 
@@ -95,7 +95,7 @@ class Terms:
         return self._values
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TermTable:
         """The arrays as they are now; growing and sweeping replace them, so hold the lock meanwhile."""
         return self._table
 
@@ -272,7 +272,7 @@ class Terms:
         with self.lock:
             self._cells[MARKED] = 0
 
-    def _connect(self, table: Table) -> None:
+    def _connect(self, table: TermTable) -> None:
         """Take over arrays that have grown."""
         connect(self._cells, table)
         self._table = table
@@ -355,8 +355,8 @@ def _bytes_of(text: bytes) -> np.ndarray:
     return np.frombuffer(text, np.uint8)
 
 
-def _empty_table() -> Table:
-    return Table(
+def _empty_table() -> TermTable:
+    return TermTable(
         arena=np.zeros(_FIRST_BYTES, np.uint8),
         slots=np.zeros(2 * _FIRST_IDS, np.int64),
         holes=np.zeros(HOLES, np.int64),

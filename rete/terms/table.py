@@ -42,7 +42,7 @@ __all__ = [
     "SEED",
     "UNIT",
     "USED",
-    "Table",
+    "TermTable",
     "connect",
     "fetch_slot",
     "fetch_span",
@@ -81,7 +81,7 @@ _ID_BITS = 32
 _ID_MASK = (1 << _ID_BITS) - 1
 
 
-class Table(NamedTuple):
+class TermTable(NamedTuple):
     """The dictionary's arrays; all but the first three are indexed by TermId."""
 
     arena: np.ndarray  # uint8: the texts, and the holes between them
@@ -96,7 +96,7 @@ class Table(NamedTuple):
     reuse: np.ndarray  # int64: a stack of reclaimed ids, cells[FREE] high; the only array not indexed by id
 
 
-def connect(cells: np.ndarray, table: Table) -> None:
+def connect(cells: np.ndarray, table: TermTable) -> None:
     """Tell the cells where the arrays are; a block at the arena's end stays free, so that texts are read by blocks."""
     cells[_ARENA], cells[_ARENA_SIZE] = address_of(table.arena), len(table.arena) - BLOCK
     cells[_SLOTS], cells[_SLOT_COUNT] = address_of(table.slots), len(table.slots)

@@ -71,7 +71,7 @@ def run(
     out: options.Out = None,
     stats: options.Stats = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
-    closure: options.WithClosure = options.Closure.retewave,
+    closure: options.WithClosure = options.Closer.retewave,
     seed: options.Seed = None,
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
@@ -86,11 +86,11 @@ def run(
     with _exit_codes():
         from retewave.cli import run as cli_run
         from retewave.cli.queries import Queries
-        from retewave.cli.times import Times
+        from retewave.cli.times import TimeOptions
 
-        times = Times(rate, time_property, arrival)
+        times = TimeOptions(rate, time_property, arrival)
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
-        output = cli_run.Output(format.value if format else None, out, stats)
+        output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
             "closure": closure.value,
             "lateness": lateness,
@@ -142,11 +142,11 @@ def explain(
         from retewave.cli import why_not as cli_why_not
         from retewave.cli.output import check_outputs
         from retewave.cli.queries import Queries
-        from retewave.cli.times import Times
+        from retewave.cli.times import TimeOptions
 
         if stats != bool(stream):
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
-        readers = cli_why_not.readers_of(stream or (), Times(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(stream or (), TimeOptions(rate, time_property), stream_format)
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,
@@ -178,9 +178,9 @@ def why_not(
     with _exit_codes():
         from retewave.cli import why_not as cli_why_not
         from retewave.cli.queries import Queries
-        from retewave.cli.times import Times
+        from retewave.cli.times import TimeOptions
 
-        times = Times(rate, time_property)
+        times = TimeOptions(rate, time_property)
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
         asked = Queries((query,), language)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
@@ -209,9 +209,9 @@ def inspect(
         from retewave.cli import inspect as cli_inspect
         from retewave.cli import why_not as cli_why_not
         from retewave.cli.queries import Queries
-        from retewave.cli.times import Times
+        from retewave.cli.times import TimeOptions
 
-        readers = cli_why_not.readers_of(stream, Times(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(stream, TimeOptions(rate, time_property), stream_format)
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,
@@ -247,9 +247,9 @@ def spark(
     """Run queries as a job of Spark Structured Streaming, sharded by join key."""
     with _exit_codes():
         from retewave.cli import spark as cli_spark
-        from retewave.cli.times import Times
+        from retewave.cli.times import TimeOptions
 
-        Times(rate, time_property, arrival)  # refuses more than one of them
+        TimeOptions(rate, time_property, arrival)  # refuses more than one of them
         late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
         deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
         job = _knowledge(schema, static, dataset) | {

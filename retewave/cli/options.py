@@ -20,7 +20,7 @@ __all__ = [
     "Cartesian",
     "Checkpoint",
     "CheckpointEvery",
-    "Closure",
+    "Closer",
     "Counted",
     "Datasets",
     "Draw",
@@ -100,7 +100,7 @@ class AtLimit(StrEnum):
     shed = "shed"
 
 
-class Closure(StrEnum):
+class Closer(StrEnum):
     """Who closes the schema."""
 
     retewave = "retewave"
@@ -215,7 +215,7 @@ RunCheckpoint = Annotated[
 CheckpointEvery = Annotated[str, Option("--checkpoint-every", metavar="D", help="How often that is written.")]
 LogTo = Annotated[LogLevel | None, Option("--log-level", help="Write to stderr what is logged from this level on.")]
 OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
-WithClosure = Annotated[Closure, Option("--closure", help="Who closes the schema.")]
+WithClosure = Annotated[Closer, Option("--closure", help="Who closes the schema.")]
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")

@@ -20,7 +20,7 @@ from retewave.cli.inputs import Interrupted, Stoppable, Stopper, open_stream, st
 from retewave.cli.notes import Notes, Tick, progress
 from retewave.cli.output import check_outputs, naming, open_output, stdout
 from retewave.cli.queries import Queries
-from retewave.cli.times import Times
+from retewave.cli.times import TimeOptions
 from retewave.engine.engine import Engine
 from retewave.engine.stats import stats
 from retewave.errors import UsageError
@@ -29,7 +29,7 @@ from retewave.io.sinks.resumed import go_on
 from retewave.io.sinks.sinks import Sink, open_sink, usual_format
 from retewave.windows import durations
 
-__all__ = ["Course", "Output", "Streams", "run"]
+__all__ = ["Course", "Streams", "Writing", "run"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Streams:
 
     written: tuple[str, ...]  # [NAME=]FILE or -
     format: str | None  # where the file's name does not tell
-    times: Times
+    times: TimeOptions
     on_error: str  # "count" or "raise"
 
 
 @dataclass(frozen=True)
-class Output:
+class Writing:
     """What is written, and where."""
 
     format: str | None  # of the matches; None: the queries decide
@@ -62,7 +62,7 @@ class Course:
 
 
 def run(
-    queries: Queries, streams: Streams, output: Output, options: dict[str, Any], course: Course | None = None
+    queries: Queries, streams: Streams, output: Writing, options: dict[str, Any], course: Course | None = None
 ) -> None:
     """Run queries over streams; raise KeyboardInterrupt at the end of a run that a signal ended."""
     course = course or Course()
@@ -144,7 +144,7 @@ def _loop(
 
 # ---- a run with a checkpoint ----
 def _checkpoint(
-    queries: Queries, streams: Streams, output: Output, options: dict[str, Any], course: Course
+    queries: Queries, streams: Streams, output: Writing, options: dict[str, Any], course: Course
 ) -> Checkpoint | None:
     if course.checkpoint is None:
         return None
@@ -184,7 +184,7 @@ def _gone_on(kept: Checkpoint, engine: Engine, readers: Sequence[Reader], notes:
     return [reader.at(position) for reader, position in zip(readers, engine.positions, strict=True)]
 
 
-def _tell_ended(kept: Checkpoint, output: Output, notes: Notes) -> None:
+def _tell_ended(kept: Checkpoint, output: Writing, notes: Notes) -> None:
     """Bring the files of a run that has ended to what they were at its end."""
     assert kept.note is not None
     notes.say(f"the run in {kept.folder} has ended; remove the folder to run it anew")

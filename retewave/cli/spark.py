@@ -22,7 +22,7 @@ from retewave.errors import UsageError
 from retewave.windows.durations import parse
 
 if TYPE_CHECKING:
-    from retewave.spark.driver.running import Input, Running, Where
+    from retewave.spark.driver.running import RunningQuery, StreamInput, Where
 
 __all__ = ["Deployment", "run"]
 
@@ -70,13 +70,13 @@ def run(
             spark.stop()
 
 
-def _input(text: str, format: str | None) -> Input:
-    from retewave.spark.driver.running import Input
+def _input(text: str, format: str | None) -> StreamInput:
+    from retewave.spark.driver.running import StreamInput
 
     if text.startswith("kafka://"):
-        return Input(text, None)
+        return StreamInput(text, None)
     name, path = stream_name(text)
-    return Input(path, name, format)
+    return StreamInput(path, name, format)
 
 
 def _settings(deployment: Deployment) -> dict[str, str]:
@@ -110,8 +110,8 @@ def _waiting(watermark: str) -> str:
     return f"matches that end in the stream's last {last} wait for what comes later (--watermark)"
 
 
-def _wait(running: Running, signals: _Signals, show: Callable[[Running], None], notes: Notes) -> None:
-    def tick(running: Running) -> None:
+def _wait(running: RunningQuery, signals: _Signals, show: Callable[[RunningQuery], None], notes: Notes) -> None:
+    def tick(running: RunningQuery) -> None:
         signals.check()
         show(running)
 
@@ -125,7 +125,7 @@ def _wait(running: Running, signals: _Signals, show: Callable[[Running], None], 
         _tell(running, notes)
 
 
-def _tell(running: Running, notes: Notes) -> None:
+def _tell(running: RunningQuery, notes: Notes) -> None:
     """Tell what was read, found and left out."""
     stats = running.stats
     for error in stats.first_malformed[:SHOWN]:
@@ -168,7 +168,7 @@ class _Signals:
 
 
 @contextmanager
-def _shown(out: str) -> Iterator[Callable[[Running], None]]:
+def _shown(out: str) -> Iterator[Callable[[RunningQuery], None]]:
     """Show on a terminal what has been done; nothing where the matches appear on the same terminal."""
     if not sys.stderr.isatty() or (out == "console" and sys.stdout.isatty()):
         yield lambda _: None
@@ -179,7 +179,7 @@ def _shown(out: str) -> Iterator[Callable[[Running], None]]:
         yield lambda running: status.update(_progress(running))
 
 
-def _progress(running: Running) -> str:
+def _progress(running: RunningQuery) -> str:
     last = running.query.lastProgress
     done = "" if last is None else f"batch {last.batchId}, {last.processedRowsPerSecond:,.0f} rows/s, "
     return f"{done}{running.stats.triples:,} triples, {running.stats.matches:,} matches"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from retewave.errors import UsageError
 
-__all__ = ["Times"]
+__all__ = ["TimeOptions"]
 
 
 @dataclass(frozen=True)
-class Times:
+class TimeOptions:
     """Where the times of streams come from: one of these, or the clock."""
 
     rate: float | None = None  # triples a second

@@ -15,7 +15,7 @@ from typing import Any
 from retewave.cli.inputs import stream_name
 from retewave.cli.notes import Notes
 from retewave.cli.queries import Queries
-from retewave.cli.times import Times
+from retewave.cli.times import TimeOptions
 from retewave.compiler.algebra import TriplePattern, Triples, Variable
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.engine import Engine
@@ -31,7 +31,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def answer(
-    queries: Queries, streams: Sequence[str], times: Times, stream_format: str | None, binding: Sequence[str],
+    queries: Queries, streams: Sequence[str], times: TimeOptions, stream_format: str | None, binding: Sequence[str],
     format: str, options: dict[str, Any],
 ) -> str:  # fmt: skip
     """Return why a query has not matched a binding, as text or as JSON."""
@@ -69,7 +69,7 @@ def _widened(width: int | None) -> int | None:
     return None if width is None else width + _FOR_EVER
 
 
-def readers_of(streams: Sequence[str], times: Times, stream_format: str | None) -> list[Reader]:
+def readers_of(streams: Sequence[str], times: TimeOptions, stream_format: str | None) -> list[Reader]:
     """Return the readers of streams as the command line names them."""
     return [
         read(path, format=stream_format, rate=times.rate, time_property=times.property, stream=name)

@@ -5,7 +5,7 @@ Pouring, and waiting for others' callbacks, would hold up a loop, so threads do 
 next match is asked for and ends with the stream; one for all awaited pushes, as long as there are any.
 
 Invariants: what an inbox has taken goes in, or waits in the engine as what a run has read does; what was found and no
-task has taken is left to the next call (`Found`); what is dropped is counted.  No thread outlives what it is for, but
+task has taken is left to the next call (`Finding`); what is dropped is counted.  No thread outlives what it is for, but
 for one whose source is silent (a pipe, a blocking iterator): that ends when it brings more.
 Left out: sources themselves; asyncio is loaded with this module, which is loaded when it is first needed.
 """
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from retewave.engine.arguments import WhenFull, check_inbox
 from retewave.engine.items import texts_of
-from retewave.engine.telling import Found
+from retewave.engine.telling import Finding
 from retewave.errors import LimitError, UsageError
 from retewave.io.reading.reader import Reader
 from retewave.log import Tally, log
@@ -205,14 +205,14 @@ class _Worker:
     def __init__(self, steps: _Steps) -> None:
         self._loop = loop = asyncio.get_running_loop()
         self._steps = steps
-        self._asked: SimpleQueue[asyncio.Future[Found | None] | None] = SimpleQueue()
+        self._asked: SimpleQueue[asyncio.Future[Finding | None] | None] = SimpleQueue()
         self._ended = loop.create_future()
         work = (steps, loop, self._asked, self._ended)
         threading.Thread(target=_work, args=work, name="retewave stream", daemon=True).start()
 
-    async def step(self) -> Found | None:
+    async def step(self) -> Finding | None:
         """Return what comes next; nothing at the end."""
-        answer: asyncio.Future[Found | None] = self._loop.create_future()
+        answer: asyncio.Future[Finding | None] = self._loop.create_future()
         self._asked.put(answer)
         return await answer
 
@@ -236,7 +236,7 @@ async def _wait_for(last: asyncio.Future[None]) -> None:
 
 
 def _work(
-    steps: _Steps, loop: Loop, asked: SimpleQueue[asyncio.Future[Found | None] | None], ended: asyncio.Future[None]
+    steps: _Steps, loop: Loop, asked: SimpleQueue[asyncio.Future[Finding | None] | None], ended: asyncio.Future[None]
 ) -> None:
     """Take steps until nobody asks for more; this is the thread."""
     try:
@@ -244,7 +244,7 @@ def _work(
             found, error = None, None
             try:
                 batches = next(steps.steps, None)
-                found = None if batches is None else Found(steps.engine.telling, [batches])
+                found = None if batches is None else Finding(steps.engine.telling, [batches])
             except _Stopped:
                 pass
             except BaseException as raised:
@@ -294,7 +294,7 @@ async def stream(
     steps = _Steps(engine, source if inbox is None else inbox)
     worker = _Worker(steps)
     feeding = None if inbox is None else asyncio.create_task(_feed(inbox, source))
-    found: Found | None = None
+    found: Finding | None = None
     try:
         while (found := await worker.step()) is not None:
             for match in found:
@@ -360,7 +360,7 @@ class Pushes:
     async def push(self, item: Pushed) -> list[Match]:
         """Put an item in, and return the matches that it completes when it has been poured in."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Found] = loop.create_future()
+        answer: asyncio.Future[Finding] = loop.create_future()
         try:
             if not await self._inbox.put((loop, answer, item)):
                 return []
@@ -388,8 +388,8 @@ class Pushes:
             for loop in list(answers):
                 _tell(loop, answers.pop(loop))
 
-    def _pushed(self, item: Pushed) -> tuple[Found | None, BaseException | None]:
+    def _pushed(self, item: Pushed) -> tuple[Finding | None, BaseException | None]:
         try:
-            return Found(self._engine.telling, self._engine.pushed(*item)), None
+            return Finding(self._engine.telling, self._engine.pushed(*item)), None
         except BaseException as error:
             return None, error

@@ -29,7 +29,7 @@ from retewave.engine.matcher import Matcher
 from retewave.engine.registry import Registry, read_query
 from retewave.engine.shown import Shown
 from retewave.engine.stats import Seconds, stats
-from retewave.engine.telling import Found, Telling
+from retewave.engine.telling import Finding, Telling
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import UsageError
 from retewave.log import Tally
@@ -262,7 +262,7 @@ class Engine(Shown):
         what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
         """
         for batches in self.run_batches(*readers):
-            yield from Found(self.telling, [batches])
+            yield from Finding(self.telling, [batches])
 
     def run_batches(
         self, *streams: Reader | str | Path, between: Callable[[], object] | None = None

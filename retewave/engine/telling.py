@@ -25,7 +25,7 @@ from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 
-__all__ = ["Found", "Telling", "Turn"]
+__all__ = ["Finding", "Telling", "Turn"]
 
 PATIENCE = 10.0  # seconds that a thread waits for another's callback before it says so
 MOST_LEFT = 100_000  # matches that wait to be returned: a callback may fail each time, and nobody look
@@ -170,7 +170,7 @@ def _count(batches: Sequence[Matches]) -> int:
     return sum(map(len, batches))
 
 
-class Found:
+class Finding:
     """An iterator over what a call has found; what is not taken of it when it goes is left to the next call."""
 
     def __init__(self, telling: Telling, found: Iterable[Sequence[Matches]]) -> None:

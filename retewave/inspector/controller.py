@@ -27,7 +27,7 @@ from retewave.io.reading.reader import Reader
 from retewave.rete.facts import FACT_ALPHA
 from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
 
-__all__ = ["Controller", "Step"]
+__all__ = ["Controller", "Effect"]
 
 TICK = 0.05  # seconds between two portions of a run
 MOST_ROWS = 2_000  # rows of one portion, so that a pause is never far
@@ -36,7 +36,7 @@ _REFUSALS = {"refused_by_filter", "refused_by_window", "refused_by_relation"}  #
 
 
 @dataclass(frozen=True)
-class Step:
+class Effect:
     """What one triple did."""
 
     triple: tuple[str, str, str]  # as canonical N-Triples
@@ -55,7 +55,7 @@ class Controller:
         self.engine, self.readers = engine, list(readers)
         self.state = "paused"  # paused, running, ended, failed
         self.pace = pace  # triples a second of the wall clock; None: as fast as it goes
-        self.last: Step | None = None  # the last single step
+        self.last: Effect | None = None  # the last single step
         self.error = ""  # what ended it, where it failed
         self.poured = 0  # triples that a pattern could use, so far
         self._static = StaticRows(engine)
@@ -82,7 +82,7 @@ class Controller:
             if self.state == "running":
                 self.state = "paused"
 
-    def step(self) -> Step | None:
+    def step(self) -> Effect | None:
         """Let one triple in and return what it did; nothing at the end of the streams."""
         with self._wake:
             if self.state == "running":
@@ -158,7 +158,7 @@ class Controller:
             most -= len(arrived.rows)
             self._take(arrived)
 
-    def _stepped(self) -> Step | None:
+    def _stepped(self) -> Effect | None:
         arrived = self._next(1)
         if arrived is None:
             return None
@@ -177,7 +177,7 @@ class Controller:
         alphas = [f"alpha:{alpha}" for alpha in np.unique(facts[:, FACT_ALPHA]).tolist()]
         way = leading_to(self._graph(), (subject, predicate, object_), alphas)
         refused = [name for name in entered if _REFUSALS & changes[name].keys()]
-        return Step(
+        return Effect(
             (subject.decode(), predicate.decode(), object_.decode()),
             str(arrived.clock.decode(int(row[END]))),
             next((iri for iri, number in self.engine.registry.streams.items() if number == row[STREAM]), None),

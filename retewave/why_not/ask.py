@@ -26,7 +26,7 @@ from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.epsilon import is_given
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
 from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
-from retewave.why_not.rows import END, START, Memories, Related, Rows
+from retewave.why_not.rows import END, START, Memories, PatternRows, Related
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
@@ -214,7 +214,7 @@ class _OfBranch:
             return "key", f"there are such triples for another {self._names(names)}"
         return self._absent(rows)
 
-    def _absent(self, rows: Rows) -> tuple[Reason, str]:
+    def _absent(self, rows: PatternRows) -> tuple[Reason, str]:
         """Say what is known of a triple that is not there."""
         if not rows.slots:
             return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
@@ -231,7 +231,7 @@ class _OfBranch:
             said = f"it has not come, or came before {since} and has been collected"
         return "no triple", said + "".join(self._kept_out(rows, counted))
 
-    def _kept_out(self, rows: Rows, counted: Counts) -> Iterator[str]:
+    def _kept_out(self, rows: PatternRows, counted: Counts) -> Iterator[str]:
         """Say which filters stand before a pattern's memory: what they refuse is not stored."""
         assert isinstance(rows.pattern, TriplePattern)
         if any(self._keeps_all(slot) for slot in rows.slots):
@@ -251,7 +251,7 @@ class _OfBranch:
         window = lowered.network.nodes[lowered.network.slots[slot].node].window
         return not lowered.slots[slot].filters and window >= self.width
 
-    def _came_elsewhere(self, within: Within, rows: Rows) -> bool:
+    def _came_elsewhere(self, within: Within, rows: PatternRows) -> bool:
         ids = self.all.memories.elsewhere(rows)
         same = np.ones(len(ids), dtype=np.bool_)
         for column, name in enumerate(rows.names):

@@ -25,15 +25,15 @@ from retewave.rete.words.layout import ALPHA_COLUMNS
 from retewave.viz.explain.relations import named
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["END", "START", "WINDOW_START", "Memories", "Related", "Rows"]
+__all__ = ["END", "START", "WINDOW_START", "Memories", "PatternRows", "Related"]
 
-END, WINDOW_START, START = 0, 1, 2  # columns of `Rows.times`
+END, WINDOW_START, START = 0, 1, 2  # columns of `PatternRows.times`
 _TIMES = 3
 _STATIC = (STATIC_END, STATIC_START, STATIC_START)
 
 
 @dataclass(frozen=True)
-class Rows:
+class PatternRows:
     """What one triple pattern or inline table of a query can draw on."""
 
     pattern: TriplePattern | Values  # as the query has it
@@ -62,7 +62,7 @@ class Memories:
         self.lowered, self.plan = compiled.lowered, compiled.plan
         self._static = static  # static triples, as input rows
 
-    def parts(self, end: End, member: Member) -> tuple[tuple[Rows, ...], tuple[Related, ...]]:
+    def parts(self, end: End, member: Member) -> tuple[tuple[PatternRows, ...], tuple[Related, ...]]:
         """Return the rows of every pattern and inline table of one branch of a query, in the order written.
 
         And the temporal relations between them.
@@ -70,7 +70,7 @@ class Memories:
         tree = reached(self.plan, end, member)
         written = member.steps.leaves
         open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants, 1)}
-        found: dict[int, Rows] = {}
+        found: dict[int, PatternRows] = {}
         for leaf, slot in self._leaves(tree):
             if leaf.leaf < len(written):  # a query of no pattern has a leaf that stands for nothing
                 found[leaf.leaf] = self._rows(leaf, written[leaf.leaf], open_, slot)
@@ -94,7 +94,7 @@ class Memories:
                 for left, code, right in named(relations):
                     yield Related(places[left], code, places[right])
 
-    def elsewhere(self, rows: Rows) -> np.ndarray:
+    def elsewhere(self, rows: PatternRows) -> np.ndarray:
         """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""
         test = rows.test
         assert test is not None and isinstance(rows.pattern, TriplePattern)
@@ -106,7 +106,9 @@ class Memories:
                 found.append(self._streamed(slot)[:, [_TIMES + place for place in places]])
         return np.concatenate(found)
 
-    def _rows(self, leaf: Reached, pattern: TriplePattern | Values, open_: Mapping[str, int], slot: int | None) -> Rows:
+    def _rows(
+        self, leaf: Reached, pattern: TriplePattern | Values, open_: Mapping[str, int], slot: int | None
+    ) -> PatternRows:
         if not isinstance(leaf.producer, AlphaTest):
             return self._table(leaf, pattern)
         tuples = self._tuples(leaf.number)
@@ -117,14 +119,16 @@ class Memories:
         slots = tuple(place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         ids = tuples[:, [_TIMES + place for place in bound]]
         own = () if slot is None else (slot,)
-        return Rows(pattern, leaf.producer, tuple(bound.values()), ids, tuples[:, :_TIMES], slots, own)
+        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, tuples[:, :_TIMES], slots, own)
 
-    def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> Rows:
+    def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> PatternRows:
         assert isinstance(leaf.producer, Table)
         names = tuple(leaf.names[column].removeprefix("?") for column in range(leaf.producer.columns))
         ids = [[self.terms.find(text) for text in row] for row in leaf.producer.rows]
         times = np.tile(np.array(_STATIC, dtype=np.int64), (len(ids), 1))
-        return Rows(pattern, None, names, np.array(ids, dtype=np.int64).reshape(len(ids), len(names)), times, (), ())
+        return PatternRows(
+            pattern, None, names, np.array(ids, dtype=np.int64).reshape(len(ids), len(names)), times, (), ()
+        )
 
     def _tuples(self, number: int) -> np.ndarray:
         """Return the different triples that an α test has let through, static ones first: times, then the columns."""

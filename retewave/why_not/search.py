@@ -20,7 +20,7 @@ from retewave.compiler.expressions.tree import Expression, Membership, Operation
 from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep
 from retewave.io.rdf import to_text
 from retewave.rete.terms.dictionary import Terms
-from retewave.why_not.rows import END, START, WINDOW_START, Related, Rows
+from retewave.why_not.rows import END, START, WINDOW_START, PatternRows, Related
 from retewave.windows.intervals import STATIC_END, STATIC_START
 from retewave.windows.relations import holds
 
@@ -113,7 +113,12 @@ class Search:
     """One search over one branch."""
 
     def __init__(
-        self, parts: Sequence[Rows], related: Sequence[Related], asked: Mapping[str, int], width: int, steps: Steps
+        self,
+        parts: Sequence[PatternRows],
+        related: Sequence[Related],
+        asked: Mapping[str, int],
+        width: int,
+        steps: Steps,
     ) -> None:
         self.parts, self.related, self.width, self.steps = parts, related, width, steps
         self.start = Within(asked, {}, NOTHING.end, NOTHING.window_start)

@@ -243,6 +243,31 @@ def test_every_name_that_the_front_door_lists_can_be_had() -> None:
         assert getattr(retewave, name).__doc__ or name == "__version__"
 
 
+# Names
+
+SHARED_NAMES = {  # public classes that share a name -> why each is called so
+    "Candidate": "of why-not: a triple that a user is shown; of the planner: an input that waits to be joined",
+    "Join": "of the algebra: what SPARQL says; of the plan: the keyed join that it becomes",
+    "Network": "of the schema, and of joins: each is what its part is about",
+    "Node": "of the schema's network, and of the network of joins",
+    "Query": "what a user holds, and what its text says",
+    "Route": "from an input to an α: in the terms of the schema, and in the numbers of the network",
+    "State": "what somebody remembers across networks, and the arrays that a running one works with",
+    "Values": "of the algebra: SPARQL's VALUES; of the dictionary: the values of its terms",
+}
+
+
+def test_public_classes_share_a_name_only_for_a_reason() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sources():
+        for node in ast.parse(path.read_text(), path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(place(path, node))
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
+    assert SHARED_NAMES.keys() - shared.keys() == set(), "these need no reason any more"
+
+
 # Size and marks
 
 

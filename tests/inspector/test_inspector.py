@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 import retewave as rw
-from retewave.inspector.controller import Controller, Step
+from retewave.inspector.controller import Controller, Effect
 from retewave.inspector.layout import HEIGHT, MOST_NODES, place
 from retewave.inspector.reading import rows_of_memory
 
@@ -30,7 +30,7 @@ def controller() -> Iterator[Controller]:
     made.close()
 
 
-def stepped(controller: Controller) -> Step:
+def stepped(controller: Controller) -> Effect:
     step = controller.step()
     assert step is not None
     return step

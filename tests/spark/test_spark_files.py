@@ -136,7 +136,7 @@ def test_statements_of_a_part_are_counted_once_and_what_is_remembered_stays_at_h
 
     monkeypatch.setattr(plans, "statements", noted)
     monkeypatch.setattr(plans, "_REMEMBERED", 2)
-    counts = plans.Counts()
+    counts = plans.StatementCounts()
     parts = [replace(whole(path), start=at) for at in (0, 22, 44)]
     assert [counts(part) for part in (parts[0], parts[0], parts[1])] == [4, 4, 3]
     assert counted == parts[:2]
@@ -157,7 +157,7 @@ def test_threads_that_ask_for_the_same_part_wait_for_one_count(tmp_path: Path, m
 
     monkeypatch.setattr(plans, "statements", slowly)
     monkeypatch.setattr(plans, "_REMEMBERED", 3)
-    counts, parts = plans.Counts(), [replace(whole(path), start=22 * n) for n in range(8)]
+    counts, parts = plans.StatementCounts(), [replace(whole(path), start=22 * n) for n in range(8)]
     with ThreadPoolExecutor(16) as pool:
         asked = [pool.submit(counts, part) for part in (*parts[:2], *parts[:2])]
         go.set()

@@ -54,7 +54,7 @@ def test_the_statements_of_the_next_micro_batch_are_counted_while_this_one_is_ma
     monkeypatch.setattr(plans, "statements", noted)
     (tmp_path / "a.nt").write_text(lines(0, 100))
     options = {"path": str(tmp_path), "blocks": "ranges", "rate": "1", "partitionBytes": "300"}
-    reader = sources.Triples(options).streamReader(StructType())
+    reader = sources.TripleSource(options).streamReader(StructType())
     at, taken = reader.initialOffset(), 0
     while (then := reader.latestOffset(at, ReadMaxBytes(1000))) != at:
         for thread in threading.enumerate():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from retewave.rete.terms.texts import Texts
     from retewave.windows.times import Clock
 
-__all__ = ["Csv", "Format", "Objects", "Triples", "Tsv", "in_order", "lines_of", "stretches"]
+__all__ = ["BuiltTriples", "Csv", "Format", "Objects", "Tsv", "in_order", "lines_of", "stretches"]
 
 _ROOM = 1 << 20  # bytes of a buffer: what is written there is still in the cache when the file is given it
 _CLOCKS = {"int": WHOLE_SECONDS, "float": SECONDS}
@@ -68,7 +68,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class Constant:
+class Pieces:
     """What is constant in a query's lines."""
 
     texts: np.ndarray  # uint8: the pieces, one behind the other, and a block of bytes
@@ -77,11 +77,11 @@ class Constant:
     parts: np.ndarray  # int64 [n, 2]: of a template
 
     @staticmethod
-    def of(pieces: Sequence[bytes], columns: Sequence[int], parts: Sequence[tuple[int, int]] = ()) -> Constant:
+    def of(pieces: Sequence[bytes], columns: Sequence[int], parts: Sequence[tuple[int, int]] = ()) -> Pieces:
         """Put pieces one behind the other."""
         texts = np.frombuffer(bytearray(b"".join(pieces) + bytes(BLOCK)), np.uint8)
         ends = np.array([0, *accumulate(map(len, pieces))], np.int64)
-        return Constant(texts, ends, np.array(columns, np.int64), np.array(parts, np.int64).reshape(-1, 2))
+        return Pieces(texts, ends, np.array(columns, np.int64), np.array(parts, np.int64).reshape(-1, 2))
 
 
 class Format(ABC):
@@ -91,10 +91,10 @@ class Format(ABC):
     head = b""  # what comes before the first line
 
     def __init__(self) -> None:
-        self._constants: dict[tuple[Any, bool], Constant] = {}  # by query, and whether times are dates
+        self._constants: dict[tuple[Any, bool], Pieces] = {}  # by query, and whether times are dates
         self.buffer = np.empty(_ROOM, np.uint8)  # used again for each stretch of lines
 
-    def constant(self, batch: Rows) -> Constant:
+    def constant(self, batch: Rows) -> Pieces:
         """Return what is constant in a batch's lines."""
         key = batch.query, _clock(batch.clock) == DATES
         if key not in self._constants:
@@ -102,7 +102,7 @@ class Format(ABC):
         return self._constants[key]
 
     @abstractmethod
-    def _made(self, query: Any, dates: bool) -> Constant:
+    def _made(self, query: Any, dates: bool) -> Pieces:
         """Make what is constant in a query's lines."""
 
 
@@ -111,13 +111,13 @@ class Objects(Format):
 
     number = line_kernels.JSON
 
-    def _made(self, query: Any, dates: bool) -> Constant:
+    def _made(self, query: Any, dates: bool) -> Pieces:
         quote = b'"' if dates else b""
         pieces = [b'{"query":%b,"start":' % _json(query.name), b',"end":', b',"bindings":{', b"}}\n"]
         pieces += [quote, quote, b"null", b'","xml:lang":"', b'","datatype":"', b'"}']
         for name in query.variables:
             pieces += [b',%b:{"type":"%b","value":"' % (_json(name), kind) for kind in (b"uri", b"bnode", b"literal")]
-        return Constant.of(pieces, range(len(query.variables)))
+        return Pieces.of(pieces, range(len(query.variables)))
 
 
 class _Table(Format):
@@ -127,10 +127,10 @@ class _Table(Format):
         super().__init__()
         self._names = names
 
-    def _rows(self, query: Any, said: bytes, comma: bytes, newline: bytes, around: tuple[bytes, bytes]) -> Constant:
+    def _rows(self, query: Any, said: bytes, comma: bytes, newline: bytes, around: tuple[bytes, bytes]) -> Pieces:
         pieces = [said + comma, comma, b"", newline, *around, b"", b"", b"", b""]
         pieces += [comma, comma, comma] * len(self._names)
-        return Constant.of(pieces, [query.place(n) if n in query.variables else -1 for n in self._names])
+        return Pieces.of(pieces, [query.place(n) if n in query.variables else -1 for n in self._names])
 
 
 class Csv(_Table):
@@ -142,7 +142,7 @@ class Csv(_Table):
         super().__init__(names)
         self.head = ",".join(("query", "start", "end", *names)).encode() + b"\r\n"
 
-    def _made(self, query: Any, dates: bool) -> Constant:
+    def _made(self, query: Any, dates: bool) -> Pieces:
         return self._rows(query, _csv_field(query.name).encode(), b",", b"\r\n", (b"", b""))
 
 
@@ -155,21 +155,21 @@ class Tsv(_Table):
         super().__init__(names)
         self.head = "\t".join(f"?{name}" for name in ("query", "start", "end", *names)).encode() + b"\n"
 
-    def _made(self, query: Any, dates: bool) -> Constant:
+    def _made(self, query: Any, dates: bool) -> Pieces:
         around = (b'"', _XSD_DATETIME) if dates else (b"", b"")
         return self._rows(query, b'"%b"' % query.name.encode(), b"\t", b"\n", around)
 
 
-class Triples(Format):
+class BuiltTriples(Format):
     """The N-Triples that a CONSTRUCT query builds of each match."""
 
     number = line_kernels.TRIPLES
 
-    def constant(self, batch: Rows) -> Constant:
+    def constant(self, batch: Rows) -> Pieces:
         """Return what is constant in a batch's triples; the first piece sets its blank nodes apart."""
         return self._of_batch(super().constant(batch), b"_:m%d." % batch.number)
 
-    def _made(self, query: Any, dates: bool) -> Constant:
+    def _made(self, query: Any, dates: bool) -> Pieces:
         pieces = [b"", b" ", b".\n"]
         parts: list[tuple[int, int]] = []
         for triple in query.parsed.template:
@@ -180,14 +180,14 @@ class Triples(Format):
                 label = isinstance(part, BlankNode)
                 parts.append((line_kernels.LABEL if label else line_kernels.CONSTANT, len(pieces)))
                 pieces.append(b"." + part.label.encode() if isinstance(part, BlankNode) else part)
-        return Constant.of(pieces, [which for kind, which in parts if kind == line_kernels.COLUMN], parts)
+        return Pieces.of(pieces, [which for kind, which in parts if kind == line_kernels.COLUMN], parts)
 
     @staticmethod
-    def _of_batch(constant: Constant, scope: bytes) -> Constant:
+    def _of_batch(constant: Pieces, scope: bytes) -> Pieces:
         texts = np.concatenate([np.frombuffer(scope, np.uint8), constant.texts])
         ends = constant.ends + len(scope)
         ends[0] = 0
-        return Constant(texts, ends, constant.columns, constant.parts)
+        return Pieces(texts, ends, constant.columns, constant.parts)
 
 
 # ---- from a batch to bytes ----
@@ -265,7 +265,7 @@ def _job(format: Format, batch: Rows) -> _Job:
     return _Job(cells, (constant, texts, ids, times), write, len(batch))
 
 
-def _fixed(constant: Constant) -> int:
+def _fixed(constant: Pieces) -> int:
     """Return how many bytes of a line are no terms, at most: some pieces are used once a column, or once a time."""
     repeated = len(constant.columns) + len(constant.parts) + 2
     return len(constant.texts) + repeated * (len(_XSD_DATETIME) + LONGEST_TIME)
@@ -285,7 +285,7 @@ def _exact(batch: Rows) -> bool:
     return True
 
 
-def _told(constant: Constant, batch: Rows) -> tuple[Constant, np.ndarray, np.ndarray]:
+def _told(constant: Pieces, batch: Rows) -> tuple[Pieces, np.ndarray, np.ndarray]:
     """Return further pieces, the seconds as Python writes them, and in place of the times their numbers."""
     timeless = batch.ends < batch.starts
     used = np.unique(np.where(timeless, 0, [batch.starts, batch.ends]))
@@ -295,7 +295,7 @@ def _told(constant: Constant, batch: Rows) -> tuple[Constant, np.ndarray, np.nda
     texts = np.frombuffer(
         bytearray(constant.texts[: constant.ends[-1]].tobytes() + b"".join(written) + bytes(BLOCK)), np.uint8
     )
-    more = Constant(texts, np.concatenate([constant.ends, ends]), constant.columns, constant.parts)
+    more = Pieces(texts, np.concatenate([constant.ends, ends]), constant.columns, constant.parts)
     starts, stops = (
         np.where(timeless, line_kernels.STATIC, known + np.searchsorted(used, t)) for t in (batch.starts, batch.ends)
     )

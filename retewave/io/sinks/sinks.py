@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from retewave.errors import UsageError
-from retewave.io.sinks.lines import Csv, Format, Objects, Triples, Tsv, in_order, lines_of, stretches
+from retewave.io.sinks.lines import BuiltTriples, Csv, Format, Objects, Tsv, in_order, lines_of, stretches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ def open_sink(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds:
         raise UsageError(f"unknown format {format!r}", hint=f"known: {', '.join(FORMATS)}")
     if format == "nt":
         _check_all_construct(queries)
-        return _Text(file, Triples())
+        return _Text(file, BuiltTriples())
     if format == "ndjson":
         return _Text(file, Objects())
     names = _columns(queries)

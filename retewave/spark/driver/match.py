@@ -144,7 +144,7 @@ def run_packed(
         configure(spark, job.shards)
     keys = keys_of(job.shards)
     carried = carry(spark, job)
-    route = routing.Routing(carried, keys, stats)
+    route = routing.RoutingTask(carried, keys, stats)
     packets = [_inputs(job, frame, columns).mapInArrow(route, routing.PACKETS) for frame in frames]
     if on:
         return _of_stream(job, packets, watermark, carried, stats), carried

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from retewave.spark.driver.job import Job
 
-__all__ = ["KAFKA", "Input", "Running", "Where", "open_session", "start"]
+__all__ = ["KAFKA", "RunningQuery", "StreamInput", "Where", "open_session", "start"]
 
 KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13:{version}"
 _TASKS = 4  # a core: the cores end at about the same time, and a task costs some milliseconds
@@ -44,7 +44,7 @@ _RAISED = re.compile(r"retewave\.errors\.(\w+): (.+?)(?:\n\s*hint: (.+?))?\n")
 
 
 @dataclass(frozen=True)
-class Input:
+class StreamInput:
     """A stream."""
 
     where: str  # a file, a folder, a pattern, or kafka://HOST:PORT/TOPIC
@@ -69,14 +69,14 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningQuery:
     """A query that runs."""
 
     query: StreamingQuery  # Spark's
     stats: Stats  # its counts
     spark: SparkSession  # where it runs
 
-    def wait(self, tick: Callable[[Running], None], seconds: int = 1) -> None:
+    def wait(self, tick: Callable[[RunningQuery], None], seconds: int = 1) -> None:
         """Wait for its end, telling `tick` of its progress; raise what ended it."""
         try:
             while not self.query.awaitTermination(seconds):
@@ -106,7 +106,10 @@ def _our_own(error: StreamingQueryException) -> RetewaveError:
 
 
 def open_session(
-    master: str | None, shards: int | None, inputs: Sequence[Input], given: Mapping[str, str] = MappingProxyType({})
+    master: str | None,
+    shards: int | None,
+    inputs: Sequence[StreamInput],
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> SparkSession:
     """Return the session for a job; under spark-submit, the one that was prepared. The settings `given` win."""
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
@@ -122,7 +125,7 @@ def open_session(
     return spark
 
 
-def start(spark: SparkSession, job: Job, inputs: Sequence[Input], where: Where) -> Running:
+def start(spark: SparkSession, job: Job, inputs: Sequence[StreamInput], where: Where) -> RunningQuery:
     """Start a job."""
     stats = Stats(spark)
     register(spark)
@@ -134,16 +137,16 @@ def start(spark: SparkSession, job: Job, inputs: Sequence[Input], where: Where) 
     write = _print if where.out == "console" else _Folders(where.out)
     writer = lines.writeStream.foreachBatch(write).option("checkpointLocation", where.checkpoint)
     writer = writer.trigger(availableNow=True) if where.once else writer.trigger(processingTime=_PAUSE)
-    return Running(writer.start(), stats, spark)
+    return RunningQuery(writer.start(), stats, spark)
 
 
 # ---- inputs ----
-def _frame(spark: SparkSession, job: Job, each: Input, where: Where) -> DataFrame:
+def _frame(spark: SparkSession, job: Job, each: StreamInput, where: Where) -> DataFrame:
     frame = _topic(spark, job, each.where) if each.is_kafka else _files(spark, job, each, where)
     return frame.withColumn("stream", F.lit(each.name).cast("string"))
 
 
-def _files(spark: SparkSession, job: Job, each: Input, where: Where) -> DataFrame:
+def _files(spark: SparkSession, job: Job, each: StreamInput, where: Where) -> DataFrame:
     tasks = _TASKS * max(1, spark.sparkContext.defaultParallelism)
     reader = spark.readStream.format("retewave").option("blocks", "ranges")
     reader = reader.option("maxBytesPerTrigger", where.batch_bytes)

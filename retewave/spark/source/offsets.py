@@ -22,7 +22,7 @@ from retewave.errors import UsageError
 from retewave.io.reading.formats import FORMATS, QUADS, format_of
 from retewave.spark.source.parts import Range, cut, is_cuttable, statements
 
-__all__ = ["Counts", "Files", "Offset", "Part", "Plan", "groups"]
+__all__ = ["Files", "MicroBatch", "Offset", "Part", "StatementCounts", "groups"]
 
 _REMEMBERED = 4096  # parts
 _COUNTING = min(4, os.cpu_count() or 1)  # threads that count statements; the memory is busy with that
@@ -54,14 +54,14 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MicroBatch:
     """What a micro-batch reads."""
 
     parts: tuple[Part, ...]  # in the stream's order
     end: Offset  # where it leaves the stream
 
 
-class Counts:
+class StatementCounts:
     """How many statements parts have; those of the parts that were asked for last are remembered.
 
     Several threads may ask; who asks for what another one counts waits for that.
@@ -71,9 +71,9 @@ class Counts:
         self._known: dict[Range, Future[int]] = {}
         self._lock = Lock()
 
-    def __reduce__(self) -> tuple[type[Counts], tuple[()]]:
+    def __reduce__(self) -> tuple[type[StatementCounts], tuple[()]]:
         """Travel without what is remembered, which may be growing."""
-        return Counts, ()
+        return StatementCounts, ()
 
     def __call__(self, part: Range) -> int:
         """Return the number of a part's statements."""
@@ -134,7 +134,7 @@ class Files:
     # ---- planning ----
     def following(
         self, start: Offset, ends: Mapping[str, int], *, most_bytes: int | None = None, most_files: int | None = None
-    ) -> Plan:
+    ) -> MicroBatch:
         """Plan what is read next: up to `ends`, within the limits, but always something if there is something."""
         files, left = dict(start.files), most_bytes
         for path, size in self._unread(start, ends)[:most_files]:
@@ -150,7 +150,7 @@ class Files:
         """Return the sizes without a last line that has no end yet: somebody may still be writing it."""
         return {path: self._last_line_end(path, read.get(path, 0), size) for path, size in sizes.items()}
 
-    def plan(self, start: Offset, end: Offset) -> Plan:
+    def plan(self, start: Offset, end: Offset) -> MicroBatch:
         """Return the parts between two offsets."""
         ranges = [
             part
@@ -158,10 +158,10 @@ class Files:
             for part in self._parts(path, start.files.get(path, 0), upto)
         ]
         if not self.counted:
-            return Plan(tuple(Part(each, None) for each in ranges), Offset(end.files, start.statements))
+            return MicroBatch(tuple(Part(each, None) for each in ranges), Offset(end.files, start.statements))
         with ThreadPoolExecutor(_COUNTING) as counting:  # nothing else goes on meanwhile
             before = list(accumulate(counting.map(self.count, ranges), initial=start.statements))
-        return Plan(tuple(map(Part, ranges, before)), Offset(end.files, before[-1]))
+        return MicroBatch(tuple(map(Part, ranges, before)), Offset(end.files, before[-1]))
 
     def _unread(self, start: Offset, ends: Mapping[str, int]) -> list[tuple[str, int]]:
         """Return the files that have something new, and up to where: those begun first, then by name."""

@@ -25,14 +25,14 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from retewave.errors import UsageError
-from retewave.spark.source.offsets import Counts, Files, Offset, Part, Plan, groups
+from retewave.spark.source.offsets import Files, MicroBatch, Offset, Part, StatementCounts, groups
 from retewave.spark.source.parts import statements_of, texts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-__all__ = ["BLOCKS", "PLACES", "TRIPLES", "Triples", "register"]
+__all__ = ["BLOCKS", "PLACES", "TRIPLES", "TripleSource", "register"]
 
 TRIPLES = "s string, p string, o string, graph string, time timestamp"
 BLOCKS = "value binary, first bigint, file string"
@@ -47,11 +47,11 @@ _PLACE = pa.struct([("file", pa.string()), ("start", pa.int64()), ("end", pa.int
 
 def register(spark: SparkSession) -> None:
     """Make the data source known to a session: `spark.read.format("retewave")` works from then on."""
-    spark.dataSource.register(Triples)
+    spark.dataSource.register(TripleSource)
 
 
 @dataclass(frozen=True)
-class Options:
+class SourceOptions:
     """What the source is told."""
 
     path: str  # a file, a folder, or a pattern with *
@@ -64,7 +64,7 @@ class Options:
     trigger: ReadLimit  # of a micro-batch
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Options:
+    def of(cls, given: Mapping[str, str]) -> SourceOptions:
         """Read the options of `.option(…)`; Spark takes no care of their case."""
         path = given.get("path")
         if not path:
@@ -101,7 +101,7 @@ def _trigger(given: Mapping[str, str]) -> ReadLimit:
     return ReadMaxFiles(int(files)) if files is not None else ReadMaxBytes(int(bytes_ or TRIGGER_BYTES))
 
 
-class Triples(DataSource):
+class TripleSource(DataSource):
     """RDF files as rows."""
 
     @classmethod
@@ -110,8 +110,8 @@ class Triples(DataSource):
         return "retewave"
 
     @cached_property
-    def _read(self) -> Options:
-        return Options.of(self.options)
+    def _read(self) -> SourceOptions:
+        return SourceOptions.of(self.options)
 
     def schema(self) -> str:
         """Return the columns."""
@@ -133,14 +133,14 @@ class _Parts(InputPartition):
         super().__init__(parts)
 
 
-def _partitions(plan: Plan, options: Options) -> list[InputPartition]:
+def _partitions(plan: MicroBatch, options: SourceOptions) -> list[InputPartition]:
     return [_Parts(group) for group in groups(plan.parts, options.part_bytes)]
 
 
 class _Batch(DataSourceReader):
     """Reads all files to their ends."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self._options = options
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -156,11 +156,11 @@ class _Batch(DataSourceReader):
 class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads files as they come, and as they grow."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: SourceOptions) -> None:
         self._options = options
-        self._files = replace(options.files, count=Counts())
+        self._files = replace(options.files, count=StatementCounts())
         self._ends: dict[str, int] | None = None  # where everything ends, if only what is there now is wanted
-        self._planned: tuple[Offset, Plan] | None = None  # the last plan, and where it starts
+        self._planned: tuple[Offset, MicroBatch] | None = None  # the last plan, and where it starts
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Return the offset of a stream of which nothing was read."""
@@ -208,7 +208,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _rows(self._options, partition.value)
 
 
-def _rows(options: Options, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
+def _rows(options: SourceOptions, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
     """Read parts of files as the rows that the options ask for."""
     if options.blocks == "ranges":
         yield _places(parts)

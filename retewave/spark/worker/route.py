@@ -47,7 +47,7 @@ class Packet:
 
 
 @dataclass
-class Counts:
+class IncomingCounts:
     """What came in since somebody last asked."""
 
     triples: int = 0  # well-formed statements, those that no pattern could use included
@@ -62,7 +62,7 @@ class Router:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.engine = job.engine()
-        self.counts = Counts()
+        self.counts = IncomingCounts()
         self._room = Room()
         compiled = self.engine.matcher.current()
         self._acceptance = compiled.acceptance
@@ -105,9 +105,9 @@ class Router:
             self.engine.matcher.sweep()
         return found
 
-    def take_counts(self) -> Counts:
+    def take_counts(self) -> IncomingCounts:
         """Return the counts since the last call."""
-        taken, self.counts = self.counts, Counts()
+        taken, self.counts = self.counts, IncomingCounts()
         return taken
 
     # ---- scanning ----

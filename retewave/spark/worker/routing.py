@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retewave.spark.stats import Stats
     from retewave.spark.worker.route import Packet, Router
 
-__all__ = ["DOCUMENT", "FIRST", "PACKETS", "STREAM", "TIME", "VALUE", "Routing"]
+__all__ = ["DOCUMENT", "FIRST", "PACKETS", "STREAM", "TIME", "VALUE", "RoutingTask"]
 
 # The columns that stage 1 reads; all but the first may be missing.
 VALUE = "value"  # string or binary: lines; a struct of three or four strings: terms; a struct of a file's place
@@ -37,7 +37,7 @@ _NEWEST = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True)
-class Routing:
+class RoutingTask:
     """What a task of stage 1 does; goes to the workers."""
 
     carried: Carried  # the job

@@ -34,7 +34,7 @@ from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
 
-__all__ = ["Arrival", "Shard", "Step", "Store", "shard_of"]
+__all__ = ["Arrival", "Shard", "StepResult", "Store", "shard_of"]
 
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
 _MOST_NETWORKS = 8  # that a process keeps
@@ -67,7 +67,7 @@ class Store(Protocol):
 
 
 @dataclass
-class Chunk:
+class KeptChunk:
     """What arrived in one step and was not over with it, as the store knows it."""
 
     number: int  # its name in the store
@@ -82,7 +82,7 @@ class Progress:
     digest: str  # of the job
     poured: int = BEFORE_ALL  # microseconds: the rows up to this time are in the network
     number: int = 0  # of the next chunk
-    chunks: list[Chunk] = field(default_factory=list)  # that may still matter, oldest first
+    chunks: list[KeptChunk] = field(default_factory=list)  # that may still matter, oldest first
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
     late: int = 0  # rows that came too late
     remembered: Remembered = field(default_factory=dict)  # what the rows do not tell
@@ -98,7 +98,7 @@ class Progress:
                 "the checkpoint belongs to other queries, another schema or other shards",
                 hint="start with a new checkpoint folder, or run what it was made for",
             )
-        known["chunks"] = [Chunk(*each) for each in known["chunks"]]
+        known["chunks"] = [KeptChunk(*each) for each in known["chunks"]]
         return cls(**known)
 
     def data(self) -> bytes:
@@ -109,7 +109,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepResult:
     """What a step brings."""
 
     found: list[bytes]  # packed matches
@@ -146,7 +146,7 @@ class Shard:
         self.engine.matcher.holders.append(self._waiting.rows)
 
     # ---- streams ----
-    def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> Step:
+    def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> StepResult:
         """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
 
         Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
@@ -166,7 +166,7 @@ class Shard:
         if self._forget(store, progress, until) or self._changed(progress) or intake.late or data is None:
             name = self._note(store, progress, intake.late)
         self._step = name
-        return Step(found, self._waiting.oldest(), intake.late, cached)
+        return StepResult(found, self._waiting.oldest(), intake.late, cached)
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
         """Bring the network to where the store is; say whether it was on the way there."""
@@ -191,7 +191,7 @@ class Shard:
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
             store.put_chunk(progress.number, _joined(kept))
-            progress.chunks.append(Chunk(progress.number, max(intake.newest), intake.bound))
+            progress.chunks.append(KeptChunk(progress.number, max(intake.newest), intake.bound))
             self._next = progress.number + 1
 
     def _changed(self, progress: Progress) -> bool:
