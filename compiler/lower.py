@@ -194,7 +194,8 @@ class _Lowering:
         """Return how long the rows that a probe looks at are kept: by their window starts."""
         if probe.keep is None:
             return probe.reach
-        return probe.keep + self._most_shifted()
+        kept = probe.keep + self._most_shifted()
+        return kept if probe.reach < 0 else min(kept, probe.reach)
 
     def _most_shifted(self) -> int:
         """Return by how much a window start may be before the start."""
@@ -274,7 +275,9 @@ class _Lowering:
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is asked for, if that may be another than its start."""
-        if place >= 0 and column == END and inputs[place].producer not in self.lowered.alphas:
+        if place < 0 or column != END:
+            return
+        if inputs[place].timeless or inputs[place].producer not in self.lowered.alphas:
             self.network.apart = True
 
     def _stored(self, time: tuple[int, int], payloads: Sequence[tuple[int, ...]]) -> tuple[int, int]:

@@ -72,6 +72,7 @@ class Input:
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass first
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
+    timeless: bool = False  # some of what is read may be static
 
 
 @dataclass(frozen=True, order=True)
@@ -106,8 +107,8 @@ class Probe:
     streamed: bool  # whether what is static does not fit
     joint: bool  # whether times in conditions are those of both together
     deadline: int  # AT_DEADLINE: how long after the tuple's start
-    reach: int  # how far before the decision it looks, microseconds; -1: as far as the gaps say
-    keep: int | None  # how long what it looks at is kept, if not as far as it looks
+    reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
+    keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
 
 
 Producer: TypeAlias = AlphaTest | Table | Join | Probe
@@ -158,4 +159,5 @@ class Open:
 
     def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = ()) -> Input:
         """Return how it is read under a key, with some filters more."""
-        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed)
+        timeless = self.static and not self.streamed
+        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)

@@ -96,8 +96,9 @@ class Probe:
     conditions: tuple[FilterStep, ...] = ()  # see both
     joint: bool = False  # whether times in conditions are those of both together; else of what is looked at
     deadline: int = 0  # AT_DEADLINE: how long after the solution's start, microseconds
-    reach: int | None = None  # how far before the decision it looks, microseconds; None: as far as the query's range
-    keep: int | None = None  # how far before the decision its bounds let it look, whatever the range
+    within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
+    ranged: bool = True  # whether it looks no further than the query's ranges
+    keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
 
 
 @dataclass(frozen=True)

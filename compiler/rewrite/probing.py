@@ -185,9 +185,9 @@ def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 def never_before(node: Before, of: Normal) -> Iterator[Branch]:
     """Yield the branches of NOT N SEQ P WITHIN width."""
     bounds = (Bound(_END, -node.width, _ITS_START), Bound(_ITS_END, 1, _START))
-    others = of(node.absent)
+    others = [relating.looking_back(there, node.width, ranged=False) for there in of(node.absent)]
     for branch in of(node.pattern):
-        branch = relating.narrowed(branch, node.width, node.place)
+        branch = relating.bounded(branch, node.width, node.place)
         for there in others:
             look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True, keep=node.width), node.place)
@@ -200,9 +200,9 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
     The first alternative of N is looked for at the deadline, which becomes the end; the others when that is closed.
     """
     bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -node.width, Moment(0, False)))
-    others = of(node.absent)
+    others = [relating.looking_back(there, node.width, ranged=False) for there in of(node.absent)]
     for branch in of(node.pattern):
-        branch = as_part(relating.narrowed(branch, node.width, node.place), node.place)
+        branch = as_part(relating.bounded(branch, node.width, node.place), node.place)
         decided = Decided.AT_DEADLINE
         for there in others:
             look = _look(branch, there, node.condition, bounds, decided)

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from retewave.compiler.rewrite.branch import Bound, Branch, Decided, Moment, Probe
+from retewave.compiler.rewrite.branch import Bound, Branch, Decided, Moment, Part, Probe
 from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, single
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 
-__all__ = ["before", "bounded", "joined", "narrowed"]
+__all__ = ["before", "bounded", "joined", "looking_back", "narrowed"]
 
 
 def joined(left: Branch, relation: int, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
@@ -59,7 +59,27 @@ def _bounds(relation: int, found: Joined) -> tuple[Bound, ...]:
 
 def bounded(branch: Branch, width: int, place: Place | None = None) -> Branch:
     """Return a branch whose solutions are no longer than a width, and whose operators look no further back."""
-    return narrowed(_reaching(branch, width), width, place)
+    return narrowed(looking_back(branch, width), width, place)
+
+
+def looking_back(branch: Branch, width: int, ranged: bool = True) -> Branch:
+    """Return a branch whose operators look no further back than a width, but those with a width of their own.
+
+    `ranged`: and no further than the ranges of the query.
+    """
+
+    def bound(probe: Probe) -> Probe:
+        if probe.keep is None:
+            within = width if probe.within is None else probe.within
+            probe = replace(probe, within=within, ranged=probe.ranged and ranged)
+        return replace(probe, there=looking_back(probe.there, width, ranged and probe.keep is None))
+
+    return replace(
+        branch,
+        parts=tuple(Part(looking_back(part.branch, width, ranged)) for part in branch.parts),
+        probes=tuple(map(bound, branch.probes)),
+        closing=tuple(map(bound, branch.closing)),
+    )
 
 
 def narrowed(branch: Branch, width: int, place: Place | None = None) -> Branch:
@@ -67,12 +87,3 @@ def narrowed(branch: Branch, width: int, place: Place | None = None) -> Branch:
     if any(probe.decided is Decided.AT_DEADLINE for probe in branch.probes):
         branch = as_part(branch, place)  # the deadline has become its end
     return replace(branch, width=width if branch.width is None else min(branch.width, width))
-
-
-def _reaching(branch: Branch, width: int) -> Branch:
-    """Let the probes of a branch, but those with a width of their own, look no further back than a width."""
-
-    def narrowed(probe: Probe) -> Probe:
-        return replace(probe, reach=width) if probe.reach is None and probe.keep is None else probe
-
-    return replace(branch, probes=tuple(map(narrowed, branch.probes)), closing=tuple(map(narrowed, branch.closing)))

@@ -5,6 +5,8 @@ Data's way: a planned branch, what is looked at -> **probe** -> plan; `retewave.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
 from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
@@ -35,25 +37,24 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
         Producer(
             (first, second),
             tuple(origins),
-            tuple(sorted(_gap(bound, decided) for bound in look.bounds)),
+            tuple(sorted((*(_gap(bound, decided) for bound in look.bounds), *_within(look)))),
             tuple(_condition(each.expression, decided, there) for each in look.conditions),
             look.decided,
             look.wanted,
             look.streamed,
             look.joint,
             look.deadline,
-            _reach(look, width),
-            look.keep,
+            width if look.ranged and look.keep is None else -1,
+            look.within if look.keep is None else look.keep,
         )
     )
     return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times)
 
 
-def _reach(look: Probe, width: int) -> int:
-    """Return how far a probe looks back, or -1 where only its bounds say so."""
-    if look.keep is not None:
-        return -1
-    return width if look.reach is None else min(width, look.reach)
+def _within(look: Probe) -> Iterator[Gap]:
+    """Yield what says how far a look goes back."""
+    if look.within is not None and look.keep is None:
+        yield Gap((0, END), -look.within, (1, START))
 
 
 def _gap(bound: Bound, decided: Open) -> Gap:
