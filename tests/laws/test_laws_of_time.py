@@ -228,6 +228,16 @@ def test_policy_takes_some_of_what_is_there_without_it(case: Case) -> None:
 
 
 @laws(150)
+@given(temporal_case(operators=MONOTONE | {"relate", "times", "extend", "values"}))
+def test_arrivals_that_made_a_solution_give_it_again(case: Case) -> None:
+    """Where nothing is absent: what a NOT inside a NOT needs is no part of what made a solution."""
+    query = replace(case.query, solutions="set")
+    for token in detected(query, case.stream, case.static)[:5]:
+        alone = [case.stream[arrival] for arrival in sorted({fact.arrival for fact in token.facts} - {-1})]
+        assert set(bag([token], how=False)) <= set(bag(detected(query, alone, case.static), how=False))
+
+
+@laws(150)
 @given(temporal_case(operators=EVERYTHING, policies=True))
 def test_no_event_serves_matches_of_two_instants_when_it_is_used_up(case: Case) -> None:
     query = replace(case.query, policy=algebra.Policy("recent"), solutions="bag")

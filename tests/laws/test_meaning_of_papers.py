@@ -129,6 +129,15 @@ def test_partner_outside_the_window_is_no_candidate() -> None:
     assert chosen(algebra.Within(seq(A, B), 10), *items, policy="chronological") == ["a=2 b=1"]
 
 
+@pytest.mark.parametrize("name", ["chronological", "naive"])
+def test_second_part_outside_the_window_of_its_stream_displaces_nothing(name: str) -> None:
+    streams = Stream(iri("wide"), 20), Stream(iri("narrow"), 3)
+    a, long, short = item("s a 1", 1), item("s b 1", 5, 11), item("s b 1", 9, 11)
+    items = [replace(a, stream="urn:wide"), *(replace(each, stream="urn:narrow") for each in (long, short))]
+    query = replace(asked(seq(A, B), *streams), policy=Policy(name))
+    assert [token.facts[1].start for token in detected(query, items)] == [9]
+
+
 def test_filter_around_a_sequence_comes_after_its_choice() -> None:
     other = Operation("!=", (Variable("a"), Constant(iri("1"))))
     items = item("s a 1", 1), item("s a 2", 2), item("s b 1", 3)
@@ -139,6 +148,20 @@ def test_event_serves_several_matches_of_its_instant_and_none_later() -> None:
     items = item("s a 1", 1), item("s b 1", 3), item("s b 2", 3), item("s b 3", 4)
     assert chosen(seq(A, B), *items, policy="recent") == ["a=1 b=1", "a=1 b=2"]
     assert len(chosen(seq(A, B), *items, policy="recent", keep=True)) == 3
+
+
+def test_what_is_used_up_is_no_partner_of_a_later_decision() -> None:
+    where = algebra.Union(seq(A, B), algebra.LeftJoin(C, A))
+    items = item("s a 1", 1), item("s b 1", 3), item("s c 1", 3), item("s c 2", 4)
+    assert chosen(where, *items, policy="recent") == ["a=1 b=1", "a=1 c=1", "c=2"]
+    assert chosen(where, *items, policy="recent", keep=True) == ["a=1 b=1", "a=1 c=1", "a=1 c=2"]
+
+
+def test_what_was_decided_with_an_event_before_it_was_used_up_is_not_decided_again() -> None:
+    where = algebra.Union(seq(A, B), seq(algebra.LeftJoin(C, A), one("d")))
+    items = item("s a 1", 1), item("s b 1", 3), item("s c 1", 3), item("s d 1", 5)
+    assert chosen(where, *items, policy="recent") == ["a=1 b=1"]
+    assert chosen(where, items[0], *items[2:], policy="recent") == ["a=1 c=1 d=1"]
 
 
 def test_events_of_all_derivations_of_a_solution_are_used_up() -> None:
@@ -259,6 +282,18 @@ def test_time_stratifies_what_is_read_as_strictly_earlier() -> None:
 def test_triple_with_an_unbound_variable_is_not_built_and_the_others_are() -> None:
     made = rule(algebra.LeftJoin(A, B), builds("d", Variable("a")), builds("e", Variable("b")))
     assert [len(each) for each in told([made, asked(one("d")), asked(one("e"))], item("s a 1", 1))] == [1, 1, 0]
+
+
+def test_triple_with_a_literal_as_subject_is_not_built() -> None:
+    made = rule(priced(1), TemplateTriple(Variable("price1"), iri("d"), Variable("company")))
+    assert [len(tokens) for tokens in detected_all([made, asked(one("d"))], [price("acme", 1, 1)])] == [1, 0]
+
+
+def test_solution_that_is_found_again_in_the_next_round_builds_nothing_new() -> None:
+    made = rule(A, builds("d", BlankNode("n")))
+    again = rule(one("d"), builds("e", Variable("d")))
+    found = detected_all([made, again, asked(one("e"))], [item("s a 1", 1)])
+    assert [len(tokens) for tokens in found] == [1, 1, 1]
 
 
 def test_blank_node_is_a_new_one_for_every_solution_and_one_within_it() -> None:

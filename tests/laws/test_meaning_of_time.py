@@ -201,6 +201,27 @@ def test_range_says_nothing_of_an_absent_part_with_a_width_of_its_own() -> None:
     assert binds(algebra.Exists(A, N, negated=True), *items, streams=streams) == ["a=1"]
 
 
+def test_range_says_nothing_of_decisions_inside_such_an_absent_part_either() -> None:
+    with_c = algebra.Exists(N, C)
+    streams = (Stream(iri("one"), 3),)
+    c, n, a = (item(text, at, stream="urn:one") for text, at in (("s c 1", 0), ("s n 1", 5), ("s a 1", W)))
+    assert binds(algebra.Before(with_c, A, W), c, n, a, streams=streams) == []
+    assert binds(algebra.Before(with_c, A, W), n, a, streams=streams) == ["a=1"]
+
+
+def test_range_of_a_stream_bounds_what_not_between_sees_of_it() -> None:
+    streams = Stream(iri("wide"), W), Stream(iri("narrow"), 3)
+    a, b = item("s a 1", 1, stream="urn:wide"), item("s b 1", 9, stream="urn:wide")
+    assert binds(algebra.Between(A, N, B), a, item("s n 1", 5, stream="urn:narrow"), b, streams=streams) == ["a=1 b=1"]
+    assert binds(algebra.Between(A, N, B), a, item("s n 1", 6, stream="urn:narrow"), b, streams=streams) == []
+
+
+def test_times_in_the_condition_of_exists_are_those_of_what_is_found() -> None:
+    where = algebra.Exists(A, N, lasts(">=", 2))
+    assert binds(where, item("s n 1", 1, 3), item("s a 1", 5)) == ["a=1"]
+    assert binds(where, item("s n 1", 3), item("s a 1", 2, 5)) == []
+
+
 def test_static_data_neither_bars_nor_is_found_in_time_but_takes_away_in_general() -> None:
     static = frozenset({(iri("s"), iri("n"), iri("1"))})
     a, b = item("s a 1", 1), item("s b 1", 2)
@@ -235,6 +256,7 @@ def test_last_a_seq_b_is_each_b_with_the_latest_a_that_goes_with_it() -> None:
     items = item("s a 1", 1), item("s a 2", 2), item("t a 3", 3), item("s b 1", 4), item("s a 4", 5), item("s b 2", 6)
     assert binds(seq(algebra.Last(A), B), *items) == ["a=2 b=1", "a=4 b=2"]
     assert binds(seq(algebra.First(A), B), *items) == ["a=1 b=1", "a=1 b=2"]
+    assert binds(algebra.Within(seq(algebra.First(A), B), 4), *items) == ["a=1 b=1", "a=2 b=2"]
     assert binds(algebra.Relate(B, relations.AFTER, algebra.Last(A)), *items) == ["a=2 b=1", "a=4 b=2"]
 
 
@@ -243,6 +265,7 @@ def test_advance_to_the_deadline_does_not_pass_it() -> None:
     assert found(where, *items, until=W) == found(where, *items, flush=False) == []
     assert found(where, *items, until=W + 1) == [("a=1", 0, W, "deadline")]
     assert found(where, *items) == [("a=1", 0, W, "flush")]
+    assert binds(A, *items, item("s a 2", W), until=W) == ["a=1"]
 
 
 def test_set_of_solutions_tells_each_once_over_all_variables_and_then_projects() -> None:
@@ -255,6 +278,8 @@ def test_set_of_solutions_tells_each_once_over_all_variables_and_then_projects()
 def test_late_query_decides_no_absence_that_reaches_back_before_its_registration() -> None:
     for where in (algebra.Before(N, A, W), algebra.Within(algebra.Exists(A, N, negated=True), W)):
         assert binds(where, item("s a 1", W), item("s a 2", W + 1), registered=0) == ["a=2"]
+    assert binds(algebra.Between(A, N, B), item("s a 1", 0), item("s b 1", 1), registered=0) == ["a=1 b=1"]
+    assert binds(algebra.After(A, N, W), item("s a 1", -1), item("s a 2", 0), registered=0) == ["a=2"]
     assert binds(algebra.Within(algebra.LeftJoin(A, B), W), item("s b 1", 1), item("s a 1", 2), registered=0)
 
 
