@@ -21,14 +21,17 @@ from retewave.compiler.algebra import First, Last, Policy
 Pair = tuple[Token, Token]
 
 
-def chosen(policy: Policy, found: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs that a policy takes of all; for *naive* these are all of the last l and r."""
+def chosen(policy: Policy, found: Sequence[Pair], *, whole: bool = False) -> list[Pair]:
+    """Return the pairs that a policy takes of all; for *naive* these are all of the last l and r.
+
+    A detector chooses among the r that end together, a view (`whole`) among all.
+    """
     if policy.name in ("unrestricted", "naive"):
         return list(found)
     which = First if policy.name == "chronological" else Last
     pairs = []
     for r in {id(r): r for _, r in found}.values():
-        rivals = [other for _, other in found if (other.end, other.bindings) == (r.end, r.bindings)]
+        rivals = [other for _, other in found if other.bindings == r.bindings and (whole or other.end == r.end)]
         if any(r is each for each in extreme(rivals, which)):
             pairs += [(l, r) for l in extreme([l for l, other in found if other is r], which)]
     return pairs

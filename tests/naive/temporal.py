@@ -116,7 +116,7 @@ class Temporal:
         return [
             (l, r)
             for r in self.all(right)
-            if self.sees(r, r.end) and not any(earlier(r, other) for other in self.in_window(right, r.end))
+            if not any(earlier(r, other) for other in self.in_window(right, r.end))
             for l in extreme(self.in_window(left, r.end), Last)
             if compatible(l.bindings, r.bindings) and l.end < r.start
         ]
