@@ -26,11 +26,11 @@ from retewave.compiler.plan.producers import (
     Producer,
     SlotFilter,
     Table,
+    columns_of,
 )
 from retewave.compiler.plan.shape import Member, Streams
-from retewave.compiler.plan.walk import inputs_of
-from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, FilterStep, Step
-from retewave.compiler.rewrite.joining import is_timed
+from retewave.compiler.plan.walk import inputs_of, lasting
+from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, FilterStep, Step, is_timed
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
@@ -102,7 +102,7 @@ class Lowered:
         found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
         for number, slot in enumerate(self.slots):
             test = self.plan.producers[slot.producer]
-            if isinstance(test, AlphaTest):
+            if isinstance(test, AlphaTest) and not self.network.passes(number):
                 window = self.network.nodes[self.network.slots[number].node].window
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:
@@ -125,7 +125,7 @@ def output_of(member: Member) -> Output:
     listener = member.listener
     names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
-    steps = tuple(step for step in branch.steps if not is_timed(step))  # what looks at times is decided before
+    steps = tuple(step for step in branch.steps if isinstance(step, ExtendStep) or not is_timed(step))  # decided before
     always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
     return Output(tuple(names), steps, always)
 
@@ -143,6 +143,7 @@ class _Lowering:
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
         self.levels: list[int] = []  # by producer
+        self.lasting = lasting(plan)  # by producer
         self.asking: list[tuple[Edge, Asked]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
@@ -181,6 +182,9 @@ class _Lowering:
             decided, looked = producer.inputs
             self.needed[decided.producer].update(column for column in producer.origins if column >= 0)
             self.needed[looked.producer].update(looked.keys, self._seen(producer))
+            source = self.plan.producers[looked.producer]
+            if not isinstance(source, AlphaTest) and not self.lasting[looked.producer]:
+                self.needed[looked.producer].update(range(columns_of(source)))
             self._pass_on(decided, self.windows[number])
             self._pass_on(looked, self._kept(producer))
 
@@ -216,6 +220,8 @@ class _Lowering:
         source = self.plan.producers[each.producer]
         if isinstance(source, AlphaTest):
             return tuple(column for column in source.columns if column not in each.keys)
+        if not self.lasting[each.producer]:  # the next network may have other queries, and takes over these rows
+            return tuple(column for column in range(columns_of(source)) if column not in each.keys)
         origins = [join.origins[column] for column in sorted(self.needed[number])]
         times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]
         return tuple(sorted({column for slot, column in (*origins, *times) if slot == place and column >= 0}))
@@ -297,6 +303,8 @@ class _Lowering:
         kept = seen
         if isinstance(source, AlphaTest):
             kept = tuple(column for column in source.columns if column not in looked.keys)
+        elif not self.lasting[looked.producer]:
+            kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
         self.network.nodes.append(Node([slot], len(looked.keys), self._kept(probe), []))
         self.network.slots.append(Slot(node, 0, len(kept)))
         self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
@@ -353,6 +361,8 @@ class _Lowering:
 
     def _add(self, each: Input, edge: Edge) -> None:
         """Add an edge to the producer that an input reads."""
+        if not self.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY):
+            self.network.apart = True  # these rows are taken over by the next network, which may ask for their ends
         self._producer(each.producer).edges.append(edge)
         asking = tuple(one.expression for one in each.filters if one.asked)
         if asking:

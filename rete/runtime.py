@@ -35,6 +35,7 @@ from retewave.rete.kernel import (
     new_state,
     run,
 )
+from retewave.rete.memory.carry import empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
 from retewave.rete.memory.due import put_waiting, waiting_rows
 from retewave.rete.network.records import Network, new_arena
@@ -316,6 +317,20 @@ class Runtime:
         place = int(self.state.net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
         self.arena[self._probe_state(probe) + layout.W_SINCE] = since
+
+    def put_rows(self, slot: int, rows: np.ndarray) -> None:
+        """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""
+        net, put = self.state.net, 0
+        place = int(net[layout.N_SLOTS]) + slot * layout.SLOT_WIDTH
+        kinds = (layout.TO_SLOT, layout.TO_MEMORY)
+        edges = self.network.edges()
+        number = next(i for i, edge in enumerate(edges) if edge.kind in kinds and edge.target == slot)
+        edge = int(net[layout.N_EDGES]) + number * layout.EDGE_WIDTH
+        empty_slot(net, self.state.arena, place)
+        rows = np.ascontiguousarray(rows)
+        while (put := put_rows(net, self.state.arena, place, edge, rows, put)) < len(rows):
+            if not self._make_room(layout.NEEDS_ARENA):
+                raise self.full()
 
     def rows_of(self, slot: int) -> np.ndarray:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""

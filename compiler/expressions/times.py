@@ -9,23 +9,35 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from retewave.compiler.expressions.tree import TIMES, Call, Constant, Expression, Membership, Operation, mentions
+from retewave.compiler.expressions.tree import (
+    TIMES,
+    Call,
+    Constant,
+    Expression,
+    Membership,
+    Operation,
+    Variable,
+    mentions,
+)
 from retewave.compiler.terms import XSD
 
 __all__ = ["at_times", "duration_text", "moment_text"]
 
+_NONE = Variable("_:.no time")  # nothing binds it
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def at_times(expression: Expression, start: int, end: int) -> Expression:
-    """Return an expression with the times of an interval in microseconds; what is static has none, and leaves errors.
+    """Return an expression with the times of an interval in microseconds; what is static has none, which is an error.
 
     >>> at_times(Call("GETDURATION", ()), 0, 1_500_000)
     Constant(text=b'"PT1.5S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>')
     """
-    if not mentions(expression, TIMES) or end < start:
+    if not mentions(expression, TIMES):
         return expression
     match expression:
+        case Call(name, ()) if name in TIMES and end < start:
+            return _NONE
         case Call("GETDURATION", ()):
             return Constant(duration_text(end - start))
         case Call("GETSTARTTIME", ()):

@@ -15,8 +15,7 @@ from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbe
 from retewave.compiler.plan.operators.probe import probe
 from retewave.compiler.plan.order import Candidate, Star, next_star
 from retewave.compiler.plan.producers import END, START, Open, Plan
-from retewave.compiler.rewrite.branch import Bound, Branch, Moment
-from retewave.compiler.rewrite.joining import is_timed
+from retewave.compiler.rewrite.branch import Bound, Branch, Moment, is_timed
 
 __all__ = ["Conjunction", "joined"]
 

@@ -20,8 +20,7 @@ from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
 from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
 from retewave.compiler.plan.shape import Lifted, Member, Part, Shape, ShapePattern, full_rows, table_numbers
-from retewave.compiler.rewrite.branch import Branch, FilterStep
-from retewave.compiler.rewrite.joining import is_timed
+from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.atoms import Atom
 
 __all__ = ["Tested", "atoms_of", "make_plan", "tested"]

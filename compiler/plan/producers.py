@@ -15,7 +15,7 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
@@ -31,6 +31,7 @@ __all__ = [
     "Producer",
     "SlotFilter",
     "Table",
+    "columns_of",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
@@ -161,3 +162,13 @@ class Open:
         """Return how it is read under a key, with some filters more."""
         timeless = self.static and not self.streamed
         return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
+
+
+def columns_of(producer: Producer) -> int:
+    """Return how many columns the tuples of a producer have."""
+    match producer:
+        case AlphaTest():
+            return ALPHA_COLUMNS
+        case Table(columns):
+            return columns
+    return len(producer.origins)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from retewave.compiler.plan.producers import End, Input, Join, Plan, Probe, Producer
 from retewave.compiler.plan.shape import Member
 
-__all__ = ["Reached", "depths", "input_names", "inputs_of", "reached", "users_of"]
+__all__ = ["Reached", "depths", "input_names", "inputs_of", "lasting", "reached", "users_of"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,18 @@ def input_names(join: Join | Probe, place: int, names: Mapping[int, str]) -> dic
             found[join.inputs[place].keys[source]] = names[column]
         elif slot == place:
             found[source] = names[column]
+    return found
+
+
+def lasting(plan: Plan) -> list[bool]:
+    """Return, by producer, whether its tuples can be made again of the rows that memories hold.
+
+    What a probe has passed cannot, nor what is made of tuples that only pass a memory.
+    """
+    found: list[bool] = []
+    for producer in plan.producers:
+        passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
+        found.append(not passes and all(found[each.producer] for each in inputs_of(producer)))
     return found
 
 

@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from retewave.compiler.algebra import TriplePattern, Values
-from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.expressions.tree import TIMES, Expression, Variable, mentions
 
 __all__ = [
     "THERE",
@@ -29,6 +29,7 @@ __all__ = [
     "Part",
     "Probe",
     "Step",
+    "is_timed",
     "moved",
 ]
 
@@ -142,7 +143,8 @@ class Branch:
     @property
     def is_plain(self) -> bool:
         """Tell whether time asks nothing of it but the window."""
-        return not (self.parts or self.bounds or self.streamed or self.probes or self.closing) and self.width is None
+        asked = self.parts or self.bounds or self.streamed or self.probes or self.closing
+        return not asked and self.width is None and not any(map(is_timed, self.steps))
 
     @property
     def leaves(self) -> tuple[TriplePattern | Values, ...]:
@@ -161,6 +163,11 @@ class Branch:
     def all_patterns(self) -> tuple[TriplePattern, ...]:
         """Return the triple patterns among its leaves."""
         return tuple(leaf for leaf in self.leaves if isinstance(leaf, TriplePattern))
+
+
+def is_timed(step: Step) -> bool:
+    """Tell whether a step looks at the times of the solution."""
+    return mentions(step.expression, TIMES)
 
 
 def moved(bound: Bound, places: dict[int, int]) -> Bound:

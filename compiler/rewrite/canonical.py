@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from retewave.compiler.algebra import Term, TriplePattern, Values
 from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
-from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step
-from retewave.compiler.rewrite.joining import is_timed
+from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step, is_timed
 
 __all__ = ["canonical"]
 
@@ -24,7 +23,8 @@ def canonical(branch: Branch, numbers: Mapping[Variable, int]) -> Branch:
     Of its own steps those stay that look at its times: the others are the query's, and are taken at its end.
     """
     names = {variable: Variable(f"c{number}") for variable, number in numbers.items()}
-    return _renamed(replace(branch, steps=tuple(filter(is_timed, branch.steps))), names)
+    timed = tuple(step for step in branch.steps if isinstance(step, FilterStep) and is_timed(step))
+    return _renamed(replace(branch, steps=timed), names)
 
 
 def _renamed(branch: Branch, names: Mapping[Variable, Variable]) -> Branch:

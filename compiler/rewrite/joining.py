@@ -13,19 +13,17 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from retewave.compiler.expressions.tree import (
-    TIMES,
     Call,
     Expression,
     Operation,
     Variable,
-    mentions,
     rename,
     variables,
 )
-from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Part, Probe, Step, moved
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Part, Probe, Step, is_timed, moved
 from retewave.errors import Place, QueryError
 
-__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "is_timed", "join", "refuse_chosen", "scoped", "single"]
+__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "join", "refuse_chosen", "scoped", "single"]
 
 Fresh: TypeAlias = Callable[[Variable], Variable]
 
@@ -55,16 +53,17 @@ def scoped(expression: Expression | None, seen: frozenset[Variable]) -> tuple[Fi
     return tuple(FilterStep(part, variables(part) & seen) for part in conjuncts(expression))
 
 
-def is_timed(step: Step) -> bool:
-    """Tell whether a step looks at the times of the solution."""
-    return mentions(step.expression, TIMES)
-
-
 def as_part(branch: Branch, place: Place | None = None) -> Branch:
     """Return a branch of which another one is the only operand: its interval can be asked for."""
     refuse_chosen(branch, place)
     timed = tuple(step for step in branch.steps if is_timed(step))
     for step in timed:
+        if isinstance(step, ExtendStep):
+            raise QueryError(
+                "the times of a group that is a part of another cannot be given to a variable",
+                place=place,
+                hint="BIND them at the top of the pattern, or compare them in a FILTER of the group",
+            )
         if step.scope & branch.assigned:
             name = min(map(str, step.scope & branch.assigned))
             raise QueryError(f"{name} is assigned by BIND, and a filter compares it with times", place=place)

@@ -36,8 +36,9 @@ from retewave.compiler.rewrite.branch import (
     Moment,
     Probe,
     Step,
+    is_timed,
 )
-from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, is_timed, join, refuse_chosen, scoped, single
+from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refuse_chosen, scoped, single
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 

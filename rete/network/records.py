@@ -166,6 +166,11 @@ class Network:
             return 3
         return 2 if self.intervals or self.apart else 1
 
+    def passes(self, slot: int) -> bool:
+        """Tell whether the rows of a slot only pass: it keeps none."""
+        record = self.slots[slot]
+        return self.nodes[record.node].passing == record.index
+
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
         producers: tuple[Alpha | Node | Probe, ...] = (*self.alphas, *self.nodes, *self.probes)

@@ -20,7 +20,7 @@ from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.expressions.times import at_times
 from retewave.compiler.expressions.tree import variables
 from retewave.compiler.lower import Asked, Output
-from retewave.compiler.rewrite.normal import ExtendStep, FilterStep, Step
+from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.stages import Solutions
 from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
@@ -97,7 +97,7 @@ class Deciding:
             else np.arange(len(rows))
         )
         if len(open_rows):
-            self._take_steps(output.steps, columns, open_rows, passed)
+            self._take_steps(output.steps, columns, open_rows, passed, rows[:, [layout.O_START, layout.O_END]])
         shown = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         for place, name in enumerate(query.columns):
             if name in columns:
@@ -105,7 +105,12 @@ class Deciding:
         return shown, passed
 
     def _take_steps(
-        self, steps: tuple[Step, ...], columns: dict[str, np.ndarray], rows: np.ndarray, passed: np.ndarray
+        self,
+        steps: tuple[Step, ...],
+        columns: dict[str, np.ndarray],
+        rows: np.ndarray,
+        passed: np.ndarray,
+        times: np.ndarray,
     ) -> None:
         """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
         solutions: defaultdict[int, BNode] = defaultdict(_new_blank)
@@ -115,7 +120,7 @@ class Deciding:
                 passed[rows] = self._verdicts(step, columns, rows, solutions)
             else:
                 column = np.zeros(len(passed), dtype=np.int64)
-                column[rows] = [self._value(step, columns, row, solutions) for row in rows.tolist()]
+                column[rows] = [self._value(step, columns, row, solutions, times) for row in rows.tolist()]
                 columns[step.variable.name] = column
 
     def _verdicts(
@@ -154,8 +159,18 @@ class Deciding:
             self.runtime.memo = wider
         self.runtime.memo[memo, term] = verdict
 
-    def _value(self, step: ExtendStep, columns: dict[str, np.ndarray], row: int, solutions: Mapping[int, BNode]) -> int:
-        evaluator = self._evaluator(step)
+    def _value(
+        self,
+        step: ExtendStep,
+        columns: dict[str, np.ndarray],
+        row: int,
+        solutions: Mapping[int, BNode],
+        times: np.ndarray,
+    ) -> int:
+        if is_timed(step):
+            evaluator = _python().Evaluator(at_times(step.expression, *times[row].tolist()), scope=step.scope)
+        else:
+            evaluator = self._evaluator(step)
         solution = solutions[row] if evaluator.labels else None
         value = evaluator.value(self._bindings(step.scope, columns, row), solution)
         return 0 if value is None else self.terms.intern(_python().text_of(value))

@@ -17,8 +17,10 @@ import numpy as np
 
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, digest
+from retewave.compiler.plan.walk import lasting
 from retewave.engine.states import State
 from retewave.rete.counters import counted, is_counting, put_counted
+from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
 
@@ -108,7 +110,60 @@ def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
     return found
 
 
-KINDS: tuple[Kind, ...] = (_counted, _waiting)
+@dataclass(frozen=True)
+class Made:
+    """The rows of a memory that cannot be made again of what other memories hold."""
+
+    runtime: Runtime  # where they are
+    slot: int  # number of the memory
+    order: tuple[int, ...]  # its columns, the key's first, in an order that no other query changes
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset(("columns",))
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: the rows go by age."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: the memories' marks include them."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return a row of times and one of columns for each row."""
+        rows = self.runtime.rows_of(self.slot)
+        return {"times": rows[:, :ROW_TIMES], "columns": rows[:, [ROW_TIMES + column for column in self.order]]}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Have these rows, and no others."""
+        times, columns = state["times"], state["columns"]
+        rows = np.zeros((len(times), ROW_TIMES + len(self.order)), dtype=np.int64)
+        rows[:, :ROW_TIMES] = times.reshape(len(times), ROW_TIMES)
+        for place, column in enumerate(self.order):
+            rows[:, ROW_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        self.runtime.put_rows(self.slot, rows)
+
+
+def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    able = lasting(lowered.plan)
+    if all(able):
+        return {}
+    known, found = identities(), {}
+    users = [(producer, node) for producer, node in lowered.nodes.items()]
+    users += [
+        (producer, lowered.network.slots[lowered.network.probes[probe].slot].node)
+        for producer, probe in lowered.probes.items()
+    ]
+    for producer, node in users:
+        for place, slot in enumerate(lowered.network.nodes[node].slots):
+            plan = lowered.slots[slot]
+            if able[plan.producer] or lowered.network.nodes[node].passing == place:
+                continue
+            names = [known[plan.producer].columns[column] for column in (*plan.keys, *plan.payload)]
+            order = tuple(sorted(range(len(names)), key=names.__getitem__))
+            canonical = known[producer].places[place] if producer in lowered.nodes else 1
+            found[digest(("made", known[producer].digest, canonical))] = Made(runtime, slot, order)
+    return found
+
+
+KINDS: tuple[Kind, ...] = (_counted, _waiting, _made)
 
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:
