@@ -277,7 +277,8 @@ class _Lowering:
         for place, each in enumerate(join.inputs):
             self.network.slots.append(Slot(node, place, len(payloads[place])))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
-            self._add(each, self._slot_edge(at.TO_SLOT, each, slots[place], payloads[place]))
+            kind = at.TO_PASSING if place == passing else at.TO_SLOT
+            self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is asked for, if that may be another than its start."""

@@ -97,7 +97,7 @@ def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
     """Return, by memory, how many tuples the filter before it kept out."""
     first = int(arena[layout.A_EDGE_COUNTERS])
     edges = enumerate(network.edges())
-    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind == layout.TO_SLOT}
+    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind in layout.TO_SLOTS}
 
 
 def holds_static(arena: np.ndarray, slot: int) -> bool:
@@ -118,7 +118,7 @@ def counted(arena: np.ndarray, network: Network, slots: Sequence[int]) -> np.nda
 def put_counted(arena: np.ndarray, network: Network, slots: Sequence[int], rows: np.ndarray) -> None:
     """Let memories go on counting from such rows."""
     states, edges = arena[arena[layout.A_SLOT_STATES] :], arena[arena[layout.A_EDGE_COUNTERS] :]
-    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind == layout.TO_SLOT}
+    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind in layout.TO_SLOTS}
     for slot, row in zip(slots, rows, strict=True):
         edges[before[slot]] = row[0]
         states[slot * layout.S_WIDTH + layout.S_IN : (slot + 1) * layout.S_WIDTH] = row[1:]

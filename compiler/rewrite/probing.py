@@ -62,8 +62,9 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
             hint="put the pattern of the stream first",
         )
     there = replace(probe.there, steps=_decidable(probe.there, place))
-    seen = there.bound | frozenset().union(*(each.scope for each in probe.conditions))
-    assigned = seen & (branch.assigned | probe.there.assigned)
+    seen = frozenset().union(*(each.scope for each in probe.conditions))
+    shared = (branch.bound | branch.assigned) & (there.bound | probe.there.assigned)
+    assigned = (seen | shared) & (branch.assigned | probe.there.assigned)
     if assigned:
         raise QueryError(
             f"{min(map(str, assigned))} is assigned by BIND, and what may be missing depends on it",

@@ -333,6 +333,7 @@ class _Assembler:
         targets: dict[int, tuple[Sequence[object], int, int]] = {
             at.TO_SLOT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_MEMORY: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_PASSING: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_PROBE: (network.probes, at.N_PROBES, at.PROBE_WIDTH),
             at.TO_TERMINAL: (network.terminals, at.N_TERMINALS, at.TERMINAL_WIDTH),
         }
