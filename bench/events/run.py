@@ -24,6 +24,7 @@ _MODULES = {  # name -> module: only the measured one is imported
     "esper pattern": "retewave.bench.peers.events.jvm",
     "siddhi": "retewave.bench.peers.events.jvm",
     "flink": "retewave.bench.peers.events.jvm",
+    "etalis": "retewave.bench.peers.events.etalis",
 }
 PEERS = tuple(_MODULES)
 

@@ -22,7 +22,7 @@ from retewave.bench.events.measure import Contest, contests, play, wrong
 from retewave.bench.events.run import PEERS, peer, why_missing
 from retewave.bench.events.streams import KINDS, Columns, columns, generator, make
 from retewave.bench.events.task import WITHIN, WORKLOADS, EventTask, Found
-from retewave.bench.peers.events import jvm
+from retewave.bench.peers.events import etalis, jvm
 
 BY_HAND = ("python", "numba")
 ON_JVM = tuple(jvm.PEERS)
@@ -153,6 +153,36 @@ def test_an_engine_on_the_jvm_finds_exactly_what_is_there(name, workload, folder
     task = make(workload, 1000, folder)
     right, found = expected(workload, columns(task.csv)), peer(name).run(task)
     assert (found.matches, found.sum, found.dues) == (right.matches, right.sum, right.dues)
+
+
+# ETALIS
+
+
+def test_etalis_is_skipped_where_no_folder_is_named_and_without_prolog(monkeypatch, tmp_path):
+    monkeypatch.delenv(etalis.VARIABLE, raising=False)
+    assert why_missing(peer("etalis"), "W1") == "there is no etalis.P: RETEWAVE_ETALIS names its folder"
+    assert why_missing(peer("etalis"), "W3") == "has no formulation of W3"
+    (tmp_path / "etalis.P").touch()
+    monkeypatch.setenv(etalis.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(etalis.shutil, "which", lambda tool: None)
+    assert why_missing(peer("etalis"), "W4") == "there is no swipl: SWI-Prolog is needed"
+
+
+STAND_IN = """
+:- op(1060, yfx, where), op(1031, yfx, cnot), op(1025, yfx, seq), op(1200, xfx, <-).
+set_etalis_flag(event_consumption_policy, unrestricted).
+compile_event_file(File) :- read_file_to_terms(File, [_ <- _], []).
+event(c(Key, Value, Time, Row), [At, At]) :- !, Key == 7, Value == 1, Time == 20, Row == 1, tally(0 + 3 * Row).
+event(a(_, _, _, _), [_, _]).
+"""
+
+
+@pytest.mark.skipif(not shutil.which("swipl"), reason="there is no swipl")
+def test_the_prolog_program_sends_events_and_tells_what_was_tallied(monkeypatch, tmp_path):
+    (tmp_path / "etalis.P").write_text(STAND_IN)
+    monkeypatch.setenv(etalis.VARIABLE, str(tmp_path))
+    found = peer("etalis").run(written("W4", [(0, 7, 0, A), (20, 7, 1, C), (30, 8, 2, C)], tmp_path / "w4.csv"))
+    assert (found.matches, found.sum) == (1, 3)
 
 
 # retewave itself
