@@ -40,11 +40,13 @@ def _sizes(text: str) -> list[int]:
 
 def _table(all_: Sequence[Contest], machine: Machine) -> Table:
     table = Table(title=f"{machine.cpu}, {machine.cores} cores, {machine.system}, commit {machine.commit}")
-    for name in ("stream", "what", "events", "matches", "events/s", "from", "to", "runs", "note"):
+    for name in ("stream", "what", "events", "matches", "events/s", "from", "to", "busy", "runs", "note"):
         table.add_column(name, justify="left" if name in ("stream", "what", "note") else "right")
     for each in all_:
         rates = each.rates()
         told = [shown(f(rates)) for f in (statistics.median, min, max)] if rates else ["–", "", ""]
+        busy = each.rates_busy()
+        told.append(shown(statistics.median(busy)) if busy else "")
         counts = [f"{each.task.rows:,}", f"{each.matches:,}"]
         stream = f"{each.workload}-{each.size}"
         table.add_row(stream, peer(each.peer).name, *counts, *told, str(len(rates)), each.failure)

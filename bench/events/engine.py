@@ -9,12 +9,11 @@ Invariant: the network, its kernels and the reader have seen the stream's beginn
 from __future__ import annotations
 
 import itertools
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.events.task import WORKLOADS, EventPeer, EventTask, Found
+from retewave.bench.events.task import WORKLOADS, EventPeer, EventTask, Found, clocked
 
 __all__ = ["PEERS", "counted", "refused"]
 
@@ -55,9 +54,7 @@ def counted(task: EventTask, query: str) -> Found:
 
     def drained(source: Any) -> Found:
         engine, reader = _engine(query), _reader(task, source)
-        started = time.perf_counter()
-        matches = sum(len(found) for batch in engine.run_batches(reader) for found in batch)
-        return Found(matches, time.perf_counter() - started)
+        return clocked(lambda: (sum(len(found) for batch in engine.run_batches(reader) for found in batch), None, None))
 
     drained(_beginning(_rdf(task)))
     return drained(str(_rdf(task)))
@@ -70,9 +67,7 @@ def poured(task: EventTask, query: str) -> Found:
         engine, reader = _engine(query), _reader(task, source)
         chunks = [chunk.rows for chunk in reader.chunks(engine.terms, engine.live.acceptance)]
         runtime, values = engine.live.current().runtime, engine.terms.values
-        started = time.perf_counter()
-        matches = sum(len(found) for rows in chunks for found in runtime.pour(rows, values))
-        return Found(matches, time.perf_counter() - started)
+        return clocked(lambda: (sum(len(found) for rows in chunks for found in runtime.pour(rows, values)), None, None))
 
     encoded(_beginning(_rdf(task)))
     return encoded(str(_rdf(task)))

@@ -30,7 +30,7 @@ class Contest:
     peer: str  # as `run` knows it
     task: EventTask
     expected: Expected
-    seconds: list[float] = field(default_factory=list)  # of the runs that found what is there
+    runs: list[Found] = field(default_factory=list)  # those that found what is there
     failure: str = ""  # why there are no more
 
     @property
@@ -41,7 +41,11 @@ class Contest:
 
     def rates(self) -> list[float]:
         """Return the events a second of each run."""
-        return [self.task.rows / seconds for seconds in self.seconds]
+        return [self.task.rows / found.seconds for found in self.runs]
+
+    def rates_busy(self) -> list[float]:
+        """Return the events a second of the processor of each run."""
+        return [self.task.rows / found.busy for found in self.runs if found.busy]
 
     def again(self) -> None:
         """Run once more, unless a run has already failed."""
@@ -53,13 +57,13 @@ class Contest:
         found = Found(**told)
         self.failure = wrong(found, self.expected, self.matches)
         if self.failure:
-            self.seconds.clear()
+            self.runs.clear()
         else:
-            self.seconds.append(found.seconds)
+            self.runs.append(found)
 
     def to_dict(self) -> dict[str, object]:
         """Return what came out, for a file."""
-        rates = self.rates()
+        rates, busy = self.rates(), self.rates_busy()
         return {
             "workload": self.workload,
             "size": self.size,
@@ -70,7 +74,9 @@ class Contest:
             "events_per_second": statistics.median(rates) if rates else None,
             "slowest": min(rates, default=None),
             "fastest": max(rates, default=None),
-            "seconds": self.seconds,
+            "events_per_busy_second": statistics.median(busy) if busy else None,
+            "seconds": [found.seconds for found in self.runs],
+            "busy": [found.busy for found in self.runs],
             "cannot": peer(self.peer).cannot,
             "failure": self.failure,
         }

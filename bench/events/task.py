@@ -8,11 +8,12 @@ before its clock starts, and its compilation is over.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["WITHIN", "WORKLOADS", "EventPeer", "EventTask", "Found", "Workload"]
+__all__ = ["WITHIN", "WORKLOADS", "EventPeer", "EventTask", "Found", "Workload", "clocked"]
 
 WITHIN = {"W1": 500_000_000, "W3": 5_000_000, "W4": 10_000_000}  # µs; the bound itself is inside
 _QUERIES = Path(__file__).parents[1] / "queries"
@@ -76,8 +77,16 @@ class Found:
 
     matches: int  # all that were found
     seconds: float  # from the first event to the last match
+    busy: float  # seconds of the processor in that time, all threads: what others do on the machine is not in it
     sum: int | None = None  # of the matches' rows: 1a + 3b + 5c by their places, modulo 2^64
     dues: int | None = None  # of the deadlines, in microseconds, modulo 2^64
+
+
+def clocked(work: Callable[[], tuple[int, int | None, int | None]]) -> Found:
+    """Let a loop find matches, their sum and that of their deadlines, by the clock."""
+    started, busy = time.perf_counter(), time.process_time()
+    matches, total, dues = work()
+    return Found(matches, time.perf_counter() - started, time.process_time() - busy, total, dues)
 
 
 @dataclass(frozen=True)

@@ -211,10 +211,10 @@ def test_retewave_counts_what_a_plain_query_finds_in_the_streams(folder):
 
 def test_a_wrong_answer_is_told():
     right = Expected(2, 10, 7, as_set=1)
-    assert not wrong(Found(2, 1.0, 10, 7), right, 2) and not wrong(Found(1, 1.0), right, 1)
-    assert wrong(Found(3, 1.0, 10, 7), right, 2) == "WRONG: matches 3 instead of 2"
-    assert wrong(Found(2, 1.0, 11, 7), right, 2) == "WRONG: sum 11 instead of 10"
-    assert wrong(Found(2, 1.0, 10, 8), right, 2) == "WRONG: dues 8 instead of 7"
+    assert not wrong(Found(2, 1.0, 0.9, 10, 7), right, 2) and not wrong(Found(1, 1.0, 0.9), right, 1)
+    assert wrong(Found(3, 1.0, 0.9, 10, 7), right, 2) == "WRONG: matches 3 instead of 2"
+    assert wrong(Found(2, 1.0, 0.9, 11, 7), right, 2) == "WRONG: sum 11 instead of 10"
+    assert wrong(Found(2, 1.0, 0.9, 10, 8), right, 2) == "WRONG: dues 8 instead of 7"
 
 
 def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(tmp_path, monkeypatch):
@@ -222,7 +222,7 @@ def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(tmp_path, m
 
     def answered(module, name, task):
         ran.append(name)
-        return {"matches": 2 if name == "python" else 3, "seconds": 0.5}, ""
+        return {"matches": 2 if name == "python" else 3, "seconds": 0.5, "busy": 0.25}, ""
 
     monkeypatch.setattr(measure, "answer", answered)
     task, right = EventTask("W1", tmp_path, 1000, 1), Expected(2, 10)
@@ -231,6 +231,7 @@ def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(tmp_path, m
     play(found, 2, lambda text: None)
     assert ran == ["python", "numba", "python"]
     assert [each.rates() for each in found] == [[2000.0, 2000.0], [], []]
+    assert [each.rates_busy() for each in found] == [[4000.0, 4000.0], [], []]
     assert [each.failure for each in found] == ["", "WRONG: matches 3 instead of 2", "skipped: why"]
 
 

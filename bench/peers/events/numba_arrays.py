@@ -8,15 +8,15 @@ would ask for (rows are never dropped, arrays are as long as the stream).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from retewave.bench.events.streams import KINDS, Columns, columns
-from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found
+from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found, clocked
 
 __all__ = ["PEERS"]
 
@@ -154,9 +154,8 @@ def _run(task: EventTask) -> Found:
     stream, loop = columns(task.csv), _LOOPS[task.workload]
     words = _words(task.workload, stream)
     loop(*(each[:_WARM_UP] for each in words[:3]), words[3])
-    started = time.perf_counter()
-    matches, total, dues = loop(*words)
-    return Found(matches, time.perf_counter() - started, total, dues if task.workload == "W3" else None)
+    found = clocked(lambda: loop(*words))
+    return found if task.workload == "W3" else replace(found, dues=None)
 
 
 PEERS = {

@@ -8,12 +8,11 @@ not.
 from __future__ import annotations
 
 import gc
-import time
 from collections import deque
 from collections.abc import Callable
 
 from retewave.bench.events.streams import KINDS, columns
-from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found
+from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found, clocked
 
 __all__ = ["PEERS"]
 
@@ -112,9 +111,7 @@ def _run(task: EventTask) -> Found:
     events: Events = list(zip(*(each.tolist() for each in vars(stream).values()), strict=True))
     gc.collect()
     gc.freeze()
-    started = time.perf_counter()
-    matches, total, dues = _LOOPS[task.workload](events)
-    return Found(matches, time.perf_counter() - started, total, dues)
+    return clocked(lambda: _LOOPS[task.workload](events))
 
 
 PEERS = {

@@ -1,3 +1,5 @@
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -33,11 +35,14 @@ final class Bench {
         Tally tally = new Tally();
         Pass pass = peer.pass(words[0], words[1], stream, tally);
         System.gc();
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long busy = system.getProcessCpuTime();
         double seconds = timed(pass);
-        String line = "{\"matches\": %d, \"sum\": %s, \"dues\": %s, \"seconds\": %.9f}";
+        busy = system.getProcessCpuTime() - busy;
+        String line = "{\"matches\": %d, \"sum\": %s, \"dues\": %s, \"seconds\": %.9f, \"busy\": %.9f}";
         String sum = Long.toUnsignedString(tally.sum);
         String dues = words[0].equals("W3") ? Long.toUnsignedString(tally.dues) : "null";
-        System.out.println(String.format(Locale.ROOT, line, tally.matches, sum, dues, seconds));
+        System.out.println(String.format(Locale.ROOT, line, tally.matches, sum, dues, seconds, busy / 1e9));
         System.exit(0); // whatever threads an engine may have left
     }
 
