@@ -18,14 +18,37 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Protocol
 
 from retewave.bench.run import adapter
 from retewave.bench.task import Result, Task
 from retewave.bench.workload import Workload, prepare
 
-__all__ = ["Machine", "Measured", "Point", "Row", "measure_all", "read_rows", "rows_of", "shown", "write_rows"]
+__all__ = [
+    "Asked",
+    "Machine",
+    "Measured",
+    "Point",
+    "Row",
+    "answer",
+    "measure_all",
+    "read_rows",
+    "rows_of",
+    "shown",
+    "write_rows",
+]
 
 TIMEOUT = 900  # seconds; a run that takes longer has failed
+
+
+class Asked(Protocol):
+    """A task, for whatever bench."""
+
+    def to_json(self) -> str:
+        """Return the task as one line."""
+
+    def files(self) -> list[Path]:
+        """Return what a run reads."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +138,12 @@ def _versions() -> str:
     return ", ".join(f"{name} {found[name]}" for name in names if name in found)
 
 
-def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Result | None, str]:
-    """Run a task in a process of its own; return its result, or why there is none."""
+def answer(
+    module: str, name: str, task: Asked, version: Path | None = None
+) -> tuple[dict[str, Any], str] | tuple[None, str]:
+    """Let a module do a task in a process of its own; return what it printed, or why there is nothing."""
     _cache(task.files())
-    command = [sys.executable, "-m", "retewave.bench.run", name]
+    command = [sys.executable, "-m", module, name]
     told, found = task.to_json(), os.environ if version is None else os.environ | {"PYTHONPATH": str(version)}
     try:
         done = subprocess.run(
@@ -131,7 +156,14 @@ def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Resul
             None,
             f"failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}",
         )
-    told = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1]), ""
+
+
+def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Result | None, str]:
+    """Run a task in a process of its own; return its result, or why there is none."""
+    told, failure = answer("retewave.bench.run", name, task, version)
+    if told is None:
+        return None, failure
     if "missing" in told:
         return None, f"skipped: {told['missing']}"
     return Result(**told), ""
