@@ -38,14 +38,14 @@ Steps: TypeAlias = "dict[State, tuple[State, Axiom | str] | None]"
 
 
 def start(goal: Goal, predicate: bytes) -> State:
-    """Return the state in which the input is what is asked for."""
+    """Return the state in which the input itself is asked for."""
     subject: Term = _X if goal.subject is None else goal.subject
     object_: Term = _Y if goal.object is None else goal.object
     return State(subject, predicate, object_, subject, object_)
 
 
 def walk(network: Network, asked: State) -> Steps:
-    """Visit, breadth first, every state from which what is asked follows; keep how each was reached."""
+    """Visit, breadth first, every state from which the goal follows; keep how each was reached."""
     steps: Steps = {asked: None}
     waiting = deque([asked])
     while waiting:
@@ -58,13 +58,13 @@ def walk(network: Network, asked: State) -> Steps:
 
 
 def _is_covered(state: State, steps: Steps) -> bool:
-    """Say whether the same was already reached without a look at the object."""
+    """Return whether the same was already reached without a look at the object."""
     a, p, b, subject, object_ = state
     return isinstance(b, bytes) and (a, p, None, subject, object_) in steps
 
 
 def _before(network: Network, state: State) -> Iterator[tuple[State, Axiom | str]]:
-    """Yield each state that entails this one in one step, with the axiom that says so."""
+    """Yield each state that entails this state in one step, with the axiom that says so."""
     if state.p is None:
         return
     for link in network.into.get(property_node(state.p), ()):
