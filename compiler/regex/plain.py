@@ -1,7 +1,7 @@
-"""Regular expressions that look for nothing but strings: what most FILTER(REGEX(...)) are.
+"""Regular expressions that look for nothing but strings, as most in FILTER(REGEX(...)) do.
 
 Data's way: pattern and flags of a REGEX -> **strings to look for** -> program (compiler/expressions/kernel.py).
-Invariant: a pattern matches exactly where one of its alternatives is found; a pattern that says more has none.
+Invariant: a pattern matches exactly where one of its alternatives is found; other patterns have no alternatives.
 Left out: whether a pattern is well formed, which the evaluator says.
 """
 
@@ -26,7 +26,7 @@ class Alternative:
 
 
 def alternatives(pattern: str, flags: str = "") -> tuple[Alternative, ...]:
-    r"""Return what a pattern looks for; nothing when it is more than strings.
+    r"""Return the strings that a pattern looks for; nothing when it is more than strings.
 
     >>> [(each.string, each.at_start) for each in alternatives(r"^http://a\.org/|Warn", "i")]
     [('http://a.org/', True), ('warn', False)]
@@ -72,7 +72,7 @@ def _alternative(part: str, any_case: bool) -> Alternative | None:
 
 
 def _is_escaped(text: str) -> bool:
-    """Say whether a backslash before the last letter escapes it."""
+    """Return whether a backslash before the last letter escapes it."""
     before = text[:-1]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
