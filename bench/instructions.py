@@ -39,9 +39,12 @@ CALLGRIND = (
     "--tool=callgrind",
     "--callgrind-out-file=/dev/null",
     "--smc-check=all-non-file",  # kernels are code that the process has made itself
-    "--collect-atstart=no",  # but from one toggle to the next
+    "--instr-atstart=no",  # but from `begin` to `end`: until then it runs several times as fast
 )
-TOGGLE = "#include <valgrind/callgrind.h>\nvoid toggle(void) { CALLGRIND_TOGGLE_COLLECT; }\n"
+MARKS = """#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void end(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+"""
 
 
 def missing() -> str:
@@ -71,23 +74,23 @@ def _pouring(task: Task, env: dict[str, str], under: tuple[str, ...]) -> subproc
 
 
 def pour(task: Task) -> int:
-    """Pour a stream between two toggles; return the matches."""
+    """Pour a stream between two marks; return the matches."""
     encode(replace(task, offers=task.warm_up)).pour()
-    rows, toggle = encode(task), _toggle()
-    toggle()
+    rows, (begin, end) = encode(task), _marks()
+    begin()
     matches = rows.pour()
-    toggle()
+    end()
     return matches
 
 
-def _toggle() -> Callable[[], object]:
-    """Return what tells callgrind to begin and to end; where there is none, it does nothing."""
+def _marks() -> tuple[Callable[[], object], Callable[[], object]]:
+    """Return the functions by which callgrind begins and ends to count; outside callgrind they do nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "toggle.so"
+        library = Path(folder) / "marks.so"
         command = [*compiler(), "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
-        subprocess.run(command, input=TOGGLE, text=True, check=True)
-        toggle: Callable[[], object] = ctypes.CDLL(str(library)).toggle
-        return toggle
+        subprocess.run(command, input=MARKS, text=True, check=True)
+        marks = ctypes.CDLL(str(library))
+        return marks.begin, marks.end
 
 
 def main(
