@@ -77,7 +77,7 @@ class Running:
     spark: SparkSession  # where it runs
 
     def wait(self, tick: Callable[[Running], None], seconds: int = 1) -> None:
-        """Wait for its end, telling `tick` of its progress; raise what ended it."""
+        """Wait for its end, telling `tick` of its progress; raise the error that ended it."""
         try:
             while not self.query.awaitTermination(seconds):
                 tick(self)
@@ -175,7 +175,7 @@ class _Folders:
     out: str  # the folder of all
 
     def __call__(self, lines: DataFrame, batch: int) -> None:
-        """Write a batch, in place of what an attempt that failed has left of it."""
+        """Write a batch, in place of the files that a failed attempt has left of it."""
         lines.write.mode("overwrite").text(f"{self.out}/batch-{batch:09d}")
 
 

@@ -45,17 +45,17 @@ class Offset:
 
     @classmethod
     def of(cls, data: Mapping[str, object]) -> Offset:
-        """Read what Spark has kept."""
+        """Read the text that Spark has kept."""
         return cls(dict(data["files"]), int(data["statements"]))  # type: ignore[call-overload]
 
     def data(self) -> dict[str, object]:
-        """Return what Spark keeps."""
+        """Return the text that Spark keeps."""
         return {"files": dict(self.files), "statements": self.statements}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a micro-batch reads."""
+    """The parts of files that a micro-batch reads."""
 
     parts: tuple[Part, ...]  # in the stream's order
     end: Offset  # where it leaves the stream
@@ -64,7 +64,7 @@ class Plan:
 class Counts:
     """How many statements parts have; those of the parts that were asked for last are remembered.
 
-    Several threads may ask; who asks for what another one counts waits for that.
+    Several threads may ask; a thread that asks for statements which another one counts waits for the result.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Counts:
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[type[Counts], tuple[()]]:
-        """Travel without what is remembered, which may be growing."""
+        """Travel without the remembered counts, which may be growing."""
         return Counts, ()
 
     def __call__(self, part: Range) -> int:
@@ -135,7 +135,7 @@ class Files:
     def following(
         self, start: Offset, ends: Mapping[str, int], *, most_bytes: int | None = None, most_files: int | None = None
     ) -> Plan:
-        """Plan what is read next: up to `ends`, within the limits, but always something if there is something."""
+        """Plan the next parts to read: up to `ends`, within the limits, but never nothing while there is something."""
         files, left = dict(start.files), most_bytes
         for path, size in self._unread(start, ends)[:most_files]:
             if left is not None and left <= 0:
@@ -218,7 +218,7 @@ def _mapped(path: str) -> mmap.mmap:
 
 
 def groups(parts: Sequence[Part], most: int) -> list[tuple[Part, ...]]:
-    """Put small parts that follow each other together, up to so many bytes: a task has a cost of its own."""
+    """Put small parts that follow each other together, up to a number of bytes: a task has a cost of its own."""
     found: list[list[Part]] = []
     room = 0
     for part in parts:
