@@ -5,7 +5,7 @@ Kernels here speak of memory by Address, not by array: an array that is passed o
 and two atomic counts a call, which was seven eighths of the scanner's time.
 Invariant: `word` reads exactly 8 bytes, the `first_…` searches exactly BLOCK; the caller owns all that is
 read and keeps it alive.  Without the JIT the same functions run as plain Python.
-Left out: what the bytes mean.
+Left out: the meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -284,8 +284,8 @@ if JIT:
     set_cell: Any = intrinsic(_store_cell)  # (address, index, value)
     set_real: Any = intrinsic(_store_real)  # (address, index, value)
     stream_cell: Any = intrinsic(_stream_cell)  # (address, index, value): past the caches, for another core to read
-    fence: Any = intrinsic(_fence)  # (): what was streamed comes before what is stored from here on
-    prefetch: Any = intrinsic(_prefetch)  # (address): what is there will soon be read
+    fence: Any = intrinsic(_fence)  # (): streamed bytes come before bytes that are stored from here on
+    prefetch: Any = intrinsic(_prefetch)  # (address): the bytes there will soon be read
     same_block: Any = intrinsic(_same_block)  # (address, address): are the two blocks equal
     copy_block: Any = intrinsic(_copy_block)  # (source, target)
     fold: Any = intrinsic(_fold)  # multiply 64 x 64 bits, combine the halves of the product
@@ -308,7 +308,7 @@ else:
 
 @inlined
 def same(left: Address, right: Address, size: int) -> bool:
-    """Tell whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
+    """Return whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
     if size >= BLOCK:
         last = size - BLOCK
         if not same_block(left + last, right + last):
@@ -333,7 +333,7 @@ def same(left: Address, right: Address, size: int) -> bool:
 
 @kernel
 def spells(at: Address, size: int, text: np.ndarray) -> bool:
-    """Tell whether a stretch of bytes is a constant text."""
+    """Return whether a stretch of bytes is a constant text."""
     if size != len(text):
         return False
     for k in range(size):  # noqa: SIM110
@@ -356,7 +356,7 @@ def copy(source: Address, target: Address, size: int) -> None:
 
 @kernel
 def _short_word(at: Address, size: int) -> np.uint64:
-    """Return up to 8 bytes as one number."""
+    """Return up to 8 bytes as a number."""
     bits = np.uint64(0)
     for k in range(size):
         bits = (bits << np.uint64(8)) | np.uint64(byte(at + k))

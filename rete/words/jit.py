@@ -50,7 +50,7 @@ def inlined(function: F) -> F:
     """Compile a function as `kernel` does, and put its code wherever a kernel calls it.
 
     A call that stays costs its arguments and its result, through memory, and what registers held around it.
-    For small kernels on the way of every row; what is large, or seldom needed, stays a call.
+    For small kernels on the way of every row; large or seldom needed kernels stay calls.
     """
     return _compiled(function, inline=True)
 
@@ -78,7 +78,7 @@ def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
             once()
 
         def on_end(self, event: object) -> None:
-            """Do nothing: only beginnings are told."""
+            """Do nothing: only beginnings are announced."""
 
     waiting.append(once)
     try:
