@@ -55,9 +55,9 @@ def missing() -> str:
 
 
 def instructions(task: Task, expected: int) -> float:
-    """Return the instructions that the network takes for a triple of a stream, whose matches must be so many."""
+    """Return the instructions that the network takes for a triple of a stream, and check its number of matches."""
     env = os.environ | PROCESSOR | {"NUMBA_CACHE_DIR": str(KERNELS.resolve())}
-    _pouring(task, env, ())  # compiles what is not on the disk
+    _pouring(task, env, ())  # compiles kernels that are not on the disk
     done = _pouring(task, env, CALLGRIND)
     if int(done.stdout) != expected:
         raise ValueError(f"{int(done.stdout):,} matches instead of {expected:,}")
@@ -68,7 +68,7 @@ def instructions(task: Task, expected: int) -> float:
 
 
 def _pouring(task: Task, env: dict[str, str], under: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    """Pour in a process, under a tool if one is told."""
+    """Pour in a process, under a tool if it is given."""
     command = [*under, sys.executable, "-m", "retewave.bench.instructions", "--pour"]
     return subprocess.run(command, input=task.to_json(), env=env, text=True, capture_output=True, check=True)
 

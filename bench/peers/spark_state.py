@@ -26,7 +26,7 @@ def _gathering(window: int) -> Any:
     processor: Any = import_module("pyspark.sql.streaming").StatefulProcessor
 
     class Gathering(processor):
-        """Collects ten triples; what is not complete within a window is forgotten."""
+        """Collects ten triples; offers that are not complete within a window are forgotten."""
 
         def init(self, handle: Any) -> None:
             self._handle = handle
