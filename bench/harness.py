@@ -53,25 +53,25 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class Point:
-    """One place in one plot."""
+    """A place in a plot."""
 
     sweep: str  # the plot
     series: str  # the line in it
     x: float  # the place on the line
     measured: str  # the adapter's name, as in `run.ADAPTERS`
-    workload: Workload  # what it has to do there
+    workload: Workload  # the work to be measured
     version: Path | None = None  # the folder of another version's packages; None: these are measured
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A point and what its runs brought."""
+    """A point and the results of its runs."""
 
     point: Point
     triples: int  # in the stream
     expected: int  # matches
     results: tuple[Result, ...]  # of the runs that counted right
-    failure: str = ""  # why there are fewer than were asked for, or none
+    failure: str = ""  # why there are fewer results than were asked for, or no result
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Row:
     median: float
     minimum: float
     maximum: float
-    target: str = ""  # what it has to reach, if anything
+    target: str = ""  # the bound that it has to reach, if there is one
     offers: int = 0  # in the stream that was measured
     note: str = ""  # why there is no figure; what the measured thing cannot do
 
@@ -201,14 +201,14 @@ class _Runs:
             self.results.append(result)
 
     def done(self) -> Measured:
-        """Return what came out."""
+        """Return the result of the process."""
         return Measured(self.point, self.task.triples, self.expected, tuple(self.results), self.failure)
 
 
 def measure_all(
     points: Sequence[Point], repetitions: int, folder: Path, progress: Callable[[str], None]
 ) -> list[Measured]:
-    """Measure every point so many times, one run of each after the other, and again from the first."""
+    """Measure every point several times: one run of each after the other, and again from the first."""
     runs = [_Runs(point, *prepare(point.workload, folder), []) for point in points]
     if hasattr(os, "sync"):
         os.sync()  # else the system writes the data down while the first runs are measured
@@ -222,7 +222,7 @@ def measure_all(
 
 
 def _compile(runs: Sequence[_Runs]) -> None:
-    """Let each version compile its kernels in a run that does not count: who compiles takes twice the memory."""
+    """Let each version compile its kernels in a run that does not count: compiling takes twice the memory."""
     own = {run.point.version: run for run in reversed(runs) if run.point.measured == "retewave"}
     for version, first in own.items():
         _run_once("retewave", first.task, version)
@@ -281,7 +281,7 @@ def write_rows(rows: Iterable[Row], machine: Machine, path: Path) -> None:
 
 
 def read_rows(path: Path) -> tuple[list[Row], Machine]:
-    """Read what `write_rows` wrote."""
+    """Read the rows that `write_rows` wrote."""
     with path.open(newline="") as lines:
         table = list(csv.DictReader(lines))
     kinds = {

@@ -33,7 +33,7 @@ from retewave.viz.explain.describe import prefixes_of
 __all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 
 Drawing = Literal["full", "reduced", "network", "all"]
-PartDrawing = Literal["network", "all"]  # those that can show one query's part
+PartDrawing = Literal["network", "all"]  # the drawings that can show one query's part
 DRAWINGS: Mapping[str, str] = {
     "full": "the full ε-network",
     "reduced": "the reduced ε-network",
@@ -41,7 +41,7 @@ DRAWINGS: Mapping[str, str] = {
     "all": "from the stream to the queries",
 }
 _EPSILON = frozenset(("class", "property", "value", "rest"))
-_MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
+_MOST_COLUMNS = 4  # the columns in which unconnected parts stand
 
 
 def draw(
@@ -243,6 +243,6 @@ def _attributes(said: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a DOT string; a line break in a text stays one, what else cannot be printed is shown as `�`."""
+    """Return a DOT string; line breaks stay line breaks, other characters that cannot be printed are shown as `�`."""
     shown = "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
     return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

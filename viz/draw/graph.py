@@ -1,4 +1,4 @@
-"""A compiled network as a networkx graph: every node and link, with what is known of it as attributes.
+"""A compiled network as a networkx graph: every node and link, with its properties as attributes.
 
 Data's way: network that runs -> **graph** -> drawings, or a user's own algorithms.
 
@@ -43,7 +43,7 @@ def graph(compiled: Compiled) -> networkx.MultiDiGraph:
 
 
 def leading_to(graph: networkx.MultiDiGraph, query: str) -> networkx.MultiDiGraph:
-    """Return the part of a graph that leads to a query, by its name; what it shares with others stays marked."""
+    """Return the part of a graph that leads to a query, by its name; shared parts stay marked."""
     name = f"query:{query}"
     if name not in graph:
         raise UsageError(f"there is no query {query!r} in this network")
@@ -60,7 +60,7 @@ def epsilon_full(
 
 
 def epsilon_reduced(compiled: Compiled) -> networkx.MultiDiGraph:
-    """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to what patterns ask for."""
+    """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to the goals of patterns."""
     reduction = compiled.dispatch.reduction
     asked = frozenset(Node(*goal) for goal in reduction.answered)
     links = ((link.source, link.target, link.kind, "") for link in reduction.links)
@@ -98,7 +98,7 @@ def _epsilon_name(node: Node) -> str:
 
 
 class _Drawn:
-    """One pass over the ends; what a producer is called is what the first query that uses it calls it."""
+    """One pass over the ends; a producer has the name that the first query that uses it gives it."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self.lowered, self.plan = compiled, compiled.lowered, compiled.lowered.plan
@@ -198,7 +198,7 @@ class _Drawn:
             self._memory(name, slot, each, layer)
 
     def _memory_name(self, tree: Reached, node: JoinNode, place: int) -> str:
-        """Return what a join's table calls one of its memories."""
+        """Return the name of a memory in the table of its join."""
         return f"{'β' if tree.inputs[place].inputs else 'α'}M{node.slots[place]}"
 
     def _memory(self, join: str, slot: int, fed: Reached, layer: int) -> None:
@@ -222,7 +222,7 @@ class _Drawn:
         self.graph.add_edge(name, join, kind="joins", **tried)
 
     def _pattern(self, leaf: Reached) -> str:
-        """Return what an α-memory's triples match, in the query's variables."""
+        """Return the pattern that an α-memory's triples match, in the query's variables."""
         if not isinstance(leaf.producer, AlphaTest):
             label: str = self.graph.nodes[self._name(leaf.number)]["label"]
             return label
@@ -255,7 +255,7 @@ class _Drawn:
             self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
 
     def _rows_out(self, number: int) -> dict[str, int]:
-        """Return how many tuples a join has made; what an α test alone gives is not counted."""
+        """Return how many tuples a join has made; the output of a lone α test is not counted."""
         if self.counts is None or number not in self.lowered.nodes:
             return {}
         return {"rows": self.counts.joins[self.lowered.nodes[number]].hits}

@@ -1,6 +1,6 @@
 """The colours and lines of drawings: one colour a kind, wider and warmer lines for more rows.
 
-Data's way: graph -> **style** -> DOT.  A label is never told by colour alone: shape and text say the kind too.
+Data's way: graph -> **style** -> DOT.  A kind is never shown by colour alone: shape and text show it, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["EDGES", "FILLS", "FONT", "INK", "LINES", "MEMORY_FILLS", "SHAPES", "
 FONT = "Helvetica,Arial,sans-serif"
 INK = "#1f2933"  # text
 
-FILLS = {  # kind -> what a node is filled with
+FILLS = {  # kind -> the colour that a node is filled with
     "stream": "#e4e7eb",
     "class": "#fde3c3",
     "property": "#fdf3c0",
@@ -47,7 +47,7 @@ SHAPES = {
     "query": "box",
     "rest": "plaintext",
 }
-MEMORY_FILLS = {"alpha": "#f2f8ff", "beta": "#f0faf4"}  # a memory, by what fills it
+MEMORY_FILLS = {"alpha": "#f2f8ff", "beta": "#f0faf4"}  # kind of memory -> colour
 STATIC_FILL = "#f3effd"  # a memory that holds static rows
 
 EDGES = {  # kind of a link -> (colour, line)
@@ -67,7 +67,7 @@ _COLD, _HOT = (0x9A, 0xA5, 0xB1), (0xD9, 0x2D, 0x20)
 
 
 def heat(rows: int, most: int) -> tuple[str, float]:
-    """Return the colour and the width of a line that so many rows have passed, of at most `most`.
+    """Return the colour and the width of a line by the rows that have passed it, of at most `most`.
 
     >>> heat(0, 100), heat(100, 100)
     (('#9aa5b1', 1.0), ('#d92d20', 5.0))

@@ -26,7 +26,7 @@ class Registered(Protocol):
 
     @property
     def parsed(self) -> algebra.Query:
-        """What was understood."""
+        """The query's algebra."""
 
     @property
     def matched(self) -> int:

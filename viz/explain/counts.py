@@ -1,11 +1,11 @@
-"""What has passed through a running network, memory by memory and join by join.
+"""Counts of the rows that have passed through a running network, memory by memory and join by join.
 
 Data's way: the kernel's counters (`rete/counters.py`) -> **counts** -> explanation, drawings, statistics.
 The kernel counts only when `stats` is on; live rows and matches are known without.  When queries come or go, the
 counts of a node go on in the next network, if that has an equal node (`retewave/engine/node_states.py`).
 
 Every row that comes into a memory looks for its partners at once: it finds no row of its key in some other memory, or
-is tried with those that are there, and each trial ends in a hit, outside the window, or against a relation.
+is tried with the rows that are there, and each trial ends in a hit, outside the window, or against a relation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class MemoryCounts:
 
     memory: int  # number of the slot
     join: int  # number of the node whose input it is
-    live: int  # streamed rows that it holds; those that are due may wait to be collected
-    rows_in: int  # rows stored, static ones included
-    probes: int  # of these, those that found a row of their key in every other memory of the join
-    hits: int  # combinations that these made
+    live: int  # streamed rows that it holds; rows that are due may wait to be collected
+    rows_in: int  # rows stored, static rows included
+    probes: int  # stored rows that found a row of their key in every other memory of the join
+    hits: int  # combinations that such rows made
     refused_by_filter: int  # tuples that a filter before the memory kept out
     refused_by_key: int  # rows that found some other memory without a row of their key
     refused_by_window: int  # combinations given up because they outgrew the window
@@ -59,12 +59,12 @@ class Counts:
 
 
 def counts(compiled: Compiled) -> dict[str, Any]:
-    """Return what is counted, as plain data."""
+    """Return the counts as plain data."""
     return asdict(count(compiled))
 
 
 def count(compiled: Compiled) -> Counts:
-    """Return what is counted."""
+    """Return the counts."""
     network, arena = compiled.lowered.network, compiled.runtime.arena
     refused = counters.refused_on_edges(arena, network)
     memories = tuple(_memory(compiled, slot, refused.get(slot, 0)) for slot in range(len(network.slots)))

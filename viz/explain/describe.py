@@ -1,8 +1,8 @@
-"""A plan told in the words of its queries: the one description that the text, the JSON and the drawings print.
+"""A plan in the words of its queries: the description that the text, the JSON and the drawings print.
 
 Data's way: network that runs -> **description** -> text, JSON.
-One section a shape: queries that differ in constants only are one plan, and are told once.  Lists that may be long are
-cut short, and say by how much.  Left out: state, except which memories hold static rows.
+One section a shape: queries that differ in constants only are one plan, and are described once.  Long lists are cut
+short, and say by how much.  Left out: state, except which memories hold static rows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class StepPlan:
     label: str  # the pattern, or the table's columns
     memory: int | None  # the memory (slot) of the join above that it fills; none at the root
     static: bool  # that memory holds rows that were there before the stream
-    filters: tuple[str, ...]  # what its tuples pass before they come into that memory
+    filters: tuple[str, ...]  # the filters that its tuples pass before they come into that memory
     key: tuple[str, ...] = ()  # a join's key
     window: str = ""  # how long a join's memories keep a row
     relations: tuple[str, ...] = ()  # temporal relations between a join's inputs
@@ -90,7 +90,7 @@ class FilterPlan:
     """A filter or an assignment of a query."""
 
     expression: str  # in SPARQL
-    by: str  # who decides it
+    by: str  # the place where it is decided
     early: bool  # done on the way into a memory already, not only at the end
 
 
@@ -109,7 +109,7 @@ class Section:
     patterns: tuple[PatternPlan, ...]  # in the order of their tests' numbers
     joins: StepPlan  # the tree
     filters: tuple[FilterPlan, ...]  # of the first query
-    alike: bool  # all queries show and filter what the first one does
+    alike: bool  # all queries show and filter the same as the first query
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Description:
     memories: int  # inputs of joins
     joins: int  # joins
     prefixes: dict[str, str]  # label -> namespace, of the prefixes used
-    sections: tuple[Section, ...]  # one a shape
+    sections: tuple[Section, ...]  # one section a shape
 
 
 def describe(compiled: Compiled) -> Description:
@@ -179,7 +179,7 @@ class _Described:
         return name if alternatives == 1 else f"{name} (alternative {member.branch + 1} of {alternatives})"
 
     def _asks(self, member: Member) -> tuple[object, ...]:
-        """Return what a member shows and filters, with its variables named by their numbers."""
+        """Return the columns and filters of a member, with its variables named by their numbers."""
         query: algebra.Query = self.queries[member.listener.number].parsed
         numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
         steps = tuple((type(step), rename(step.expression, numbers)) for step in member.steps.steps)

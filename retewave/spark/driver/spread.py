@@ -1,7 +1,7 @@
 """How an engine's queries would be spread over shards: the planner, told what the engine knows of the stream.
 
 Data's way: engine (plan, static data, perhaps a sample of the stream) -> loads of the patterns -> **schemes**.
-What static data feeds is taken to come from there only, unless a sample says otherwise.
+Patterns that static data feeds are taken to be fed by it only, unless a sample says otherwise.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def spread(
 
 
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
-    """Return what is known of the patterns' loads."""
+    """Return the known loads of the patterns."""
     compiled = engine.matcher.current()
     fed = fed_atoms(engine.datasets.static, compiled.dispatch, engine.terms)
     found: dict[tuple[int, int], Load] = {}
@@ -69,7 +69,7 @@ def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> 
 
 
 class _Sample:
-    """What a part of the stream says of the whole."""
+    """The loads of the whole stream, estimated by a part of it."""
 
     def __init__(self, engine: Engine, sample: Any, rate: float | None) -> None:
         self._engine, self._compiled = engine, engine.matcher.current()
@@ -77,7 +77,7 @@ class _Sample:
         self._facts = self._compiled.runtime.static_facts(rows, engine.terms.values)
         self._rows = max(1, len(rows))
         self._found: dict[int, list[np.ndarray]] = {}  # by query: the ids of its matches
-        self._poured = 0  # rows that have made these
+        self._poured = 0  # rows that have made these matches
         if rate is not None:
             self._match(rows, rate)
 
