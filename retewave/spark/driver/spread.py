@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from retewave.compiler.algebra.written import looking
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
@@ -44,6 +45,7 @@ def spread(
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
+    _check_plain(engine)
     shapes = shapes_of(engine.registry.listeners())
     distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
     counted = None if sample is None else _Sample(engine, sample, rate)
@@ -51,6 +53,20 @@ def spread(
     chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, distinct)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
     return chosen, describe_shares(shapes, chosen, queries, shards)
+
+
+def _check_plain(engine: Engine) -> None:
+    """Refuse queries that only one process can run: what looks at times, or for what is missing, needs all of it."""
+    for listener in engine.registry.listeners():
+        if all(branch.is_plain for branch in listener.branches):
+            continue
+        query = engine.registry.queries[listener.number]
+        operator, place = looking(query.parsed.where) or ("an operator of time", None)
+        raise QueryError(
+            f"{query.name}: {operator} is not spread over shards yet: the query runs in one process",
+            place=place,
+            hint="`retewave run`, or engine.run",
+        )
 
 
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
