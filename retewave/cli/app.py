@@ -77,6 +77,7 @@ def run(
     at_limit: options.WhenFull = options.AtLimit.error,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    tick: options.Tick = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
     checkpoint_every: options.CheckpointEvery = "30s",
@@ -88,7 +89,7 @@ def run(
         from retewave.cli.queries import Queries
         from retewave.cli.times import TimeOptions
 
-        times = TimeOptions(rate, time_property, arrival)
+        times = TimeOptions(rate, time_property, arrival, tick)
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {

@@ -59,6 +59,7 @@ __all__ = [
     "Stats",
     "StreamFormat",
     "Streams",
+    "Tick",
     "TimeProperty",
     "Watermark",
     "WhenFull",
@@ -189,6 +190,14 @@ Lateness = Annotated[str, Option("--lateness", metavar="D", help="How late items
 MaxFuture = Annotated[
     str,
     Option("--max-future", metavar="D", help="An item further ahead waits for the next, which tells."),
+]
+Tick = Annotated[
+    str | None,
+    Option(
+        "--tick",
+        metavar="D",
+        help="Let the clock go on so often while nothing arrives, so that deadlines are told (with --arrival).",
+    ),
 ]
 Matches = Annotated[
     MatchFormat | None,

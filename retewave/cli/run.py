@@ -7,7 +7,7 @@ Invariant: however the run ends, the matches found so far are written, and so ar
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from retewave.errors import UsageError
 from retewave.io.reading.reader import Reader, read
 from retewave.io.sinks.resumed import go_on
 from retewave.io.sinks.sinks import Sink, open_sink, usual_format
+from retewave.match import Matches
 from retewave.windows import durations
 
 __all__ = ["Course", "Streams", "Writing", "run"]
@@ -99,7 +100,8 @@ def run(
         keep = None if kept is None else partial(kept.write, engine, out)
         try:
             with nullcontext() if telling is None else every(telling, lambda: tell(stats(engine), output.stats)):
-                _loop(engine, readers, sink, output.out, keep)
+                found = engine.run_batches(*readers, between=keep, tick=streams.times.tick)
+                _loop(found, len(readers), sink, output.out, keep)
         finally:
             notes.left_out(engine, readers)
             if telling is not None or output.stats is not None:
@@ -119,7 +121,7 @@ def _engine(queries: Queries, options: dict[str, Any], kept: Checkpoint | None, 
 
 
 def _loop(
-    engine: Engine, readers: Sequence[Reader], sink: Sink, out: Path | None, keep: Callable[..., object] | None
+    found: Iterator[list[Matches]], readers: int, sink: Sink, out: Path | None, keep: Callable[..., object] | None
 ) -> None:
     """Write the matches until the streams end or a signal comes; `keep` writes the checkpoint, if there is one."""
 
@@ -130,12 +132,12 @@ def _loop(
     with ExitStack() as ending:
         ending.callback(close)
         try:
-            for batches in engine.run_batches(*readers, between=keep):
+            for batches in found:
                 with naming(out):
                     sink.write(batches)
         except Interrupted:
             # Rows that several readers had read ahead have been merged to the end by now: no place to go on from.
-            if keep is not None and len(readers) == 1:
+            if keep is not None and readers == 1:
                 keep(now=True)
             return
     if keep is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from retewave.errors import UsageError
+from retewave.windows import durations
 
 __all__ = ["TimeOptions"]
 
@@ -16,7 +17,24 @@ class TimeOptions:
     rate: float | None = None  # triples a second
     property: str | None = None  # the IRI that tells a named graph's time
     arrival: bool = False  # the clock, asked for by name
+    tick: str | None = None  # how often the clock goes on while nothing arrives; None: it does not
 
     def __post_init__(self) -> None:
         if sum((self.rate is not None, self.property is not None, self.arrival)) > 1:
             raise UsageError("only one of --rate, --time-property and --arrival can tell the time")
+        if self.tick is not None:
+            self._check_tick(self.tick)
+
+    def _check_tick(self, tick: str) -> None:
+        if self.rate is not None or self.property is not None:
+            other = "--rate" if self.property is None else "--time-property"
+            raise UsageError(
+                f"--tick tells the time of arrival, and {other} gives the stream times of its own",
+                hint=f"leave out {other}, or leave out --tick: there the stream's own times move the clock",
+            )
+        try:
+            given = durations.parse(tick)
+        except ValueError as error:
+            raise UsageError(f"--tick: {error}") from error
+        if given == 0:
+            raise UsageError("--tick is longer than nothing", hint="such as --tick 1s")

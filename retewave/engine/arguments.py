@@ -16,7 +16,17 @@ from retewave.io.rdf import to_text
 if TYPE_CHECKING:
     from retewave.io.reading.reader import Reader
 
-__all__ = ["Triple", "WhenFull", "check_inbox", "check_options", "readers_of", "span", "texts_of", "triples_of"]
+__all__ = [
+    "Triple",
+    "WhenFull",
+    "check_inbox",
+    "check_options",
+    "readers_of",
+    "seconds_of_tick",
+    "span",
+    "texts_of",
+    "triples_of",
+]
 
 Triple = Sequence[Any]
 
@@ -73,6 +83,19 @@ def readers_of(readers: Sequence[Any]) -> list[Reader]:
             )
         found.append(each if isinstance(each, Reader) else read(each))
     return found
+
+
+def seconds_of_tick(tick: int, readers: Sequence[Reader]) -> float:
+    """Return how often the clock on the wall is told to an engine: where it is the clock of all that is read."""
+    if tick <= 0:
+        raise UsageError("a tick is longer than nothing", hint="such as 1s")
+    timed = next((each for each in readers if each.rate is not None or each.time_property is not None), None)
+    if timed is not None:
+        raise UsageError(
+            f"{timed.name}: a tick tells the time of arrival, and this stream has times of its own",
+            hint="leave out the tick, or let the times be those of arrival",
+        )
+    return tick / 1e6
 
 
 def check_options(

@@ -21,7 +21,15 @@ import numpy as np
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.language import Language
-from retewave.engine.arguments import Triple, WhenFull, check_inbox, check_options, readers_of, triples_of
+from retewave.engine.arguments import (
+    Triple,
+    WhenFull,
+    check_inbox,
+    check_options,
+    readers_of,
+    seconds_of_tick,
+    triples_of,
+)
 from retewave.engine.datasets import Closure, Datasets
 from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
 from retewave.engine.late import LateItem, Why, described
@@ -240,10 +248,14 @@ class Engine(Shown):
         with self.turn:
             with self.lock:
                 self._tell(clock)
-                self.matcher.wait(self.order.advance(until))
-                self.matcher.advance(until)
+                self._go_on(until)
             found = self._all_poured()
         return [match for batches in found for match in in_order(batches)]
+
+    def _go_on(self, until: int) -> None:
+        """Let the next pour decide what is due before a time, which the clock has reached."""
+        self.matcher.wait(self.order.advance(until))
+        self.matcher.advance(until)
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
@@ -253,19 +265,20 @@ class Engine(Shown):
             self.terms.pin(np.unique(ids).tolist())
         return ids
 
-    def run(self, *readers: Reader | str | Path) -> Iterator[Match]:
+    def run(self, *readers: Reader | str | Path, tick: Any = None) -> Iterator[Match]:
         """Read streams to their end, merged by time; call back and yield every match.
 
-        A path stands for `read(path)`: the time of its triples is when they arrive.
+        A path stands for `read(path)`: the time of its triples is when they arrive.  With a `tick`, a duration such as
+        "1s", the clock goes on so often while nothing arrives, as by `advance`: what waits for it is told.
 
         To leave it for a while, keep what this returns, and go on with it later.  Where it is left for good (`break`),
         what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
         """
-        for batches in self.run_batches(*readers):
+        for batches in self.run_batches(*readers, tick=tick):
             yield from Finding(self.telling, [batches])
 
     def run_batches(
-        self, *streams: Reader | str | Path, between: Callable[[], object] | None = None
+        self, *streams: Reader | str | Path, between: Callable[[], object] | None = None, tick: Any = None
     ) -> Iterator[list[Matches]]:
         """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns.
 
@@ -273,10 +286,11 @@ class Engine(Shown):
         stream: the moment for a `snapshot`.
         """
         readers = readers_of(streams)
+        seconds = None if tick is None else seconds_of_tick(_duration(tick), readers)
         with self.lock:
             self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         recorded = bool(readers) and all(reader.time_property is not None for reader in readers)
-        yield from self.course(self._read(readers, between), recorded=recorded)
+        yield from self.course(self._read(readers, between, seconds), recorded=recorded)
 
     def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
         """Yield what former calls have left, and the matches of a run's steps; then let go of what waits."""
@@ -296,10 +310,13 @@ class Engine(Shown):
                 self._runs -= 1
                 self.order.doubt.of_first = False
 
-    def _read(self, readers: list[Reader], between: Callable[[], object] | None) -> Iterator[list[Matches]]:
+    def _read(
+        self, readers: list[Reader], between: Callable[[], object] | None, tick: float | None
+    ) -> Iterator[list[Matches]]:
         from retewave.engine.pump import pump
 
-        with closing(pump(self.matcher, self.registry, readers, self.seconds, self.keep, self.order.doubt)) as arrivals:
+        pumped = pump(self.matcher, self.registry, readers, self.seconds, self.keep, self.order.doubt, tick)
+        with closing(pumped) as arrivals:
             for arrived in arrivals:
                 yield from self.poured(arrived.triples)
                 if between is not None:
@@ -316,6 +333,8 @@ class Engine(Shown):
             self.triples += arrived.triples
             self._tell(arrived.clock)
             self._put(arrived.rows)
+            if arrived.until is not None:
+                self._go_on(arrived.until)
 
     # ---- from an event loop ----
     def stream(

@@ -8,15 +8,18 @@ Invariants: a reader's own rows keep their order; readers are merged by the grea
 wrong clock left out.
 Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
 scanned beside another.  However it ends, the threads end with it, and what was scanned ahead is handed over.
+A tick tells the time while no reader scans, when all that was scanned has been taken: nothing is late for it.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,9 +52,28 @@ class Arrived:
     rows: np.ndarray  # input rows
     triples: int  # triples read for them, refused ones included
     clock: Clock  # how their times are told
+    until: int | None = None  # nothing that ends before this time comes any more; None: their times say all
 
 
 Keep = Callable[[Arrived], object]
+
+
+@dataclass
+class Ticking:
+    """The clock on the wall, which goes on while nothing comes."""
+
+    every: float  # seconds
+    quiet: AbstractContextManager[object]  # held while the time is told: no reader scans, so none tells an earlier one
+    last: float = field(default_factory=time.monotonic)  # the latest tick
+
+    def left(self) -> float:
+        """Return how many seconds are left until the next tick; 0 when it is due."""
+        return max(0.0, self.last + self.every - time.monotonic())
+
+    def now(self) -> int:
+        """Tick: return the time."""
+        self.last = time.monotonic()
+        return time.time_ns() // 1000
 
 
 class _Pump:
@@ -64,14 +86,15 @@ class _Pump:
         doubt: Doubt,
         lock: threading.RLock | None = None,
         keep: Keep | None = None,
+        ticking: Ticking | None = None,
     ) -> None:
-        self.lanes, self.changed, self.doubt = lanes, changed, doubt
+        self.lanes, self.changed, self.doubt, self.ticking = lanes, changed, doubt, ticking
         self.lock = lock or threading.RLock()  # the engine's: nobody looks while rows go from a lane to who keeps them
         self.keep = keep
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
-        self.arriving = len(lanes) > 1 and not any(timed)
-        self.newest = BEFORE_ALL  # the latest arrival so far
+        self.arriving = (len(lanes) > 1 or ticking is not None) and not any(timed)
+        self.newest = BEFORE_ALL  # the latest arrival or tick so far
         self.handed = _NO_ROWS  # what was handed on last: it may not have come to the network yet
 
     def arrivals(self) -> Iterator[Arrived]:
@@ -82,33 +105,45 @@ class _Pump:
                 yield from self.rest()
                 raise error
             yield from self._taken([lane for lane in self.lanes if lane.chunks])
+            if self.ticking is not None and self.ticking.left() == 0:
+                yield from self._taken(self._all_chunks(), tick=True)
             if all(lane.ended and not lane.chunks and not len(lane.rows) for lane in self.lanes):
                 return
 
     def rest(self) -> Iterator[Arrived]:
         """Stop the readers, and yield all that they have brought."""
         self.stop()
-        yield from self._taken([lane for lane in self.lanes for _ in range(len(lane.chunks))], AFTER_ALL)
+        yield from self._taken(self._all_chunks(), AFTER_ALL)
 
-    def _taken(self, lanes: Sequence[Lane], bound: int | None = None) -> Iterator[Arrived]:
-        """Take a chunk from each lane, and yield the rows that can go on, if there are any."""
-        with self.lock:
+    def _all_chunks(self) -> Iterator[Lane]:
+        """Yield each lane as often as it has chunks."""
+        return (lane for lane in self.lanes for _ in range(len(lane.chunks)))
+
+    def _taken(self, lanes: Iterable[Lane], bound: int | None = None, *, tick: bool = False) -> Iterator[Arrived]:
+        """Take a chunk from each lane, and yield the rows that can go on, if there are any, and the time of a tick."""
+        with self.lock, self.ticking.quiet if tick and self.ticking else nullcontext():
             with self.changed:
                 triples = sum(lane.take() for lane in lanes)
                 self.changed.notify_all()
             rows = self._merged(bound) if self.merging else self._all()
-            if not len(rows) and not triples:
+            until = self._ticked(self.ticking) if tick and self.ticking else None
+            if not len(rows) and not triples and until is None:
                 return
-            arrived = Arrived(rows, triples, self.lanes[0].clock)
+            arrived = Arrived(rows, triples, self.lanes[0].clock, until)
             if self.keep is not None:
                 self.keep(arrived)
         yield arrived
         self.handed = _NO_ROWS
 
+    def _ticked(self, ticking: Ticking) -> int:
+        """Tell the time: what goes on that began before arrives no earlier."""
+        self.newest = max(self.newest, ticking.now())
+        return self.newest
+
     def _wait(self) -> None:
-        """Wait until there is something to do."""
+        """Wait until there is something to do, or a tick is due."""
         with self.changed:
-            self.changed.wait_for(self._can_go_on)
+            self.changed.wait_for(self._can_go_on, None if self.ticking is None else self.ticking.left())
         for lane in self.lanes:
             if lane.waits_for_reading:
                 lane.read()
@@ -130,7 +165,7 @@ class _Pump:
         return self._as_they_arrive(self.handed) if self.arriving else self.handed
 
     def _as_they_arrive(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows of several readers in the order of their arrival; one that was overtaken arrives no earlier."""
+        """Return rows in the order of their arrival; one that another or a tick has overtaken arrives no earlier."""
         rows = rows[np.argsort(rows[:, END], kind="stable")]
         rows[:, START] = rows[:, END] = np.maximum(rows[:, END], self.newest)
         self.newest = int(rows[-1, END]) if len(rows) else self.newest
@@ -215,8 +250,11 @@ def pump(
     seconds: Seconds,
     keep: Keep | None = None,
     doubt: Doubt | None = None,
+    tick: float | None = None,
 ) -> Generator[Arrived, None, None]:
     """Yield the rows of all readers; `keep` is given them before: also what was scanned ahead, when this is left early.
+
+    `tick`: and the time, whenever so many seconds have gone by; the readers then have a thread each.
 
     A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
     """
@@ -224,12 +262,13 @@ def pump(
     lanes: list[Lane] = []
     with matcher.lock:
         for reader in readers:
-            stream, alone = registry.stream_number(reader.stream), len(readers) == 1
+            stream, alone = registry.stream_number(reader.stream), len(readers) == 1 and tick is None
             lanes.append(Lane(reader, stream, matcher.events, changed, gate, alone))
             matcher.events += EVENTS
         matcher.positions = lambda: tuple(lane.position(matcher) for lane in lanes)
         matcher.current()  # the network is made here, not in the threads, which ask it what they may drop
-    of_all = _Pump(lanes, changed, doubt or Doubt(FAR), matcher.lock, keep)
+    ticking = None if tick is None else Ticking(tick, gate)
+    of_all = _Pump(lanes, changed, doubt or Doubt(FAR), matcher.lock, keep, ticking)
     names = ", ".join(reader.name for reader in readers)
     log.info("reading %s", names)
     with matcher.reading(gate, of_all.held), _quick_switches:

@@ -38,9 +38,8 @@ def _stamp(*paths: Path) -> str:
 
 
 def _version(engine: str) -> str:
-    return re.findall("<version>(.+?)</version>", (_SOURCES / engine / "pom.xml").read_text())[
-        1
-    ]  # the first is our own
+    found: list[str] = re.findall("<version>(.+?)</version>", (_SOURCES / engine / "pom.xml").read_text())
+    return found[1]  # the first is our own
 
 
 def _is_made(folder: Path, *sources: Path) -> bool:

@@ -34,14 +34,14 @@ class _Falls(NamedTuple):
     before: np.ndarray  # the key's pair before
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _longer(array: np.ndarray) -> np.ndarray:
     twice = np.empty(2 * len(array), array.dtype)
     twice[: len(array)] = array
     return twice
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _ended(time: np.ndarray, price: np.ndarray, falls: _Falls, at: int, row: int) -> tuple[int, int, int]:
     """Return what a row completes, from a key's newest pair on: matches, sum, and the bar of the pairs that live."""
     matches, total, bar, horizon = 0, 0, _NO_BAR, time[row] - _WITHIN_1
@@ -56,7 +56,7 @@ def _ended(time: np.ndarray, price: np.ndarray, falls: _Falls, at: int, row: int
     return matches, total, bar
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _begun(
     time: np.ndarray, price: np.ndarray, before: np.ndarray, a: int, row: int, falls: _Falls, count: int, at: int
 ) -> tuple[_Falls, int, int, int]:
@@ -72,7 +72,7 @@ def _begun(
     return falls, count, at, bar
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _w1(time: np.ndarray, key: np.ndarray, price: np.ndarray, keys: int) -> tuple[int, int, int]:
     newest, before = np.full(keys, _NONE, np.int32), np.empty(len(time), np.int32)
     # The highest prices of a key's window, each higher than all behind it: its first and its last, and the links.
@@ -104,7 +104,7 @@ def _w1(time: np.ndarray, key: np.ndarray, price: np.ndarray, keys: int) -> tupl
     return matches, total, 0
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _w3(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple[int, int, int]:
     rows = len(time)
     asked = np.full(keys, _NONE, np.int32)  # the row of a request without a response
@@ -122,7 +122,7 @@ def _w3(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple
     return matches, total, dues
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _w4(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple[int, int, int]:
     newest, before = np.full(keys, _NONE, np.int32), np.empty(len(time), np.int32)  # A's since the last B
     matches = total = 0
