@@ -114,6 +114,11 @@ class Runtime:
         return self.state.arena
 
     @property
+    def net(self) -> np.ndarray:
+        """The network's records as words."""
+        return self.state.net
+
+    @property
     def has_ends(self) -> bool:
         """Whether its rows have ends of their own: some may be no instants."""
         return bool(self.state.net[layout.N_TIMES] > 1)

@@ -20,6 +20,7 @@ FILLS = {  # kind -> the colour that a node is filled with
     "alpha": "#cfe3fb",
     "table": "#e3dcfa",
     "join": "#bfe8d2",
+    "probe": "#fbdcc4",
     "shape": "#d9e0ea",
     "query": "#334e68",
     "rest": "#ffffff",
@@ -32,6 +33,7 @@ LINES = {  # kind -> a node's border
     "alpha": "#4a88d0",
     "table": "#8468cf",
     "join": "#3a9d6e",
+    "probe": "#c2662d",
     "shape": "#62748a",
     "query": "#243b53",
     "rest": "#9aa5b1",
@@ -59,6 +61,7 @@ EDGES = {  # kind of a link -> (colour, line)
     "asked": ("#4a88d0", "solid"),
     "given": ("#9aa5b1", "solid"),
     "fills": ("#7b8794", "solid"),
+    "decides": ("#c2662d", "solid"),
     "completes": ("#334e68", "solid"),
     "rest": ("#cbd2d9", "dotted"),
 }

@@ -80,10 +80,12 @@ def listed(names: Sequence[str], count: int) -> str:
 def spell_window(width: int) -> str:
     """Return a window's width as it would be written.
 
-    >>> spell_window(5_000_000), spell_window(UNBOUNDED)
-    ('5s', 'unbounded')
+    >>> spell_window(5_000_000), spell_window(4_999_999), spell_window(UNBOUNDED)
+    ('5s', 'less than 5s', 'unbounded')
     """
-    return "unbounded" if width >= UNBOUNDED else durations.spell(width)
+    if width >= UNBOUNDED:
+        return "unbounded"
+    return f"less than {durations.spell(width + 1)}" if width % 1000 == 999 else durations.spell(width)
 
 
 def pattern_parts(test: AlphaTest, names: Mapping[int, str], prefixes: Prefixes) -> tuple[str, str, str]:
