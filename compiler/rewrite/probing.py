@@ -62,7 +62,8 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
             hint="put the pattern of the stream first",
         )
     there = replace(probe.there, steps=_decidable(probe.there, place))
-    seen = there.bound | frozenset().union(*(each.scope for each in probe.conditions))
+    shared = (branch.bound | branch.assigned) & (there.bound | probe.there.assigned)
+    seen = shared.union(*(each.scope for each in probe.conditions))
     assigned = seen & (branch.assigned | probe.there.assigned)
     if assigned:
         raise QueryError(
