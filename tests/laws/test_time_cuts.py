@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from cases.engine import Case as Plain
 from cases.engine import case_of
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import given
 from hypothesis import strategies as st
+from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
+from laws.test_engine_time import Told
 from naive.detectors import detected
 
 import retewave as rw
-from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
-from laws.test_engine_time import Told
 from retewave.compiler.algebra import Query
 from retewave.compiler.parse import parse
 from retewave.windows.times import Clock

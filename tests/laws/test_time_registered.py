@@ -13,10 +13,10 @@ from dataclasses import replace
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.detectors import detected
-
 from laws.telling import asked, bag, changes_kept, law, listening, of_query, pushed, registered
 from laws.test_engine_time import Told
+from naive.detectors import detected
+
 from retewave.compiler.algebra import Query
 from retewave.compiler.parse import parse
 
@@ -46,7 +46,7 @@ def test_alone_it_tells_what_follows_from_what_comes_after_it(case: Case, comes:
         first, later = told_late(case, comes)
     rest, clock = case.stream[comes:], case.stream[:comes][-1].end
     assert first + later == bag(detected(case.query, rest, case.static, registered=clock))
-    
+
 
 @law(150)
 @given(temporal, st.integers(1, 12), st.booleans())
