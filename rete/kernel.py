@@ -22,7 +22,7 @@ from retewave.rete.memory.arena import make_room, mix, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
-from retewave.rete.operators.join import MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
@@ -69,7 +69,6 @@ from retewave.rete.words.layout import (
     N_INSTANTS,
     N_MOST_ROUTES,
     N_OUT_WIDTH,
-    N_PROBE_COUNT,
     N_SEED,
     N_SLOT_COUNT,
     N_STRIDE,
@@ -138,6 +137,7 @@ __all__ = [
     "connect",
     "new_state",
     "run",
+    "run_looking",
 ]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
@@ -183,7 +183,7 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
         arena,
         stack=np.zeros((int(net[N_MOST_ROUTES]) + 64) * stride, dtype=np.int64),
         out=np.zeros(256 * width, dtype=np.int64),
-        work=np.zeros(MET + 1, dtype=np.int64),
+        work=np.zeros(GROUP + 1, dtype=np.int64),
         progress=np.zeros(P_WIDTH, dtype=np.int64),
         kinds=np.zeros(depth, dtype=np.int64),
         numbers=np.zeros(depth, dtype=np.float64),
@@ -417,21 +417,23 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
     """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
 
-    Return what to say, and the group of the last one if the tuple completes something there, else 0.
+    In `work` is then the group of the last one if the tuple completes something there, else 0.
     """
+    work[GROUP] = 0
     if at[P_DECIDING] == 0:
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
-            return (DONE if said == REFUSED else said), 0
+            return DONE if said == REFUSED else said
     if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
-        return NEEDS_ARENA, 0
+        return NEEDS_ARENA
     kind = net[edge + EDGE_KIND]
     if kind == TO_PROBE:
-        return _probed(net, arena, sizes, edge, item, view, stack, at), 0
+        return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
-        return DONE, _pass_by(arena, net, edge, item, work)
-    _keep(arena, net, edge, item, at)
-    return DONE, 0
+        work[GROUP] = _pass_by(arena, net, edge, item, work)
+    else:
+        _keep(arena, net, edge, item, at)
+    return DONE
 
 
 @kernel
@@ -458,16 +460,17 @@ def _free_rows(arena, net):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
     group = at[P_GROUP]
     if group == 0:
         kind = net[edge + EDGE_KIND]
-        if kind > TO_TERMINAL:
-            said, group = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
-            if group == 0:
-                return said
-            return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+        if looks is not None:
+            if kind > TO_TERMINAL:
+                said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
+                if work[GROUP] == 0:
+                    return said
+                return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -486,7 +489,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
 
 
 @kernel
-def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
@@ -499,14 +502,13 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
-    probing = net[N_PROBE_COUNT] != 0
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
             item = tail(stack, top - stride)
             if item[T_EDGE_COUNT] > 0:
-                said = _follow(net, arena, sizes, item[T_EDGES], item, view, work, stack, out, at)
+                said = _follow(net, arena, sizes, item[T_EDGES], item, view, work, stack, out, at, looks)
                 if said != DONE:
                     return said
                 item[T_EDGES] += EDGE_WIDTH
@@ -515,11 +517,12 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
                 at[P_TOP] = top - stride
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
-        if probing and (arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0):
-            said = _next_decision(net, arena, sizes, view, stack, at)
-            if said != DONE:
-                return said
-            continue
+        if looks is not None:
+            if arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0:
+                said = _next_decision(net, arena, sizes, view, stack, at)
+                if said != DONE:
+                    return said
+                continue
         if at[P_ROW] >= at[P_LAST_ROW]:
             return DONE
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net):
@@ -527,18 +530,20 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
         if facts:
             row = at[P_ROW] * FACT_WIDTH
             end = rows[row + FACT_END]
-            if probing and arena[A_DUE] < end:
-                at[P_UNTIL] = end
-                continue
+            if looks is not None:
+                if arena[A_DUE] < end:
+                    at[P_UNTIL] = end
+                    continue
             top = put_fact(net, rows, row, stack)
         else:
             row = at[P_ROW] * ROW_WIDTH
             end = rows[row + END]
             if instants and rows[row + START] < end:
                 return INTERVAL
-            if probing and arena[A_DUE] < end:
-                at[P_UNTIL] = end
-                continue
+            if looks is not None:
+                if arena[A_DUE] < end:
+                    at[P_UNTIL] = end
+                    continue
             top = dispatch(net, rows, row, view.values.kind, stack)
         if end > arena[A_NOW]:
             arena[A_NOW] = end
@@ -549,15 +554,8 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
             collect_all(arena, net)
 
 
-@kernel
-def run(cells: Address, rows: np.ndarray) -> int:
-    """Pour rows through the network until the output has as many rows as are wanted or the live rows their bound.
-
-    `cells` were told by `connect`; the P_* words of its progress say which of `rows` are to be poured, whether they are
-    facts or input rows, and afterwards which one is next and how many output rows there are.  What is on the stack
-    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, INTERVAL, or NEEDS_*: an array is too
-    small, and the caller makes it larger and calls again.
-    """
+@inlined
+def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
     net = words_at(cell(cells, _NET))
     filters = Filters(
         net,
@@ -590,4 +588,25 @@ def run(cells: Address, rows: np.ndarray) -> int:
         words_at(cell(cells, _STACK)),
         words_at(cell(cells, _OUT)),
         words_at(cell(cells, _PROGRESS)),
+        looks,
     )
+
+
+@kernel
+def run(cells: Address, rows: np.ndarray) -> int:
+    """Pour rows through the network until the output has as many rows as are wanted or the live rows their bound.
+
+    `cells` were told by `connect`; the P_* words of its progress say which of `rows` are to be poured, whether they are
+    facts or input rows, and afterwards which one is next and how many output rows there are.  What is on the stack
+    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, INTERVAL, or NEEDS_*: an array is too
+    small, and the caller makes it larger and calls again.
+
+    For networks of joins alone: what follows `looks` is not compiled into it, and costs nothing.
+    """
+    return _run(cells, rows, None)
+
+
+@kernel
+def run_looking(cells: Address, rows: np.ndarray) -> int:
+    """Do as `run` does, for networks in which some rows are only looked at, or only pass."""
+    return _run(cells, rows, 1)

@@ -34,6 +34,7 @@ from retewave.rete.kernel import (
     connect,
     new_state,
     run,
+    run_looking,
 )
 from retewave.rete.memory.carry import empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
@@ -92,6 +93,7 @@ class Runtime:
     _cursor: np.ndarray = field(init=False)  # how far that is
     _outs: Pool = field(init=False)  # arrays for output rows
     _no_rows: np.ndarray = field(init=False)
+    _kernel: Callable[[int, np.ndarray], int] = field(init=False)  # what runs such a network
     # says whether a filter is true that the kernel has to know and cannot decide: is it an edge's or a probe's, the
     # number of that, the tuple
     ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
@@ -104,6 +106,7 @@ class Runtime:
         self.state = new_state(net, arena, self.depth)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
+        self._kernel = run_looking if net[layout.N_LOOKS] else run
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
@@ -196,7 +199,7 @@ class Runtime:
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
-        while (said := run(self._address, rows)) >= layout.NEEDS_ARENA:
+        while (said := self._kernel(self._address, rows)) >= layout.NEEDS_ARENA:
             if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
                 said = layout.DONE

@@ -74,6 +74,7 @@ class _Assembler:
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         header[at.N_INSTANTS] = not network.intervals
+        header[at.N_LOOKS] = any(edge.kind > at.TO_TERMINAL for edge in network.edges())
         self._dispatch()
         self._records()
         self._streams()

@@ -48,12 +48,13 @@ from retewave.rete.words.layout import (
     T_WINDOW_START,
 )
 
-__all__ = ["MANY_MET", "MET", "MOST_SLOTS", "ROW", "WORK", "collect_met", "combine"]
+__all__ = ["GROUP", "MANY_MET", "MET", "MOST_SLOTS", "ROW", "WORK", "collect_met", "combine"]
 
 MOST_SLOTS = 60  # a node's mask of filled slots is one word
 WORK = MOST_SLOTS + 4  # words of each of the four lists that a combination works with
 ROW = 4 * WORK  # the word behind them: the row that has just been stored
 MET = ROW + 1  # and the next: how many rows were met that are out of the window
+GROUP = MET + 1  # and the next: the group of a row that only passes, if it completes something there
 MANY_MET = 8  # are met before the slots of the last one are collected: one by one costs more than to meet them
 
 
@@ -70,7 +71,7 @@ def _put(arena, net, node, rows, end, window_start, start, into, top):  # type: 
         into[top + T_COLUMNS + i] = arena[rows[net[out + 2 * i]] + net[out + 2 * i + 1]]
 
 
-@inlined
+@kernel
 def _relations_hold(arena, net, node, rows, depth, slot):  # type: ignore[no-untyped-def]
     """Check the temporal relations of the node between rows that are chosen: in `slot`, and in all up to `depth`.
 

@@ -50,7 +50,8 @@ N_START = 25  # which word of a row is its true start
 N_PROBES = 26
 N_PROBE_COUNT = 27
 N_INSTANTS = 28  # 1: it is made for instants alone
-N_HEADER = 29
+N_LOOKS = 29  # 1: some rows are only looked at, or only pass
+N_HEADER = 30
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
