@@ -1,4 +1,4 @@
-"""Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all."""
+"""Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all; `events` has its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from retewave.bench.events.__main__ import main as events
 from retewave.bench.harness import Machine, Row, rows_of, shown, write_rows
 from retewave.bench.report import write_report
 from retewave.bench.sweeps import SWEEPS, points
@@ -55,4 +56,8 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    if sys.argv[1:2] == ["events"]:
+        del sys.argv[1]
+        typer.run(events)
+    else:
+        typer.run(main)

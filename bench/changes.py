@@ -53,7 +53,7 @@ def _cycle(others: int, shape: str, guest: str) -> float:
 
 
 def _one_by_one(count: int, shape: str) -> float:
-    """Return the milliseconds that each of so many queries takes, a triple pushed behind each."""
+    """Return the milliseconds that each of `count` queries takes, a triple pushed behind each."""
     engine = import_module("retewave").Engine()
     _pushed(engine, 0)
     began = time.perf_counter()
@@ -67,7 +67,7 @@ def changes(task: Task) -> Result:
     """Measure cycles beside others of the same shape and of different ones, and many queries one by one."""
     started = time.perf_counter()
     matches = drain(engine_of(task), str(task.offers), task.question.rate)
-    _cycle(1, "one shape", "one shape")  # what is loaded at the first time does not count
+    _cycle(1, "one shape", "one shape")  # the loading of the first time does not count
     found = {
         CYCLE.format(others, shape, guest): _cycle(others, shape, guest)
         for others in COUNTS

@@ -1,7 +1,7 @@
 """What it costs before and beside matching: memory a live row, a process's start, loading static data, counters.
 
 Where it stands: further modes of the engine's adapter (`engine`), under the same protocol: every run's matches are
-checked.  Invariant: kernels are compiled before any clock starts; what starts a process finds them on the disk.
+checked.  Invariant: kernels are compiled before any clock starts; processes that are started find them on the disk.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _start(task: Task) -> Result:
         query.write_text(task.queries[0])
         command = [sys.executable, "-m", "retewave", "run", str(query), "--stream", str(task.offers)]
         command += ["--rate", str(task.question.rate), *(["--schema", str(task.schema)] if task.schema else [])]
-        _first_line(command)  # compiles what is not on the disk
+        _first_line(command)  # compiles kernels that are not on the disk
         imported = float(subprocess.run([sys.executable, "-c", _IMPORT], check=True, capture_output=True).stdout)
         first, seconds, lines = _first_line(command)
     return Result(
@@ -68,7 +68,7 @@ def _start(task: Task) -> Result:
 
 
 def _first_line(command: list[str]) -> tuple[float, float, int]:
-    """Return when a command's first line came, when its last one, and how many there were."""
+    """Return when a command's first line came, when its last line came, and how many lines there were."""
     started = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -186,7 +186,7 @@ class Encoded:
     chunks: list[Any]  # of rows
 
     def pour(self, runtime: Any = None) -> int:
-        """Pour the rows into the network, or another that is told; return how many output rows come out."""
+        """Pour the rows into the network, or into a given one; return how many output rows come out."""
         runtime, values = runtime or self.engine.matcher.current().runtime, self.engine.terms.values
         return sum(len(found) for rows in self.chunks for found in runtime.pour(rows, values))
 

@@ -26,13 +26,13 @@ _VENDOR_COUNTRY, _PRODUCER_COUNTRY = COUNTRIES.index("GB"), COUNTRIES.index("DE"
 class Static:
     """How many of the vendors, producers and products a cut of `generate.static_nt` tells of."""
 
-    vendors: int  # the first so many vendors have a country
-    producers: int  # the first so many producers have a country
-    products: int  # the first so many products have a producer
+    vendors: int  # the number of vendors, from the first on, that have a country
+    producers: int  # the number of producers, from the first on, that have a country
+    products: int  # the number of products, from the first on, that have a producer
 
     @staticmethod
     def cut(dataset: Dataset, triples: int | None) -> Static:
-        """Return what the first so many static triples tell; None is all of them."""
+        """Return the facts of the first `triples` static triples; None: of all of them."""
         sizes = (len(dataset.vendor_country), len(dataset.producer_country), dataset.products)
         left = sum(sizes) if triples is None else triples
         known = []

@@ -148,7 +148,7 @@ def generate(products: int = 10_000, offers: int = 200_000, seed: int = 1, type_
 
 
 def write_whole(path: Path, content: Iterable[bytes]) -> None:
-    """Write a file that has its name only when it is whole: who is interrupted leaves what was there before."""
+    """Write a file that has its name only when it is whole: an interrupted run leaves the former file."""
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("wb") as out:

@@ -18,37 +18,60 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Protocol
 
 from retewave.bench.run import adapter
 from retewave.bench.task import Result, Task
 from retewave.bench.workload import Workload, prepare
 
-__all__ = ["Machine", "Measured", "Point", "Row", "measure_all", "read_rows", "rows_of", "shown", "write_rows"]
+__all__ = [
+    "Asked",
+    "Machine",
+    "Measured",
+    "Point",
+    "Row",
+    "answer",
+    "measure_all",
+    "read_rows",
+    "rows_of",
+    "shown",
+    "write_rows",
+]
 
 TIMEOUT = 900  # seconds; a run that takes longer has failed
 
 
+class Asked(Protocol):
+    """A task, for whatever bench."""
+
+    def to_json(self) -> str:
+        """Return the task as one line."""
+
+    def files(self) -> list[Path]:
+        """Return what a run reads."""
+
+
 @dataclass(frozen=True)
 class Point:
-    """One place in one plot."""
+    """A place in a plot."""
 
     sweep: str  # the plot
     series: str  # the line in it
     x: float  # the place on the line
     measured: str  # the adapter's name, as in `run.ADAPTERS`
-    workload: Workload  # what it has to do there
+    workload: Workload  # the work to be measured
     version: Path | None = None  # the folder of another version's packages; None: these are measured
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A point and what its runs brought."""
+    """A point and the results of its runs."""
 
     point: Point
     triples: int  # in the stream
     expected: int  # matches
     results: tuple[Result, ...]  # of the runs that counted right
-    failure: str = ""  # why there are fewer than were asked for, or none
+    failure: str = ""  # why there are fewer results than were asked for, or no result
 
 
 @dataclass(frozen=True)
@@ -64,7 +87,7 @@ class Row:
     median: float
     minimum: float
     maximum: float
-    target: str = ""  # what it has to reach, if anything
+    target: str = ""  # the bound that it has to reach, if there is one
     offers: int = 0  # in the stream that was measured
     note: str = ""  # why there is no figure; what the measured thing cannot do
 
@@ -115,10 +138,12 @@ def _versions() -> str:
     return ", ".join(f"{name} {found[name]}" for name in names if name in found)
 
 
-def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Result | None, str]:
-    """Run a task in a process of its own; return its result, or why there is none."""
+def answer(
+    module: str, name: str, task: Asked, version: Path | None = None
+) -> tuple[dict[str, Any], str] | tuple[None, str]:
+    """Let a module do a task in a process of its own; return what it printed, or why there is nothing."""
     _cache(task.files())
-    command = [sys.executable, "-m", "retewave.bench.run", name]
+    command = [sys.executable, "-m", module, name]
     told, found = task.to_json(), os.environ if version is None else os.environ | {"PYTHONPATH": str(version)}
     try:
         done = subprocess.run(
@@ -131,7 +156,14 @@ def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Resul
             None,
             f"failed: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}",
         )
-    told = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1]), ""
+
+
+def _run_once(name: str, task: Task, version: Path | None = None) -> tuple[Result | None, str]:
+    """Run a task in a process of its own; return its result, or why there is none."""
+    told, failure = answer("retewave.bench.run", name, task, version)
+    if told is None:
+        return None, failure
     if "missing" in told:
         return None, f"skipped: {told['missing']}"
     return Result(**told), ""
@@ -169,14 +201,14 @@ class _Runs:
             self.results.append(result)
 
     def done(self) -> Measured:
-        """Return what came out."""
+        """Return the result of the process."""
         return Measured(self.point, self.task.triples, self.expected, tuple(self.results), self.failure)
 
 
 def measure_all(
     points: Sequence[Point], repetitions: int, folder: Path, progress: Callable[[str], None]
 ) -> list[Measured]:
-    """Measure every point so many times, one run of each after the other, and again from the first."""
+    """Measure every point several times: one run of each after the other, and again from the first."""
     runs = [_Runs(point, *prepare(point.workload, folder), []) for point in points]
     if hasattr(os, "sync"):
         os.sync()  # else the system writes the data down while the first runs are measured
@@ -190,7 +222,7 @@ def measure_all(
 
 
 def _compile(runs: Sequence[_Runs]) -> None:
-    """Let each version compile its kernels in a run that does not count: who compiles takes twice the memory."""
+    """Let each version compile its kernels in a run that does not count: compiling takes twice the memory."""
     own = {run.point.version: run for run in reversed(runs) if run.point.measured == "retewave"}
     for version, first in own.items():
         _run_once("retewave", first.task, version)
@@ -249,7 +281,7 @@ def write_rows(rows: Iterable[Row], machine: Machine, path: Path) -> None:
 
 
 def read_rows(path: Path) -> tuple[list[Row], Machine]:
-    """Read what `write_rows` wrote."""
+    """Read the rows that `write_rows` wrote."""
     with path.open(newline="") as lines:
         table = list(csv.DictReader(lines))
     kinds = {

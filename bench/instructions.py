@@ -39,9 +39,12 @@ CALLGRIND = (
     "--tool=callgrind",
     "--callgrind-out-file=/dev/null",
     "--smc-check=all-non-file",  # kernels are code that the process has made itself
-    "--collect-atstart=no",  # but from one toggle to the next
+    "--instr-atstart=no",  # but from `begin` to `end`: until then it runs several times as fast
 )
-TOGGLE = "#include <valgrind/callgrind.h>\nvoid toggle(void) { CALLGRIND_TOGGLE_COLLECT; }\n"
+MARKS = """#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void end(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+"""
 
 
 def missing() -> str:
@@ -52,9 +55,9 @@ def missing() -> str:
 
 
 def instructions(task: Task, expected: int) -> float:
-    """Return the instructions that the network takes for a triple of a stream, whose matches must be so many."""
+    """Return the instructions that the network takes for a triple of a stream, and check its number of matches."""
     env = os.environ | PROCESSOR | {"NUMBA_CACHE_DIR": str(KERNELS.resolve())}
-    _pouring(task, env, ())  # compiles what is not on the disk
+    _pouring(task, env, ())  # compiles kernels that are not on the disk
     done = _pouring(task, env, CALLGRIND)
     if int(done.stdout) != expected:
         raise ValueError(f"{int(done.stdout):,} matches instead of {expected:,}")
@@ -65,29 +68,29 @@ def instructions(task: Task, expected: int) -> float:
 
 
 def _pouring(task: Task, env: dict[str, str], under: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    """Pour in a process, under a tool if one is told."""
+    """Pour in a process, under a tool if it is given."""
     command = [*under, sys.executable, "-m", "retewave.bench.instructions", "--pour"]
     return subprocess.run(command, input=task.to_json(), env=env, text=True, capture_output=True, check=True)
 
 
 def pour(task: Task) -> int:
-    """Pour a stream between two toggles; return the matches."""
+    """Pour a stream between two marks; return the matches."""
     encode(replace(task, offers=task.warm_up)).pour()
-    rows, toggle = encode(task), _toggle()
-    toggle()
+    rows, (begin, end) = encode(task), _marks()
+    begin()
     matches = rows.pour()
-    toggle()
+    end()
     return matches
 
 
-def _toggle() -> Callable[[], object]:
-    """Return what tells callgrind to begin and to end; where there is none, it does nothing."""
+def _marks() -> tuple[Callable[[], object], Callable[[], object]]:
+    """Return the functions by which callgrind begins and ends to count; outside callgrind they do nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "toggle.so"
+        library = Path(folder) / "marks.so"
         command = [*compiler(), "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
-        subprocess.run(command, input=TOGGLE, text=True, check=True)
-        toggle: Callable[[], object] = ctypes.CDLL(str(library)).toggle
-        return toggle
+        subprocess.run(command, input=MARKS, text=True, check=True)
+        marks = ctypes.CDLL(str(library))
+        return marks.begin, marks.end
 
 
 def main(

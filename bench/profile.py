@@ -79,7 +79,7 @@ STAGES: dict[str, Callable[[Task], None]] = {
 
 
 def ladder(task: Task, warm_up: Task, repetitions: int) -> dict[str, float]:
-    """Return the seconds of each stage, the fastest of so many runs."""
+    """Return the seconds of each stage, the fastest of several runs."""
     best = dict.fromkeys(STAGES, float("inf"))
     for repetition in range(repetitions + 1):
         for name, stage in STAGES.items():
@@ -95,7 +95,7 @@ def main(
     window: Annotated[float, typer.Option(help="of the pattern, in seconds", min=0)] = 5.0,
     repetitions: Annotated[int, typer.Option(help="of each stage, the fastest counts", min=1)] = 3,
 ) -> None:
-    """Print what each stage costs."""
+    """Print the cost of each stage."""
     question = Question(1, 2, int(window * 1_000_000))
     with tempfile.TemporaryDirectory() as folder:
         task, _ = prepare(Workload(question, offers), Path(folder))

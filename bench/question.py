@@ -1,4 +1,4 @@
-"""What is asked of a stream: one of the paper's patterns with its target, window and surroundings.
+"""The question to a stream: a pattern of the paper with its target, window and surroundings.
 
 Where it stands: `expected` counts its matches, `patterns` writes its text, peers that read no query read
 this.  It imports nothing, so that a measured process holds nothing of the benchmark's own.

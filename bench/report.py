@@ -127,7 +127,7 @@ def _targets(rows: Sequence[Row]) -> str:
 
 
 def _peers(rows: Sequence[Row], sweep: str) -> str:
-    """Return the table of what each peer cannot do, or why it was not measured."""
+    """Return the table of the questions that each peer cannot answer, or why it was not measured."""
     head = _cells([("", "measured"), ("n", "triples/s"), ("n", "offers"), ("", "it cannot, or it was not")], "th")
     lines = [
         _cells(
@@ -165,7 +165,7 @@ def _tables(rows: Sequence[Row]) -> str:
 
 
 def _failures(rows: Sequence[Row]) -> str:
-    """Return what went wrong, loudly."""
+    """Return the failures, loudly."""
     wrong = [row for row in rows if row.note.startswith(("WRONG", "failed", "not done"))]
     items = "".join(f"<li>{escape(f'{row.sweep}, {row.series}, {row.x:g}: {row.note}')}</li>" for row in wrong)
     return f'<h2 class="missed">Runs without a figure</h2><ul>{items}</ul>' if wrong else ""

@@ -103,7 +103,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _shuffled(payloads: Sequence[bytes]) -> int:
-    """Send payloads through a compressed file, as a shuffle on one machine does; return what came out."""
+    """Send payloads through a compressed file, as a shuffle on one machine does; return the payloads that come out."""
     codec = pa.Codec("lz4")
     with tempfile.TemporaryFile() as file:
         sizes = [file.write(codec.compress(payload, asbytes=True)) for payload in payloads]

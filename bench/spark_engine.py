@@ -35,7 +35,7 @@ _TRIGGER = 1 << 30  # bytes of a micro-batch
 _PART = 128 << 20  # bytes of it that a task reads
 _LATER = 2_000  # microseconds behind the last triple that the watermark must have passed; it goes by milliseconds
 _NOTHING = b"<urn:end> <urn:end> <urn:end> .\n"
-_AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is told
+_AFTERWARDS = f"<urn:end> {PREDICATES[-1]} <urn:end> .\n".encode()  # a pattern takes it, so its time is sent
 
 
 def _silence(rate: int, micros: int) -> bytes:

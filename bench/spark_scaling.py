@@ -43,7 +43,7 @@ _OF_OFFERS = ("offer_product", "offer_vendor", "price", "published", "valid_from
 
 # ---- streams ----
 def cut(dataset: Dataset, offers: int) -> Dataset:
-    """Return a dataset with the first so many offers."""
+    """Return a dataset with the first `offers` offers."""
     return replace(dataset, **{name: getattr(dataset, name)[:offers] for name in _OF_OFFERS})
 
 
@@ -55,7 +55,7 @@ def popular(dataset: Dataset, exponent: float, seed: int = SEED) -> Dataset:
     return replace(dataset, offer_product=rng.permutation(dataset.products)[ranks] + 1)
 
 
-# ---- what is spread ----
+# ---- the queries that are spread ----
 @dataclass(frozen=True)
 class Case:
     """A pattern over a stream."""
@@ -120,7 +120,7 @@ Part: TypeAlias = Callable[[np.ndarray, int, int], np.ndarray]  # terms, their v
 
 @dataclass(frozen=True)
 class Spread:
-    """What each shard gets of a whole stream."""
+    """The part of a whole stream that each shard gets."""
 
     rows: np.ndarray  # by shard
     matches: np.ndarray  # by shard
@@ -166,12 +166,12 @@ def spread(case: Case, scheme: Scheme, shards: int, part: Part = _part) -> Sprea
 # ---- figures ----
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table."""
+    """A line of the table."""
 
     case: str  # the pattern and the stream
     plan: str  # how it is spread
     shards: int  # how many
-    shares: str  # what the plan says
+    shares: str  # the plan's shares
     busiest: float  # rows of the busiest shard, as a part of what the patterns take
     skew: float  # rows of the busiest shard, over the mean of all
     replication: float  # shards that a triple goes to, on average

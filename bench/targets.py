@@ -1,4 +1,4 @@
-"""What has to be reached, and whether it was.
+"""The targets, and whether they were reached.
 
 Where it stands: behind a run of the sweeps; makes one row a target, drawn first in the report.  A ratio
 is taken repetition by repetition, between runs that followed each other, so that a noisy machine slows both.

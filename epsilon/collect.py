@@ -37,7 +37,7 @@ class Unsupported:
 
     kind: str  # the OWL or RDFS term, and where it stands when that matters
     count: int  # how many there are
-    first: str  # the first one, in Turtle
+    first: str  # the first of them, in Turtle
 
     def __str__(self) -> str:
         return f"{self.count} x {self.kind}, first: {self.first}"
@@ -45,13 +45,13 @@ class Unsupported:
 
 @dataclass(frozen=True)
 class Collected:
-    """What the triples of a schema say."""
+    """The axioms that the triples of a schema state."""
 
-    axioms: tuple[Axiom, ...]  # the supported ones, in normal form, each once
+    axioms: tuple[Axiom, ...]  # the supported axioms, in normal form, each once
     declared: tuple[Node, ...]  # classes and properties that are declared
-    unsupported: tuple[Unsupported, ...]  # what was found beyond that
+    unsupported: tuple[Unsupported, ...]  # axioms that are not supported
     data: tuple[Triple, ...]  # triples that say nothing about the schema
-    imports: tuple[bytes, ...]  # what owl:imports asks for
+    imports: tuple[bytes, ...]  # the IRIs that owl:imports names
 
 
 _CLASSES = frozenset({owl("Class"), rdfs("Class"), owl("Restriction"), rdfs("Datatype"), owl("DeprecatedClass")})
@@ -85,7 +85,7 @@ _SCHEMA_CLASSES = frozenset({_SYMMETRIC, _CONTAINER})
 
 @dataclass
 class _Collector:
-    """Sorts triples; one pass, then the class expressions."""
+    """Sorts triples, in one pass, then the class expressions."""
 
     expressions: Expressions
     axioms: dict[Axiom, None] = field(default_factory=dict)
@@ -183,7 +183,7 @@ def _summed_up(beyond: dict[str, list[Triple]], triples: list[Triple]) -> Iterat
 
 
 def _is_about_the_vocabulary(kind: Kind, predicate: bytes, subject: bytes, object_: bytes) -> bool:
-    """Say whether an axiom would make schema axioms out of data."""
+    """Return whether an axiom would make schema axioms out of data."""
     ends = {object_, subject} if predicate in _BOTH_WAYS or kind is Kind.INVERSE else {object_}
     meta = _SCHEMA_CLASSES if kind in (Kind.SUB_CLASS, Kind.DOMAIN, Kind.RANGE) else _SCHEMA_PROPERTIES
     return bool(ends & meta)

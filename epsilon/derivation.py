@@ -47,12 +47,12 @@ class Derivation(NamedTuple):
 
     @property
     def literal_guard(self) -> bool:
-        """Say whether it does not fire when the input's object is a literal: no literal is a subject."""
+        """Return whether it does not fire when the input's object is a literal: no literal is a subject."""
         return self.subject is OBJECT
 
     @property
     def is_identity(self) -> bool:
-        """Say whether the entailed triple is the input triple itself."""
+        """Return whether the entailed triple is the input triple itself."""
         return (
             self.subject in (SUBJECT, self.given_subject)
             and self.predicate in (INPUT, self.given_predicate)
@@ -61,7 +61,7 @@ class Derivation(NamedTuple):
 
 
 def most_general(found: Iterable[Derivation]) -> tuple[Derivation, ...]:
-    """Keep each derivation once, and only if it does not repeat what a more general one says."""
+    """Keep each derivation once, and only if no more general derivation says the same."""
     once = dict.fromkeys(found)
     forms = {_form(one) for one in once}
     return tuple(one for one in once if not any(wider in once for wider in _generalisations(one, forms)))

@@ -5,13 +5,13 @@ says "an input triple of this form entails that triple, which the goal asks for"
 premise, so a derivation is a path through the network, and walking it backwards touches only what can
 contribute: this is the paper's relevance (section 3.4) taken to its fixpoint, and its flattening at once.
 
-What an open pattern sees (`?x ?p ?y`, `?x a ?c`) is what SPARQL's RDFS entailment regime says of a stream's
-triples: all entailed ones, by their named classes and properties.  Two things are left out.  The schema's own
-triples and RDFS's axioms about its vocabulary are no part of the stream.  That everything is an
-rdfs:Resource (rdfs4a, rdfs4b; owl:Thing alike) is entailed only for who asks for it by name.
+An open pattern (`?x ?p ?y`, `?x a ?c`) sees the triples that SPARQL's RDFS entailment regime gives for a stream: all
+entailed triples, by their named classes and properties.  Two things are left out:
+* the schema's own triples and RDFS's axioms about its vocabulary, which are no part of the stream;
+* that everything is an rdfs:Resource (rdfs4a, rdfs4b; owl:Thing alike), unless a pattern asks for it by name.
 
 Paths may lead through triples with a literal subject or a blank predicate (generalised RDF, where the RDFS
-rules are complete); only what is emitted must be an RDF triple.  Blank class expressions are never emitted.
+rules are complete); only the emitted triple must be RDF's.  Blank class expressions are never emitted.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["Answers", "answers", "derivations", "path"]
 class Answers:
     """All that a goal can get."""
 
-    derivations: tuple[Derivation, ...]  # what an input triple must look like, and what it then entails
-    facts: frozenset[Triple]  # what holds without any input (owl:oneOf)
+    derivations: tuple[Derivation, ...]  # the form of an input triple, and the triple that it then entails
+    facts: frozenset[Triple]  # triples that hold without any input (owl:oneOf)
 
 
 def answers(network: Network, goal: Goal) -> Answers:
@@ -58,7 +58,7 @@ def answers(network: Network, goal: Goal) -> Answers:
 
 
 def derivations(network: Network, predicate: bytes) -> tuple[Derivation, ...]:
-    """Return all that an input triple with this predicate entails, whoever asks, the identity included."""
+    """Return all that an input triple with this predicate entails, whatever is asked for, the identity included."""
     everything = answers(network, Goal(None, None, None)).derivations
     itself = Derivation(None, predicate, None, SUBJECT, predicate, OBJECT)
     return most_general((itself, *(found for found in everything if found.given_predicate == predicate)))
@@ -99,7 +99,7 @@ def _derivation(state: WalkState, predicate: bytes) -> Derivation | None:
 
 
 def _is_said(subject: Part | None, predicate: bytes | None, object_: Part | None) -> bool:
-    """Say whether it is the form of an RDF triple, about no nameless property or class of the schema."""
+    """Return whether it is the form of an RDF triple, about no nameless property or class of the schema."""
     if predicate is not None and is_blank(predicate):
         return False
     if predicate == TYPE and isinstance(object_, bytes) and is_blank(object_):

@@ -29,7 +29,7 @@ Key: TypeAlias = tuple[bytes | None, bytes | None, bytes | None]
 
 
 class Route(NamedTuple):
-    """What an input triple that is found under a key gives to one atom."""
+    """The triple that one atom gets from an input triple that is found under a key."""
 
     atom: int  # the atom's position in the given sequence
     subject: Part  # SUBJECT or OBJECT of the input, or a constant text
@@ -52,7 +52,7 @@ class Fact(NamedTuple):
 class Dispatch:
     """The tables of a set of atoms over a schema."""
 
-    reduction: Reduction  # what the tables were made from
+    reduction: Reduction  # the network that the tables were made from
     table: Mapping[Key, tuple[Route, ...]]  # the form of an input triple -> routes, by atom
     known: frozenset[bytes]  # the predicates that have keys of their own
     facts: tuple[Fact, ...]  # to be put in the memories before the stream starts
@@ -119,12 +119,12 @@ def _as_walked(derivation: Derivation) -> tuple[Derivation, ...]:
 
 
 def _derivations(reduction: Reduction, atom: Atom) -> tuple[Derivation, ...]:
-    """Return what an atom gets, the same thing once even when several of its goals see it."""
+    """Return the derivations of an atom, each once even when several of its goals see it."""
     return tuple(dict.fromkeys(d for goal in goals(atom) for d in reduction.answered[goal].derivations))
 
 
 def _by_predicate(found: Iterable[Derivation], known: frozenset[bytes]) -> list[tuple[Derivation, ...]]:
-    """Group by input predicate; what holds for any predicate is repeated for each known one."""
+    """Group by input predicate; derivations for any predicate are repeated for each known predicate."""
     groups: dict[bytes | None, list[Derivation]] = defaultdict(list)
     for derivation in found:
         groups[derivation.given_predicate].append(derivation)

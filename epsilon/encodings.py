@@ -18,7 +18,7 @@ _MARKS = (*_LONG, (codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16
 
 
 def foreign(beginning: bytes) -> str | None:
-    r"""Say in which encoding a text is, by its first bytes, if it is one that is not read.
+    r"""Say in which encoding a text is, by its first bytes, if that encoding is not read.
 
     >>> foreign("<a>".encode("utf-16")), foreign(b"<a>")
     ('the text is UTF-16: all texts are UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)', None)

@@ -84,15 +84,15 @@ class Expressions:
         return cls(parts, found.left | found._members(_UNION), found.right | found._members(_INTERSECTION))
 
     def is_list_cell(self, node: bytes) -> bool:
-        """Say whether a node is a nameless cell of a list: syntax, which says nothing on its own."""
+        """Return whether a node is a nameless cell of a list: syntax, which says nothing on its own."""
         return is_blank(node) and node in self._cells
 
     def is_expression(self, node: bytes) -> bool:
-        """Say whether a node is a nameless class that is spelled out."""
+        """Return whether a node is a nameless class that is spelled out."""
         return is_blank(node) and any(node in nodes for at, nodes in self.parts.items() if at in STRUCTURE)
 
     def axioms(self) -> Iterator[Axiom]:
-        """Yield what the expressions let one triple entail."""
+        """Yield the axioms of the expressions: those by which one triple entails another."""
         yield from self._member_axioms()
         for node, values in self._of(_HAS_VALUE).items():
             for on in self._of(owl("onProperty")).get(node, ()):
@@ -106,7 +106,7 @@ class Expressions:
                     yield Axiom(Kind.DOMAIN, on, node, stated=stated)
 
     def unsupported(self) -> Iterator[tuple[str, Triple]]:
-        """Yield what they say beyond that: its kind, and a triple of it."""
+        """Yield the further statements of the expressions: their kind, and a triple of each."""
         for predicate in _UNREADABLE:
             for node, objects in self._of(predicate).items():
                 yield compact(predicate), (node, predicate, objects[0])

@@ -1,12 +1,15 @@
-"""Bound what a document may make of memory: a few hundred bytes of RDF/XML can stand for a terabyte.
+"""Bound the memory that a document may take: a few hundred bytes of RDF/XML can stand for a terabyte.
 
 Data's way: bytes of a document -> **guard** -> parser.
-A document of any size is read; what it says in one breath is bounded: what an entity stands for, the text between two
-tags, how deep elements and triple terms nest.  The parser has no such bounds: it would take all memory, or its stack.
+A document of any size is read.  Bounded are:
+* the text that an entity stands for,
+* the text between two tags,
+* how deep elements and triple terms nest.
+The parser has no such bounds: it would take all memory, or its stack.
 
-Invariant: of entities and texts a guard may count too much, never too little; what RDF/XML of the wild holds (entities
-that abbreviate namespaces) is far below the bounds.  Depth is counted as well as can be without parsing.
-Left out: gzip, which whoever unpacks bounds or streams.
+Invariant: of entities and texts a guard may count too much, never too little.  The entities that RDF/XML is written
+with, which abbreviate namespaces, are far below the bounds.  Depth is counted as well as can be without parsing.
+Left out: gzip; the caller that unpacks bounds it or streams.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Protocol
 __all__ = ["Guard", "TooMuch", "check", "guard_of"]
 
 LONGEST_ENTITY = 1 << 12  # bytes that an entity may stand for
-LONGEST_TEXT = 1 << 26  # bytes between two tags, with what the entities there stand for: that of the longest line
+LONGEST_TEXT = 1 << 26  # bytes between two tags, entities counted with their texts: as many as the longest line has
 DEEPEST = 1 << 13  # elements or triple terms, each in the one before
 _PIECE = 1 << 16  # bytes that are looked at together
 _ENTITY = b"<!ENTITY"
@@ -27,7 +30,7 @@ _ENDS = {b"<!-": b"-->", b"<![": b"]]>"}
 
 
 class TooMuch(Exception):
-    """A document is refused for what it would take."""
+    """A document is refused for the memory that it would take."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(what)
@@ -46,11 +49,11 @@ class _Xml:
 
     def __init__(self) -> None:
         self._line = 1
-        self._longest = 0  # bytes: what the longest entity so far stands for
-        self._text = 0  # bytes since the last tag began, with what their entities stand for at most
+        self._longest = 0  # bytes of the longest text that an entity so far stands for
+        self._text = 0  # bytes since the last tag began, with those that their entities stand for at most
         self._depth = 0  # elements that have begun, and not ended
         self._open = b""  # the beginning of an entity's declaration that is not all there yet
-        self._inside = b""  # what ends the comment or plain text that goes on
+        self._inside = b""  # the bytes that end the comment or plain text that goes on
         self._last = b""  # the last byte of tags
 
     def take(self, data: bytes) -> None:
@@ -66,7 +69,7 @@ class _Xml:
         self._line += data.count(b"\n")
 
     def _tags(self, data: bytes) -> bytes:
-        """Return what is neither comment nor plain text."""
+        """Return the parts that are neither comments nor plain text."""
         if self._inside:
             _, ended, data = data.partition(self._inside)
             if not ended:
@@ -80,14 +83,14 @@ class _Xml:
         return _UNREAD.sub(b"", data)
 
     def _begun(self, tags: bytes) -> int:
-        """Return how many more elements begin than end; what is two characters may have been cut apart."""
+        """Return how many more elements begin than end; marks of two characters may have been cut apart."""
         pairs, self._last = self._last + tags, tags[-1:] or self._last
         return tags.count(b"<") - sum(pairs.count(each) for each in (b"<?", b"<!", b"</", b"</", b"/>"))
 
     def _declarations(self, data: bytes) -> None:
         """Bound each entity that is declared: wherever it stands, for the parser takes it there.
 
-        What it refers to counts as the longest so far.
+        An entity that it refers to counts as long as the longest so far.
         """
         at = data.find(_ENTITY)
         while at >= 0:
@@ -128,7 +131,7 @@ class _Nothing:
 
 
 def guard_of(format: str) -> Guard:
-    """Return what looks at documents of a format.
+    """Return the guard for documents of a format.
 
     >>> guard_of("rdf").take(b'<!DOCTYPE rdf:RDF [<!ENTITY e "http://example.org/">]>')
     """

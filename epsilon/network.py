@@ -46,12 +46,12 @@ class Node(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Say whether this is a class node, `? rdf:type c`."""
+        """Return whether this is a class node, `? rdf:type c`."""
         return self.subject is None and self.predicate == TYPE and self.object is not None
 
     @property
     def is_property(self) -> bool:
-        """Say whether this is a property node, `? p ?`."""
+        """Return whether this is a property node, `? p ?`."""
         return self.subject is None and self.predicate is not None and self.object is None
 
     def __str__(self) -> str:
@@ -96,8 +96,8 @@ class Network:
     """
 
     into: Mapping[Node, tuple[Link, ...]]  # every node -> the links that end there
-    facts: Mapping[bytes, tuple[Axiom, ...]] = field(default_factory=dict)  # class -> who is in it for ever
-    containers: int = CONTAINER_MEMBERS  # so many rdf:_n are sub-properties of rdfs:member, undeclared
+    facts: Mapping[bytes, tuple[Axiom, ...]] = field(default_factory=dict)  # class -> its members for ever
+    containers: int = CONTAINER_MEMBERS  # rdf:_1 to this one are sub-properties of rdfs:member, undeclared
 
     @classmethod
     def of(cls, axioms: Iterable[Axiom], declared: Iterable[Node] = (), containers: int = CONTAINER_MEMBERS) -> Network:

@@ -56,7 +56,7 @@ def owlrl_axioms(triples: Iterable[Triple], budget: Budget, progress: Progress |
 
 
 def _run(given: IO[bytes], closed: IO[bytes], budget: Budget, progress: Progress | None) -> None:
-    """Let another process close what is given, and wait for it until the deadline."""
+    """Let another process close the given triples, and wait for it until the deadline."""
     command = [sys.executable, "-m", "retewave.epsilon.owlrl_worker", str(budget.triples)]
     worker = subprocess.Popen(command, stdin=given, stdout=closed, stderr=subprocess.PIPE, text=True)
     last: list[str] = []
@@ -89,7 +89,7 @@ def _report(lines: Iterable[str], progress: Progress | None, last: list[str]) ->
 
 
 def _named(term: bytes) -> bytes:
-    """Give a blank node a name, so that it is the same one when it comes back."""
+    """Give a blank node a name, so that it is known when it comes back."""
     return b"<" + _BLANK + term[2:] + b">" if is_blank(term) else term
 
 
@@ -98,7 +98,7 @@ def _unnamed(term: bytes) -> bytes:
 
 
 def _says_something(triple: Triple) -> bool:
-    """Say whether a triple of the closure may be an axiom about the schema's own terms."""
+    """Return whether a triple of the closure may be an axiom about the schema's own terms."""
     subject, predicate, object_ = triple
     if predicate == TYPE:
         return object_ == owl("SymmetricProperty")

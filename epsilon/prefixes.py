@@ -1,6 +1,6 @@
 """Well-known prefixes, and names that stand where an IRI is asked for.
 
-Where it stands: at the edge: options, arguments, hints, what explains.
+Where it stands: at the edge: options, arguments, hints, explanations.
 Invariant: a prefixed name is never taken for an IRI: it is resolved, or refused.
 """
 
@@ -32,7 +32,7 @@ _IRI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):[^\x00-\x20<>\"{}|^`\\]*")
 
 
 def expanded(name: str) -> str:
-    """Return what a name with a well-known prefix stands for; every other text as it is.
+    """Return the IRI that a name with a well-known prefix stands for; every other text as it is.
 
     >>> expanded("prov:generatedAtTime"), expanded("http://e/at")
     ('http://www.w3.org/ns/prov#generatedAtTime', 'http://e/at')

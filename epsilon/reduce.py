@@ -31,12 +31,12 @@ class FlatLink:
 
     source: Node  # the form of the input triple
     target: Node  # the form of the entailed triple
-    kind: LinkKind  # what of the input triple ends up where
+    kind: LinkKind  # which term of the input triple comes to which place
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What each goal of each atom gets, without the steps between."""
+    """The derivations of each goal of each atom, without the steps between."""
 
     network: Network  # the full network that was reduced
     atoms: tuple[Atom, ...]  # the demand
@@ -44,7 +44,7 @@ class Reduction:
 
     @cached_property
     def links(self) -> tuple[FlatLink, ...]:
-        """Return the flattened links; an input that is what it is asked for needs none."""
+        """Return the flattened links; an input that is asked for as it is needs none."""
         every = (one for found in self.answered.values() for one in found.derivations)
         return tuple(dict.fromkeys(_flat(one) for one in every if not one.is_identity))
 
@@ -74,12 +74,12 @@ class Reduction:
         return path(self.network, goal, derivation)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """Return the reduced network as a graph, in the form of the full one's."""
+        """Return the reduced network as a graph, in the form of the full network's."""
         return graph_of(self.nodes, ((link.source, link.target, link.kind, "") for link in self.links))
 
 
 def reduce(network: Network, atoms: Sequence[Atom]) -> Reduction:
-    """Return what the atoms can see of a network; atoms with equal goals share the work.
+    """Return the part of a network that the atoms can see; atoms with equal goals share the work.
 
     >>> from retewave.epsilon.axioms import Axiom, Kind
     >>> chain = [Axiom(Kind.SUB_CLASS, b"<c%d>" % n, b"<c%d>" % (n + 1)) for n in range(3)]
@@ -110,7 +110,7 @@ def _flat(derivation: Derivation) -> FlatLink:
 
 
 def _kind(ends: tuple[object, object]) -> LinkKind:
-    """Name what of the input is carried; a term carried alone is named by where it came from."""
+    """Name the part of the input that is carried; a term carried alone is named by the place it came from."""
     if ends == (SUBJECT, OBJECT):
         return LinkKind.SO
     if ends == (OBJECT, SUBJECT):

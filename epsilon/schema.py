@@ -81,13 +81,13 @@ class Schema:
 
     @cached_property
     def digest(self) -> str:
-        """Return a name of what the schema means: equal for the same axioms in another order."""
+        """Return a name of the schema's meaning: equal for the same axioms in another order."""
         said = sorted(repr((a.kind.name, a.subject, a.object, a.property)) for a in self.axioms)
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 
 def _as_list(sources: Source | Sequence[Source]) -> list[Source]:
-    """Take one source for a list of one; a list of triples is one source."""
+    """Take a single source for a list of it; a list of triples is one source."""
     if isinstance(sources, str | Path | bytes) or _is_graph(sources):
         return [sources]  # type: ignore[list-item]
     found: list[Any] = list(sources)
@@ -97,14 +97,14 @@ def _as_list(sources: Source | Sequence[Source]) -> list[Source]:
 
 
 def _is_graph(source: object) -> bool:
-    """Tell whether a source is a graph of rdflib, without loading it."""
+    """Return whether a source is a graph of rdflib, without loading it."""
     return any(base.__module__ == "rdflib.graph" for base in type(source).__mro__)
 
 
 def _read_all(
     sources: Iterable[Source], imports: Mapping[str, str | Path], format: str | None
 ) -> tuple[list[Triple], list[Triple]]:
-    """Return the triples of the sources and of what they import, and the imports that lead nowhere."""
+    """Return the triples of the sources and of their imports, and the imports that lead nowhere."""
     triples: list[Triple] = []
     number = 0
     waiting = [(source, format) for source in sources]

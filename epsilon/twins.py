@@ -2,7 +2,7 @@
 
 Data's way: reduction -> **twins** -> dispatch tables.  Most double paths are merged when the tables are
 built; those that coincide for some input triples only (domain and range the same class, and s = o) are
-marked, and the kernel compares them at run time.  A mark too many costs time, a mark too few a duplicate.
+marked, and the kernel compares them at run time.  A superfluous mark costs time; a missing mark would give a duplicate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Shape: TypeAlias = tuple[type[bytes] | From | None, ...]
 
 
 def twins(derivations: Sequence[Derivation]) -> frozenset[Derivation]:
-    """Return those that have a twin; all must be for the same atom and the same input predicate."""
+    """Return the derivations that have a twin; all must be for the same atom and the same input predicate."""
     by_shape: dict[_Shape, list[Derivation]] = defaultdict(list)
     for derivation in derivations:
         by_shape[_shape(derivation)].append(derivation)
@@ -34,7 +34,7 @@ def twins(derivations: Sequence[Derivation]) -> frozenset[Derivation]:
 
 
 def may_coincide(one: Derivation, other: Derivation) -> bool:
-    """Say whether some input triple makes both entail the same triple.
+    """Return whether some input triple makes both entail the same triple.
 
     >>> domain = Derivation(None, b"<p>", None, SUBJECT, b"<type>", b"<C>")
     >>> range_ = Derivation(None, b"<p>", None, OBJECT, b"<type>", b"<C>")
@@ -83,14 +83,14 @@ def _parts(derivation: Derivation) -> tuple[Part | None, ...]:
 
 
 def _shape(derivation: Derivation) -> _Shape:
-    """Tell which parts are constants, and what the others are."""
+    """Return which parts are constants, and how the others are named."""
     return tuple(bytes if isinstance(part, bytes) else part for part in _parts(derivation))
 
 
 def _agreeing(
     left: Sequence[Derivation], right: Sequence[Derivation], shared: Sequence[int]
 ) -> Iterator[tuple[Derivation, Derivation]]:
-    """Pair those whose shared constants are the same, by hash."""
+    """Pair the derivations whose shared constants are the same, by hash."""
     index: dict[tuple[Part | None, ...], list[Derivation]] = defaultdict(list)
     for derivation in right:
         parts = _parts(derivation)

@@ -14,14 +14,19 @@ import numpy as np
 
 from retewave.rete.network.records import Network
 from retewave.rete.words import layout
+from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
+    "ProbeCounters",
     "SlotCounters",
     "Totals",
     "counted",
     "holds_static",
     "is_counting",
+    "next_due",
+    "probe_counters",
     "put_counted",
+    "put_decided",
     "refused_on_edges",
     "slot_counters",
     "totals",
@@ -53,6 +58,17 @@ class SlotCounters:
     refused_by_window: int  # combinations given up because they outgrew the window
     refused_by_relation: int  # combinations given up because a temporal relation does not hold
     collected: int  # rows that have left
+
+
+@dataclass(frozen=True)
+class ProbeCounters:
+    """What waits at one probe, and what it has decided."""
+
+    waiting: int  # tuples that wait for their decision
+    due: int | None  # when the first of them is decided, microseconds; None: nothing waits
+    decided: int  # tuples that have been decided
+    passed: int  # of these, those that went on
+    unknown: int  # likewise, those of which nobody knows: it may have been there before the probe began to look
 
 
 def totals(arena: np.ndarray) -> Totals:
@@ -93,11 +109,41 @@ def slot_counters(arena: np.ndarray, slot: int) -> SlotCounters:
     )
 
 
+def probe_counters(net: np.ndarray, arena: np.ndarray, probe: int) -> ProbeCounters:
+    """Return what waits at a probe, and what it has decided."""
+    begin = _probe_state(net, probe)
+    state = arena[begin : begin + layout.W_WIDTH].tolist()
+    first = [int(arena[block + layout.B_DUE]) for block in (state[layout.W_FIRST], state[layout.W_HEAP]) if block]
+    return ProbeCounters(
+        waiting=state[layout.W_COUNT],
+        due=min(first, default=None),
+        decided=state[layout.W_DECIDED],
+        passed=state[layout.W_PASSED],
+        unknown=state[layout.W_UNKNOWN],
+    )
+
+
+def put_decided(net: np.ndarray, arena: np.ndarray, probe: int, numbers: Sequence[int]) -> None:
+    """Let a probe go on counting: what it has decided, what of that passed, what was unknown."""
+    begin = _probe_state(net, probe)
+    arena[begin + layout.W_DECIDED : begin + layout.W_UNKNOWN + 1] = numbers
+
+
+def _probe_state(net: np.ndarray, probe: int) -> int:
+    return int(net[int(net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH + layout.PROBE_STATE])
+
+
+def next_due(arena: np.ndarray) -> int | None:
+    """Return the earliest time at which something that waits is decided, microseconds; None: nothing waits."""
+    due = int(arena[layout.A_DUE])
+    return None if due >= AFTER_ALL else due
+
+
 def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
     """Return, by memory, how many tuples the filter before it kept out."""
     first = int(arena[layout.A_EDGE_COUNTERS])
     edges = enumerate(network.edges())
-    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind == layout.TO_SLOT}
+    return {edge.target: int(arena[first + place]) for place, edge in edges if edge.kind in layout.TO_SLOTS}
 
 
 def holds_static(arena: np.ndarray, slot: int) -> bool:
@@ -118,7 +164,7 @@ def counted(arena: np.ndarray, network: Network, slots: Sequence[int]) -> np.nda
 def put_counted(arena: np.ndarray, network: Network, slots: Sequence[int], rows: np.ndarray) -> None:
     """Let memories go on counting from such rows."""
     states, edges = arena[arena[layout.A_SLOT_STATES] :], arena[arena[layout.A_EDGE_COUNTERS] :]
-    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind == layout.TO_SLOT}
+    before = {edge.target: place for place, edge in enumerate(network.edges()) if edge.kind in layout.TO_SLOTS}
     for slot, row in zip(slots, rows, strict=True):
         edges[before[slot]] = row[0]
         states[slot * layout.S_WIDTH + layout.S_IN : (slot + 1) * layout.S_WIDTH] = row[1:]

@@ -69,6 +69,7 @@ from retewave.rete.words.layout import (
     N_INSTANTS,
     N_MOST_ROUTES,
     N_OUT_WIDTH,
+    N_PROBE_COUNT,
     N_SEED,
     N_SLOT_COUNT,
     N_STRIDE,
@@ -97,7 +98,6 @@ from retewave.rete.words.layout import (
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
-    SLOT_PASSING,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -108,8 +108,8 @@ from retewave.rete.words.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
+    TO_PASSING,
     TO_PROBE,
-    TO_SLOT,
     TO_TERMINAL,
     UNDECIDED_ROW,
     W_DECIDED,
@@ -284,13 +284,12 @@ def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
     if code == code_end:
         return DONE
-    verdict = at[P_VERDICT]
-    if verdict == UNDECIDED:
-        verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
-        if verdict == UNDECIDED and net[code_end - INSTRUCTION_WIDTH] == ASKING:
+    verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+    if verdict == UNDECIDED and net[code_end - INSTRUCTION_WIDTH] == ASKING:
+        verdict, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+        if verdict == UNDECIDED:
             at[P_ASKED], at[P_ASKED_ROW] = edge, 0
             return NEEDS_VERDICT
-    at[P_VERDICT] = UNDECIDED
     if verdict in (TRUE, UNDECIDED):
         return DONE
     if arena[A_COUNTING] != 0:
@@ -303,13 +302,6 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
-    if net[slot + SLOT_PASSING] != 0:
-        group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
-        if group == 0:
-            return 0
-        row, mask = passing_row(arena, net, slot, edge, group, item)
-        work[ROW] = row
-        return group if mask == net[node + NODE_FULL] else 0
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
     missing = net[node + NODE_FULL] & ~fill_row(arena, net, slot, edge, group, row, item)
@@ -347,6 +339,19 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
         work[MET] = 0
         collect_met(arena, net, slot, group, item[T_END])
     return DONE
+
+
+@inlined
+def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+    """Put a tuple into the one row of a slot whose rows only pass; return its group if it completes something, or 0."""
+    slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
+    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
+    if group == 0:
+        return 0
+    row, mask = passing_row(arena, net, slot, edge, group, item)
+    work[ROW] = row
+    return group if mask == net[node + NODE_FULL] else 0
 
 
 @inlined
@@ -409,6 +414,27 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 
 @kernel
+def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
+    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+
+    Return what to say, and the group of the last one if the tuple completes something there, else 0.
+    """
+    if at[P_DECIDING] == 0:
+        said = _passes(arena, net, edge, item, view, at)
+        if said != DONE:
+            return (DONE if said == REFUSED else said), 0
+    if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
+        return NEEDS_ARENA, 0
+    kind = net[edge + EDGE_KIND]
+    if kind == TO_PROBE:
+        return _probed(net, arena, sizes, edge, item, view, stack, at), 0
+    if kind == TO_PASSING:
+        return DONE, _pass_by(arena, net, edge, item, work)
+    _keep(arena, net, edge, item, at)
+    return DONE, 0
+
+
+@kernel
 def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyped-def]
     """Decide on the tuple that is due first; say DONE, NEEDS_STACK or NEEDS_VERDICT."""
     if at[P_DECIDING] == 0:
@@ -437,10 +463,14 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
     group = at[P_GROUP]
     if group == 0:
         kind = net[edge + EDGE_KIND]
-        if at[P_DECIDING] == 0:
-            said = _passes(arena, net, edge, item, view, at)
-            if said != DONE:
-                return DONE if said == REFUSED else said
+        if kind > TO_TERMINAL:
+            said, group = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
+            if group == 0:
+                return said
+            return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+        said = _passes(arena, net, edge, item, view, at)
+        if said != DONE:
+            return DONE if said == REFUSED else said
         if kind == TO_TERMINAL:
             count = _emit(net, net[edge + EDGE_TARGET], item, view, out, at[P_COUNT], sizes.out)
             if count < 0:
@@ -449,11 +479,6 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at):  # type:
             return DONE
         if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
-        if kind != TO_SLOT:
-            if kind == TO_PROBE:
-                return _probed(net, arena, sizes, edge, item, view, stack, at)
-            _keep(arena, net, edge, item, at)
-            return DONE
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
@@ -474,6 +499,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
+    probing = net[N_PROBE_COUNT] != 0
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
     while True:
         while at[P_TOP] > 0:
@@ -489,7 +515,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
                 at[P_TOP] = top - stride
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
-        if arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0:
+        if probing and (arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0):
             said = _next_decision(net, arena, sizes, view, stack, at)
             if said != DONE:
                 return said
@@ -501,7 +527,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
         if facts:
             row = at[P_ROW] * FACT_WIDTH
             end = rows[row + FACT_END]
-            if arena[A_DUE] < end:
+            if probing and arena[A_DUE] < end:
                 at[P_UNTIL] = end
                 continue
             top = put_fact(net, rows, row, stack)
@@ -510,7 +536,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at):  # type: ignore[
             end = rows[row + END]
             if instants and rows[row + START] < end:
                 return INTERVAL
-            if arena[A_DUE] < end:
+            if probing and arena[A_DUE] < end:
                 at[P_UNTIL] = end
                 continue
             top = dispatch(net, rows, row, view.values.kind, stack)

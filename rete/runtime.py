@@ -38,7 +38,8 @@ from retewave.rete.kernel import (
 from retewave.rete.memory.carry import empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
 from retewave.rete.memory.due import put_waiting, waiting_rows
-from retewave.rete.network.records import Network, new_arena
+from retewave.rete.network.assemble import assemble, new_arena
+from retewave.rete.network.records import Network
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_all_waiting, mark_terms, new_cursor
 from retewave.rete.words import layout
@@ -96,7 +97,7 @@ class Runtime:
     ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        net = self.network.assemble(self.options.seed)
+        net = assemble(self.network, self.options.seed)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[layout.A_COUNTING] = self.options.stats
@@ -111,6 +112,11 @@ class Runtime:
     def arena(self) -> np.ndarray:
         """The network's memories."""
         return self.state.arena
+
+    @property
+    def net(self) -> np.ndarray:
+        """The network's records as words."""
+        return self.state.net
 
     @property
     def has_ends(self) -> bool:
@@ -322,9 +328,8 @@ class Runtime:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""
         net, put = self.state.net, 0
         place = int(net[layout.N_SLOTS]) + slot * layout.SLOT_WIDTH
-        kinds = (layout.TO_SLOT, layout.TO_MEMORY)
         edges = self.network.edges()
-        number = next(i for i, edge in enumerate(edges) if edge.kind in kinds and edge.target == slot)
+        number = next(i for i, edge in enumerate(edges) if edge.kind in layout.TO_SLOTS and edge.target == slot)
         edge = int(net[layout.N_EDGES]) + number * layout.EDGE_WIDTH
         empty_slot(net, self.state.arena, place)
         rows = np.ascontiguousarray(rows)

@@ -1,6 +1,6 @@
-"""What a network says of itself: in words and numbers (`explain`), and in pictures (`draw`).
+"""Reports on a network: in words and numbers (`explain`), and in pictures (`draw`).
 
-Nothing is imported here: a module of this part is imported by who asks, for Graphviz and networkx are slow to import.
+Nothing is imported here: each caller imports the module it needs, because Graphviz and networkx are slow to import.
 """
 
 __all__: list[str] = []

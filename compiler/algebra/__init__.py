@@ -15,7 +15,16 @@ from retewave.compiler.algebra.graph import (
     Union,
     Values,
 )
-from retewave.compiler.algebra.result import BlankNode, DistinctOn, Policy, Query, Stream, TemplateTriple
+from retewave.compiler.algebra.result import (
+    BlankNode,
+    DistinctOn,
+    Policy,
+    PolicyName,
+    Query,
+    Solutions,
+    Stream,
+    TemplateTriple,
+)
 from retewave.compiler.algebra.temporal import (
     After,
     Before,
@@ -48,9 +57,11 @@ __all__ = [
     "OptionalBefore",
     "OptionalEquals",
     "Policy",
+    "PolicyName",
     "Query",
     "Relate",
     "Row",
+    "Solutions",
     "Stream",
     "TemplateTriple",
     "Term",

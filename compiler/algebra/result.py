@@ -6,13 +6,16 @@ Data's way: text -> parse -> **algebra** -> normal form -> plan -> network.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from retewave.compiler.algebra.graph import Algebra, Term
 from retewave.errors import Place
 from retewave.windows.durations import spell
 
-__all__ = ["BlankNode", "DistinctOn", "Policy", "Query", "Stream", "TemplateTriple"]
+__all__ = ["BlankNode", "DistinctOn", "Policy", "PolicyName", "Query", "Solutions", "Stream", "TemplateTriple"]
+
+PolicyName: TypeAlias = Literal["unrestricted", "naive", "chronological", "recent"]  # MEANING of each: docs/time.md
+Solutions: TypeAlias = Literal["bag", "set"]  # whether equal solutions of one instant are told apart
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Policy:
     ('recent KEEP', True, False)
     """
 
-    name: Literal["unrestricted", "naive", "chronological", "recent"] = "unrestricted"  # MEANING of each: docs/time.md
+    name: PolicyName = "unrestricted"  # what it takes
     keep: bool = False  # selects, and uses nothing up
 
     @property
@@ -98,7 +101,7 @@ class Query:
     policy: Policy = Policy()  # which partners a SEQ takes
     feeds: bytes | None = None  # REGISTER STREAM <iri>: CONSTRUCT's triples come in again, on this stream
     is_rule: bool = False  # CONSTRUCT's triples come in again; without `feeds` on the stream that the query reads
-    solutions: Literal["bag", "set"] = "bag"  # whether equal solutions of one instant are told apart
+    solutions: Solutions = "bag"  # whether equal solutions of one instant are told apart
     base: str = ""  # the last BASE
     prefixes: tuple[tuple[str, str], ...] = ()  # (label, IRI), for printing
     language: str = "sparql"  # the language of `text`

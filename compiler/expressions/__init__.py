@@ -1,1 +1,1 @@
-"""Expressions: their tree, how a language's operators and functions compute, and what the kernel decides of them."""
+"""Expressions: their tree, how operators and functions compute, and the parts that the kernel decides."""

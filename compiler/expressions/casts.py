@@ -1,7 +1,7 @@
 """The casts of SPARQL 1.1 (section 17.5), which are XPath's constructor functions.
 
 Data's way: expression -> evaluator -> **casts**.
-Invariant: what section 17.5 does not list is an error: a literal with a language, a blank node, an ill-typed literal.
+Invariant: casts not in section 17.5 are errors: of a literal with a language, a blank node, an ill-typed literal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluate an expression on one solution in Python: what the kernel leaves undecided ends here.
+"""Evaluate an expression on one solution in Python: filters that the kernel leaves undecided end here.
 
 Data's way: match row -> decoded bindings -> **evaluator** -> keep, drop, or a new value. An expression becomes nested
 closures once. Operators and functions are ours (`operators.py`, `functions.py`); those that a user has registered,
@@ -56,9 +56,9 @@ class Evaluator:
     """
 
     def __init__(self, expression: Expression, *, scope: frozenset[Variable] | None = None) -> None:
-        self.expression = expression  # what is evaluated
+        self.expression = expression  # the expression that is evaluated
         seen = variables(expression) if scope is None else variables(expression) & scope
-        self.variables: tuple[str, ...] = tuple(sorted(each.name for each in seen))  # what it needs to be given
+        self.variables: tuple[str, ...] = tuple(sorted(each.name for each in seen))  # the variables that it needs
         self.pure = not mentions(expression, IMPURE)  # equal bindings give equal values
         self.labels = mentions(expression, frozenset(("BNODE",)))  # its blank nodes may have to be those of others
         self._tells_time = mentions(expression, frozenset(("NOW",)))
@@ -188,7 +188,7 @@ def _number(term: Node) -> Node:
 
 
 def _logical(parts: tuple[Closure, ...], decisive: bool) -> Closure:
-    """Return `||` (true decides) or `&&` (false decides); an error loses against what decides."""
+    """Return `||` (true decides) or `&&` (false decides); an error loses against the deciding value."""
     decided, otherwise = (TRUE, FALSE) if decisive else (FALSE, TRUE)
 
     def value(bindings: Bindings) -> Node:

@@ -1,9 +1,9 @@
-"""What an expression does when it fails: SPARQL's error, whatever was raised below.
+"""The failures of expressions: SPARQL's error, whichever exception was raised below.
 
 Data's way: operators and functions -> **fault** -> evaluator, which makes of it an error, a dropped match or an
-unbound variable. Invariant: data never raise anything but `ExpressionError` out of an expression; what is meant to be
-raised is that already, and anything else is told once, with the function's name, because it is a defect of ours or of
-a function that the user has registered. What is no failure, an interrupt say, passes.
+unbound variable. Invariant: data never raise anything but `ExpressionError` out of an expression. An error that
+is meant is raised as that already. Any other exception is logged once, with the function's name, because it is a defect
+of ours or of a function that the user has registered. An exception that is no failure, an interrupt say, passes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ExpressionError(Exception):
 
 
 def contained(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises `ExpressionError` or what is no failure, and nothing else.
+    """Return a function that raises `ExpressionError`, an exception that is no failure, and nothing else.
 
     >>> contained("LANG", lambda term: term)("x")
     'x'

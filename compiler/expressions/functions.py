@@ -1,9 +1,9 @@
-"""SPARQL 1.1's functions on rdflib terms: the table of them all, and those of terms and hashes.
+"""SPARQL 1.1's functions on rdflib terms: the table of all, and the functions of terms and hashes.
 
 Data's way: expression -> evaluator -> operators and **functions**.
 rdflib's own are not used: they take "1_000" for a number and "f" for a flag, give a blank node a string, and CEIL of
 an infinity raises what Python raises. Only functions that a user registers with rdflib are its (`evaluate.py`).
-Invariant: a function returns a term or raises `ExpressionError`. What needs more than its arguments, as NOW does, is
+Invariant: a function returns a term or raises `ExpressionError`. One that needs more than these, as NOW does, is
 the evaluator's.
 """
 
@@ -73,7 +73,7 @@ def _iri(term: Node, base: Node | None = None) -> Node:
 
 
 def labelled(label: Node, solution: Node) -> Node:
-    """Return the blank node of a label: in one solution the same one, in every solution another (17.4.2.9)."""
+    """Return the blank node of a label: the same node within a solution, another in every other solution (17.4.2.9)."""
     return BNode(f"{solution}x{plain_string(label).encode().hex()}")
 
 

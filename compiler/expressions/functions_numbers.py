@@ -63,7 +63,7 @@ def _round(value: Any) -> Any:
 
 
 def _signed(whole: int, value: float) -> float:
-    """Return an integral float; a zero that comes from below is the negative one."""
+    """Return an integral float; a zero that comes from below is the negative zero."""
     return math.copysign(float(whole), value) if whole == 0 else float(whole)
 
 

@@ -52,7 +52,7 @@ _NOTHING = "[^\\x00-\\U0010ffff]"
 class _Compiled:
     """A pattern that is ready to be matched."""
 
-    pattern: Pattern  # what it says
+    pattern: Pattern  # the pattern as it was read
 
     @cached_property
     def python(self) -> re.Pattern[str]:
@@ -75,7 +75,7 @@ class _Compiled:
         return longest_text(self.pattern.tree, _BEARABLE)
 
     def uses_python(self, text: str) -> bool:
-        """Say whether `re` matches a text; otherwise RE2 has to."""
+        """Return whether `re` matches a text; otherwise RE2 has to."""
         if len(text) <= self.quick:
             return True
         if _has_re2(self.pattern.tree, text):
@@ -85,7 +85,7 @@ class _Compiled:
         return True
 
     def search(self, text: str) -> bool:
-        """Say whether the pattern matches somewhere in a text."""
+        """Return whether the pattern matches somewhere in a text."""
         if self.uses_python(text):
             return self.python.search(text) is not None
         return bool(_re2("match_substring_regex", text, pattern=_re2_of(self.pattern.tree)))
@@ -132,7 +132,7 @@ def _replacement(written: str, groups: int, literally: bool) -> tuple[str | int,
         raise ExpressionError(error.what) from error
 
 
-@lru_cache(maxsize=256)  # patterns of queries are few; those that come in data are not kept for ever
+@lru_cache(maxsize=256)  # patterns of queries are few; patterns that come in data are not kept for ever
 def _compiled(pattern: str, flags: str) -> _Compiled:
     try:
         return _Compiled(read_pattern(pattern, flags))
@@ -141,7 +141,7 @@ def _compiled(pattern: str, flags: str) -> _Compiled:
 
 
 def regex(text: Node, pattern: Node, flags: Node = _NO_FLAGS) -> Node:
-    """Say whether a pattern matches somewhere in a string."""
+    """Return whether a pattern matches somewhere in a string."""
     searched = str(string(text))
     return TRUE if _compiled(plain_string(pattern), plain_string(flags)).search(searched) else FALSE
 
@@ -172,7 +172,7 @@ def check_replacement(written: str, pattern: str, flags: str) -> None:
 
 
 def _has_re2(tree: Tree, text: str) -> bool:
-    """Say whether RE2 can match as XPath does: it has no back-references, and another end of the last line."""
+    """Return whether RE2 can match as XPath does: it has no back-references, and another end of the last line."""
     match tree:
         case BackReference():
             return False
@@ -200,7 +200,7 @@ def _python(tree: Tree) -> str:
 
 
 def _combined(tree: Tree, inner: Any) -> str:
-    """Return what both expressions write alike."""
+    """Return the syntax that both kinds of expressions share."""
     match tree:
         case Sequence(parts):
             return "".join(map(inner, parts))

@@ -1,8 +1,8 @@
-"""SPARQL's functions of strings (section 17.4.3), but for those of regular expressions.
+"""SPARQL's functions of strings (section 17.4.3), but for the functions of regular expressions.
 
 Data's way: expression -> evaluator -> **functions of strings**.
-Invariant: a string is a simple literal or one with a language; two of them go together when the second is simple or
-both have one language (17.4.3.1.2).
+Invariant: a string is a simple literal or a literal with a language; two strings go together when the second is
+simple or both have the same language (17.4.3.1.2).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _substr(source: Node, start: Node, length: Node | None = None) -> Node:
 
 
 def _position(term: Node) -> int:
-    """Return an integer; one that is far outside, less far."""
+    """Return an integer; an integer far outside all strings is brought nearer."""
     found = number(term)
     if found is None or found[0] != INTEGER:
         raise ExpressionError("not an integer")
@@ -80,7 +80,7 @@ def _position(term: Node) -> int:
 
 
 def _before(source: Node, part: Node) -> Node:
-    """Return what stands before the first occurrence of a part; without one, a simple empty string."""
+    """Return the text before the first occurrence of a part; without an occurrence, a simple empty string."""
     text, searched = _pair(source, part)
     found = text.find(searched)
     return _EMPTY if found < 0 else raw_literal(text[:found], language=string(source).language)
@@ -106,7 +106,7 @@ def _encode(term: Node) -> Node:
 
 
 def _lang_matches(tag: Node, wanted: Node) -> Node:
-    """Say whether a language tag is in a language range (RFC 4647, basic filtering)."""
+    """Return whether a language tag is in a language range (RFC 4647, basic filtering)."""
     has, asked = plain_string(tag).lower(), plain_string(wanted).lower()
     if asked == "*":
         return TRUE if has else FALSE

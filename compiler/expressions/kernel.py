@@ -1,7 +1,7 @@
 """Compile a filter's expression to code for the kernel.
 
 Data's way: expression -> **program** -> interpreter (rete/filters/interpreter.py).
-Every expression compiles: what the kernel cannot compute becomes one instruction that says so.  A part that
+Every expression compiles: a part that the kernel cannot compute becomes one instruction that says so.  A part that
 depends on one variable only is remembered by term: where the kernel is undecided, it looks into a memo table
 that Python fills with the evaluator's answers.
 """
@@ -61,7 +61,7 @@ _STRING_CALLS = {
     "STRLEN": op.STRLEN,
 }
 _STRING_TESTS = {"CONTAINS": op.CONTAINS, "STRSTARTS": op.STRSTARTS, "STRENDS": op.STRENDS}
-_MAY_BE_STRINGS = (op.STR, op.LANG, op.LCASE, op.UCASE, op.PUSH_VARIABLE, op.PUSH_TERM)  # what these push
+_MAY_BE_STRINGS = (op.STR, op.LANG, op.LCASE, op.UCASE, op.PUSH_VARIABLE, op.PUSH_TERM)  # they may push strings
 _LANGUAGE_RANGE = re.compile(r"\*|[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _TIMES = {"GETDURATION": op.DURATION, "GETSTARTTIME": op.START_TIME, "GETENDTIME": op.END_TIME}
 _NEVER_REMEMBERED = IMPURE | {"IN_SHARE"} | TIMES  # it is never undecided; what looks at times is not the term's
@@ -80,7 +80,7 @@ class Memo:
 
     number: int  # the row of the memo table
     variable: Variable  # the variable that the part depends on
-    expression: Expression  # what the evaluator must decide
+    expression: Expression  # the part that the evaluator must decide
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Program:
 
     code: tuple[int, ...]  # instructions of rete/filters/codes.py
     depth: int  # the stack that it needs
-    memos: tuple[Memo, ...]  # what it looks up
+    memos: tuple[Memo, ...]  # the memos that it looks into
 
 
 @dataclass
@@ -98,14 +98,14 @@ class _Compiler:
     columns: Mapping[Variable, int]  # where the kernel finds them; others are known to Python only
     term_id: Callable[[bytes], int]  # the TermId of a constant
     new_memo: Callable[[Expression, Variable], int] | None  # allots a row of the memo table
-    code: list[int] = field(default_factory=list)  # what is compiled so far
+    code: list[int] = field(default_factory=list)  # the instructions compiled so far
     memos: list[Memo] = field(default_factory=list)  # likewise
 
     def emit(self, code: int, first: int = 0, second: int = 0) -> None:
         self.code += (code, first, second)
 
     def condition(self, expression: Expression) -> None:
-        """Compile what stands for a truth value; remember its largest parts that depend on one variable."""
+        """Compile an expression for its truth value; remember its largest parts that depend on one variable."""
         only = self._only_variable(expression)
         if only is not None:
             self._truth(expression)
@@ -119,7 +119,7 @@ class _Compiler:
             self._truth(expression)
 
     def _truth(self, expression: Expression) -> None:
-        """Compile what is asked for its effective boolean value, which for strings takes an instruction."""
+        """Compile an expression for its effective boolean value, which for strings takes an instruction."""
         self.value(expression)
         if self.code[-op.INSTRUCTION_WIDTH] in _MAY_BE_STRINGS:
             self.emit(op.TRUTH)
@@ -138,7 +138,7 @@ class _Compiler:
         self.emit(op.MEMO, memo.number, self.columns[variable])
 
     def value(self, expression: Expression) -> None:
-        """Compile what stands for a value."""
+        """Compile an expression for its value."""
         match expression:
             case Variable():
                 self._variable(expression)

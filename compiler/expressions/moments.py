@@ -143,7 +143,7 @@ def fields_of(lexical: str, with_time: bool) -> tuple[str, int, int, int, int, D
     if match is None:
         return None
     year, month, day, hour = match[1], int(match[2]), int(match[3]), int(match[4] or 0)
-    if hour == 24:  # the end of a day is the beginning of the next one
+    if hour == 24:  # the end of a day is the beginning of the next day
         hour, day = 0, day + 1
         if not _is_date(year, month, day):
             month, day = month % 12 + 1, 1

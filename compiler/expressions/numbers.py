@@ -85,12 +85,12 @@ def raw_literal(lexical: str, datatype: Node | None = None, language: str | None
 
 
 def is_numeric_type(datatype: str) -> bool:
-    """Say whether a datatype is one of numbers."""
+    """Return whether a datatype is one of numbers."""
     return datatype in _RANKS
 
 
 def number(term: Node) -> tuple[int, Any] | None:
-    """Return a numeric literal's rank and value, or nothing when it is none or ill-typed.
+    """Return a numeric literal's rank and value; nothing for other terms and ill-typed literals.
 
     >>> number(raw_literal("05", XSD.byte)), number(raw_literal("200", XSD.byte))
     ((0, 5), None)
@@ -109,7 +109,7 @@ def number(term: Node) -> tuple[int, Any] | None:
 
 
 def is_numeric(term: Node) -> bool:
-    """Say whether a term is a well-formed number (isNumeric)."""
+    """Return whether a term is a well-formed number (isNumeric)."""
     return number(term) is not None
 
 
@@ -133,7 +133,7 @@ _CONVERT: tuple[Callable[[str], Any], ...] = (_integer, Decimal, lambda text: to
 
 
 def promoted(value: tuple[int, Any], rank: int) -> Any:
-    """Return a number's value as one of a rank that is at least its own."""
+    """Return a number's value as a value of a rank that is at least its own."""
     own, plain = value
     if own == rank:
         return plain
@@ -147,7 +147,7 @@ def promoted(value: tuple[int, Any], rank: int) -> Any:
 
 
 def manageable(value: Any) -> Any:
-    """Return a number that is short enough to calculate with; a longer one is an error."""
+    """Return a number that is short enough to calculate with; a longer number is an error."""
     if isinstance(value, int):
         long = value.bit_length() > 3.3 * _MOST_DIGITS
     elif isinstance(value, Decimal):

@@ -170,12 +170,12 @@ def _of_time(literal: Literal, datatype: str) -> tuple[str, Any] | None:
 
 
 def is_of_time(term: Node) -> bool:
-    """Say whether a term is a well-formed moment, time of day or duration."""
+    """Return whether a term is a well-formed moment, time of day or duration."""
     return isinstance(term, Literal) and term.language is None and value_of_time(term) is not None
 
 
 def arithmetic(symbol: str, left: Node, right: Node) -> Node:
-    """Apply `+`, `-`, `*` or `/` to two numbers, or the first two of these to moments and durations.
+    """Apply `+`, `-`, `*` or `/` to two numbers, or the first two operators to moments and durations.
 
     >>> str(arithmetic("*", Literal("2", datatype=XSD.integer), Literal("3", datatype=XSD.integer)))
     '6'

@@ -25,7 +25,7 @@ class Programs:
 
     terms: Terms  # the dictionary
     depth: int = 1  # the stack that the deepest program needs, conjunctions included
-    memos: list[Memo] = field(default_factory=list)  # by number: what a row of the memo table remembers
+    memos: list[Memo] = field(default_factory=list)  # by number: the part that a row of the memo table remembers
     _numbers: dict[Expression, int] = field(default_factory=dict)
     _ids: dict[bytes, int] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ def _plain(expression: Expression, variable: Variable) -> Expression:
 
 
 def conjunction(programs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return one program that is true when all of them are; empty when there are none.
+    """Return one program that is true when all programs are; an empty program when there are none.
 
     >>> conjunction([]), conjunction([(op.PUSH_FALSE, 0, 0)])
     ((), (4, 0, 0))
@@ -102,5 +102,5 @@ def is_streamed() -> tuple[int, ...]:
 
 
 def decides(program: tuple[int, ...]) -> bool:
-    """Say whether a program can decide anything, or leaves all to Python."""
+    """Return whether a program can decide anything, or leaves all to Python."""
     return program != (op.PUSH_UNDECIDED, 0, 0)

@@ -1,7 +1,7 @@
-"""What rdflib computes for us: functions that the user has registered with it.
+"""Functions that the user has registered with rdflib, which computes them for us.
 
 Data's way: expression -> evaluator -> **rdflib**, with literals that rdflib has read itself.
-Invariant: SPARQL's errors come back as `ExpressionError`; what a user's function raises otherwise is for `contained`
+Invariant: SPARQL's errors come back as `ExpressionError`; any other exception of a user's function is for `contained`
 to tell.
 Left out: rdflib's SPARQL is slow to import, so it is imported for the first such expression.
 """
@@ -25,7 +25,7 @@ _Function = Callable[[tuple[Node, ...]], Node]
 
 
 def is_registered(iri: str) -> bool:
-    """Tell whether a function, "<...>", has been registered with rdflib, which offers no other way to ask."""
+    """Return whether a function, "<...>", has been registered with rdflib, which offers no other way to ask."""
     from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
 
     return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS
@@ -56,7 +56,7 @@ def of_rdflib(text: str, arity: int) -> _Function:
 
 
 def _checked(term: Node) -> Node:
-    """Return what a user's function gave, if RDF has such a term."""
+    """Return the result of a user's function, if RDF has such a term."""
     name = term.datatype if isinstance(term, Literal) else term
     if isinstance(name, URIRef) and not is_iri(str(name)):
         raise ExpressionError(f"{name} is not an IRI")

@@ -34,7 +34,7 @@ _DATE = str(XSD.date)
 _TIME = str(XSD.time)
 _YEAR_MONTH = str(XSD.yearMonthDuration)
 _DAY_TIME = str(XSD.dayTimeDuration)
-DURATIONS = {  # what a duration of the type may have: months, seconds
+DURATIONS = {  # whether a duration of the type may have months, and seconds
     str(XSD.duration): (True, True),
     _YEAR_MONTH: (True, False),
     _DAY_TIME: (False, True),
@@ -44,7 +44,7 @@ _OF_DATATYPE = {str(each): each for each in (XSD.yearMonthDuration, XSD.dayTimeD
 
 
 def value_of_time(literal: Literal) -> Moment | Duration | None:
-    """Return the value of a moment, time of day or duration; nothing if a literal is none, or ill-typed."""
+    """Return the value of a moment, time of day or duration; nothing for other and ill-typed literals."""
     datatype = str(literal.datatype)
     if datatype in (_DATETIME, _DATE):
         return parse_moment(literal, datatype == _DATETIME)
@@ -112,7 +112,7 @@ def _year(written: str) -> int:
 
 
 def _written(seconds: Decimal) -> tuple[str, str]:
-    """Return the date and the time of day that are so many seconds after 1970."""
+    """Return the date and the time of day that are some seconds after the beginning of 1970."""
     whole = seconds.to_integral_value(ROUND_FLOOR)
     fraction = decimal_text(exact_sum(seconds, whole.copy_negate()))[1:]
     days, rest = divmod(int(whole), _DAY)

@@ -1,4 +1,4 @@
-"""Expressions: what FILTER, BIND and SELECT compute from the variables of one solution.
+"""Expressions: values that FILTER, BIND and SELECT compute from the variables of one solution.
 
 Data's way: text -> parse -> **expression** -> kernel program (`kernel.py`) or evaluator
 (`evaluate.py`). An expression is a small immutable tree of five kinds of node.  Every constant stands as
@@ -40,11 +40,11 @@ class Variable:
     ('?price', True)
     """
 
-    name: str  # without the question mark; "_:..." for blank nodes and for what the compiler adds
+    name: str  # without the question mark; "_:..." for blank nodes and for variables that the compiler adds
 
     @property
     def hidden(self) -> bool:
-        """Say whether SELECT * leaves the variable out."""
+        """Return whether SELECT * leaves the variable out."""
         return self.name.startswith("_:")
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Call:
 class Membership:
     """`needle IN (...)` or `needle NOT IN (...)`."""
 
-    needle: Expression  # what is looked for
+    needle: Expression  # the string that is looked for
     members: tuple[Expression, ...]  # where
     negated: bool  # NOT IN
 
@@ -109,7 +109,7 @@ def variables(expression: Expression) -> frozenset[Variable]:
 
 
 def mentions(expression: Expression, functions: frozenset[str]) -> bool:
-    """Say whether an expression calls one of some functions.
+    """Return whether an expression calls one of some functions.
 
     >>> mentions(Operation("!", (Call("RAND", ()),)), IMPURE)
     True

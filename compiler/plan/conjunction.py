@@ -1,7 +1,7 @@
 """Plan one branch: its operands, joined in some order, then its probes.
 
 Data's way: shapes -> join order -> **branches as producers** -> plan.
-A branch here is in the words of its shape: its variables are `c0`, `c1`, … by their numbers.
+A branch here is in the words of its shape: its variables are c0, c1, … by their numbers.
 """
 
 from __future__ import annotations

@@ -11,10 +11,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from retewave.compiler.plan.producers import End, Input, Join, Plan, Probe, Producer
+from retewave.compiler.algebra import TriplePattern, Values, Variable
+from retewave.compiler.plan.producers import (
+    END,
+    START,
+    AlphaTest,
+    End,
+    Input,
+    Join,
+    Plan,
+    Probe,
+    Producer,
+    Table,
+)
 from retewave.compiler.plan.shape import Member
+from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.branch import Probe as Look
 
-__all__ = ["Reached", "depths", "input_names", "inputs_of", "lasting", "reached", "users_of"]
+__all__ = [
+    "Reached",
+    "depths",
+    "input_names",
+    "inputs_of",
+    "lasting",
+    "looks_of",
+    "moment_of",
+    "reached",
+    "times_of",
+    "users_of",
+]
 
 
 @dataclass(frozen=True)
@@ -23,7 +48,7 @@ class Reached:
 
     number: int  # of the producer
     producer: Producer  # the producer
-    names: Mapping[int, str]  # its columns in the words of a member: ?x, or $1 for the first open constant
+    names: Mapping[int, str]  # its columns in the words of a member: ?x, $1 for the first open constant, start, end
     leaf: int  # which of the branch's patterns, counted on through its inline tables; -1: none, it is a join
     above: Input | None  # as which input of a join it is read; None at the end itself
     inputs: tuple[Reached, ...] = ()  # what is below, input by input
@@ -49,18 +74,106 @@ def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
     numbers = (member or end.shape.members[0]).numbers
     names = {end.columns[number]: str(variable) for variable, number in numbers.items() if number in end.columns}
     names.update({column: f"${place}" for place, column in enumerate(end.parameters, 1)})
-    return _reached(plan, end.producer, names, iter(end.leaves), None)
+    written = (member or end.shape.members[0]).steps.leaves
+    return _reached(plan, end.producer, names, iter(end.leaves), None, written)
 
 
-def _reached(plan: Plan, number: int, names: Mapping[int, str], leaves: Iterator[int], above: Input | None) -> Reached:
+def _reached(
+    plan: Plan,
+    number: int,
+    names: Mapping[int, str],
+    leaves: Iterator[int],
+    above: Input | None,
+    written: tuple[TriplePattern | Values, ...],
+) -> Reached:
     producer = plan.producers[number]
     if not isinstance(producer, Join | Probe):
-        return Reached(number, producer, names, next(leaves), above)
+        leaf = next(leaves)
+        own = _written(producer, written[leaf]) if leaf < len(written) else {}
+        return Reached(number, producer, {**own, **names}, leaf, above)
     inputs = tuple(
-        _reached(plan, each.producer, input_names(producer, place, names), leaves, each)
+        _reached(plan, each.producer, input_names(producer, place, names), leaves, each, written)
         for place, each in enumerate(producer.inputs)
     )
-    return Reached(number, producer, names, -1, above, inputs)
+    return Reached(number, producer, {**_names_below(producer, inputs), **names}, -1, above, inputs)
+
+
+def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]:
+    """Return what a pattern or an inline table calls the columns of what stands for it."""
+    if isinstance(producer, AlphaTest) and isinstance(leaf, TriplePattern):
+        terms = ((place, leaf.terms[place]) for place in producer.columns)
+        return {place: _name(term) for place, term in terms if isinstance(term, Variable)}
+    if isinstance(producer, Table) and isinstance(leaf, Values):
+        return {column: _name(variable) for column, variable in enumerate(leaf.variables)}
+    return {}
+
+
+def _name(variable: Variable) -> str:
+    """Return how a variable is written; one that the compiler has made of another is ?x.1."""
+    return f"?{variable.name[3:]}" if variable.name.startswith("_:.") else str(variable)
+
+
+def _names_below(producer: Join | Probe, inputs: tuple[Reached, ...]) -> dict[int, str]:
+    """Return what the inputs call the columns of what is made of them: nobody above may ask for them by name."""
+    found: dict[int, str] = {}
+    for column, (place, source) in enumerate(_origins(producer)):
+        names = inputs[place].names
+        name = {START: "start", END: "end"}.get(source) or names.get(source)
+        if name is not None:
+            found[column] = name
+    return found
+
+
+def _origins(producer: Join | Probe) -> Iterator[tuple[int, int]]:
+    """Yield where each column is from: an input, and its column, START or END."""
+    if isinstance(producer, Probe):
+        yield from ((0, source) for source in producer.origins)
+        return
+    for place, source in producer.origins:
+        yield (0, producer.inputs[0].keys[source]) if place < 0 else (place, source)
+
+
+def moment_of(tree: Reached, column: int) -> tuple[Reached, bool]:
+    """Return whose start or end a column has that holds a time, and whether it is the end."""
+    while column not in (START, END):
+        assert isinstance(tree.producer, Join | Probe)
+        place, column = list(_origins(tree.producer))[column]
+        tree = tree.inputs[place]
+    return tree, column == END
+
+
+def times_of(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the columns that hold times."""
+    found: list[frozenset[int]] = []
+    for producer in plan.producers:
+        origins = _origins(producer) if isinstance(producer, Join | Probe) else ()
+        inputs = inputs_of(producer)
+        found.append(
+            frozenset(
+                column
+                for column, (place, source) in enumerate(origins)
+                if source in (START, END) or source in found[inputs[place].producer]
+            )
+        )
+    return found
+
+
+def looks_of(branch: Branch) -> dict[int, Look]:
+    """Return the looks that a branch and its parts ask for, by the first of the leaves that each looks at."""
+    found: dict[int, Look] = {}
+    _number(branch, 0, found)
+    return found
+
+
+def _number(branch: Branch, leaf: int, found: dict[int, Look]) -> int:
+    """Count the leaves of a branch, in the order of `Branch.leaves`, from a number on; return the next number."""
+    leaf += len(branch.patterns) + len(branch.values)
+    for part in branch.parts:
+        leaf = _number(part.branch, leaf, found)
+    for look in branch.probes:
+        found[leaf] = look
+        leaf = _number(look.there, leaf, found)
+    return leaf
 
 
 def input_names(join: Join | Probe, place: int, names: Mapping[int, str]) -> dict[int, str]:

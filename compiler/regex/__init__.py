@@ -1,1 +1,1 @@
-"""Regular expressions of XPath: read, and told apart by what it takes to match them."""
+"""Regular expressions of XPath: read, and sorted by the effort of matching them."""

@@ -67,7 +67,7 @@ def complement(one: Ranges) -> Ranges:
 
 
 def difference(one: Ranges, other: Ranges) -> Ranges:
-    """Return the characters of one set that are not in the other."""
+    """Return the characters of the one set that are not in the other set."""
     return complement(ranges((*complement(one), *other)))
 
 
@@ -110,7 +110,7 @@ def escaped(letter: str) -> Ranges:
 
 @lru_cache(maxsize=256)
 def with_case(one: Ranges) -> Ranges:
-    """Return a set and the case variants of its characters: those with the same lower or the same upper case.
+    """Return a set and the case variants of its characters: the characters with the same lower or upper case.
 
     >>> with_case(((97, 98),))
     ((65, 66), (97, 98))
@@ -119,7 +119,7 @@ def with_case(one: Ranges) -> Ranges:
 
 
 def _characters(one: Ranges) -> Iterator[str]:
-    """Return those characters of a set that may have variants."""
+    """Return the characters of a set that may have variants."""
     if one and one[-1][1] < 0x80:
         yield from (chr(code) for first, last in one for code in range(first, last + 1))
         return

@@ -1,7 +1,7 @@
-"""Regular expressions that look for nothing but strings: what most FILTER(REGEX(...)) are.
+"""Regular expressions that look for nothing but strings, as most in FILTER(REGEX(...)) do.
 
 Data's way: pattern and flags of a REGEX -> **strings to look for** -> program (compiler/expressions/kernel.py).
-Invariant: a pattern matches exactly where one of its alternatives is found; a pattern that says more has none.
+Invariant: a pattern matches exactly where one of its alternatives is found; other patterns have no alternatives.
 Left out: whether a pattern is well formed, which the evaluator says.
 """
 
@@ -72,7 +72,7 @@ def _alternative(part: str, any_case: bool) -> Needle | None:
 
 
 def _is_escaped(text: str) -> bool:
-    """Say whether a backslash before the last letter escapes it."""
+    """Return whether a backslash before the last letter escapes it."""
     before = text[:-1]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 

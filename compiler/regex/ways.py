@@ -1,4 +1,4 @@
-"""In how many ways a regular expression may match: what decides who matches it.
+"""In how many ways a regular expression may match: this decides by which program it is matched.
 
 Data's way: a pattern's tree -> **bounds** -> `patterns.py` chooses Python's `re` or RE2.
 Invariant: a bound is never too small: `re` goes back at most as often as there are ways, and one way is no longer
@@ -18,14 +18,14 @@ from retewave.compiler.regex.xpath import Anchor, BackReference, Characters, Cho
 
 __all__ = ["longest_text", "parts_of", "ways_of"]
 
-Bound: TypeAlias = Callable[[int], float]  # of the ways, or of the steps of one way, by the length of the text
+Bound: TypeAlias = Callable[[int], float]  # of the ways, or of the steps of a way, by the length of the text
 
 _SHORT = 100  # steps that are nothing special, however long the text
 _LONGEST_TEXT = 1 << 40
 
 
 def parts_of(tree: Tree) -> tuple[Tree, ...]:
-    """Return the trees directly below one."""
+    """Return the trees directly below a tree."""
     match tree:
         case Sequence(parts) | Choice(parts):
             return parts
@@ -35,7 +35,7 @@ def parts_of(tree: Tree) -> tuple[Tree, ...]:
 
 
 def longest_text(tree: Tree, steps: float) -> int:
-    """Return the length of the longest texts that are surely searched within so many steps."""
+    """Return the length of the longest texts that are surely searched within a number of steps."""
     ways, span = ways_of(tree), _span(tree)
 
     def is_quick(length: int) -> bool:
@@ -51,7 +51,7 @@ def longest_text(tree: Tree, steps: float) -> int:
 
 
 def _span(tree: Tree) -> Bound:
-    """Return the steps of one way."""
+    """Return the steps of a way."""
     inner = [_span(part) for part in parts_of(tree)]
     match tree:
         case Repeat(_, _, most):
@@ -83,7 +83,7 @@ def _repeated(tree: Repeat) -> Bound:
     empty = tree.least if _first(tree.body) is None else 0
 
     def ways(length: int) -> float:
-        last = length + empty  # each time has a character, or is one of those that must be there
+        last = length + empty  # each time has a character, or is one of the times that must be there
         last = last if tree.most is None else min(tree.most, last)
         each = inner(length)
         if each <= 1:
@@ -94,7 +94,7 @@ def _repeated(tree: Repeat) -> Bound:
 
 
 def _ends_surely(tree: Tree, following: Tree) -> bool:
-    """Say whether a repetition of single characters can end at one place only, because of what follows."""
+    """Return whether a repetition of single characters can end at one place only, because of what follows."""
     while isinstance(tree, Group):
         tree = tree.body
     if not isinstance(tree, Repeat) or not isinstance(tree.body, Characters):

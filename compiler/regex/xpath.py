@@ -1,9 +1,9 @@
-r"""Read a regular expression of XPath: SPARQL's REGEX and REPLACE take these, and no others.
+r"""Read a regular expression of XPath: SPARQL's REGEX and REPLACE take this grammar only.
 
 Data's way: pattern and flags -> **tree** -> expressions of Python and RE2 (`patterns.py`).
-The grammar is XML Schema's (Part 2, appendix F) with what XPath adds (Functions and Operators, 7.6.1): `^`, `$`,
+The grammar is XML Schema's (Part 2, appendix F) with XPath's additions (Functions and Operators, 7.6.1): `^`, `$`,
 groups, back-references, reluctant quantifiers, and the flags s, m, i, x (and q of version 3).
-Invariant: what is not of this grammar is a `PatternError` with the place of the first character that cannot stand
+Invariant: a text outside this grammar is a `PatternError` with the place of the first character that cannot stand
 where it stands; nothing is taken as a letter because nobody knows it. Case has been resolved: a set holds its
 variants.
 Left out: blocks of Unicode (`\p{IsGreek}`), which are refused by name.
@@ -65,7 +65,7 @@ class PatternError(ValueError):
 
     def __init__(self, what: str, at: int, hint: str = "") -> None:
         super().__init__(what)
-        self.what = what  # what is wrong
+        self.what = what  # the mistake, in words
         self.at = at  # the index of the character where it shows
         self.hint = hint  # how to mend it, when we can tell
 
@@ -87,7 +87,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class BackReference:
-    """What a group has matched, once more."""
+    """The text that a group has matched, once more."""
 
     group: int  # 1 for the first
     any_case: bool  # the flag i
@@ -95,14 +95,14 @@ class BackReference:
 
 @dataclass(frozen=True)
 class Sequence:
-    """One behind the other."""
+    """Trees, one behind the other."""
 
-    parts: tuple[Tree, ...]  # none of them: the empty text
+    parts: tuple[Tree, ...]  # no part: the empty text
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several; the first that leads to a match is taken."""
+    """One of several trees; the first that leads to a match is taken."""
 
     branches: tuple[Tree, ...]  # two or more
 
@@ -111,15 +111,15 @@ class Choice:
 class Group:
     """A group that is remembered."""
 
-    number: int  # 1 for the first that opens
-    body: Tree  # what it matches
+    number: int  # 1 for the group that opens first
+    body: Tree  # the tree that it matches
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """Some times the same."""
+    """A tree, some times over."""
 
-    body: Tree  # what is repeated
+    body: Tree  # the tree that is repeated
     least: int  # times
     most: int | None  # nothing: no bound
     greedy: bool  # as often as possible, or as seldom
@@ -132,12 +132,12 @@ Tree: TypeAlias = Characters | Anchor | BackReference | Sequence | Choice | Grou
 class Pattern:
     """A regular expression."""
 
-    tree: Tree  # what it matches
-    groups: int  # how many are remembered
+    tree: Tree  # the tree that it matches
+    groups: int  # the number of groups that are remembered
 
 
 def check_flags(flags: str) -> None:
-    """Raise an error for a flag that there is none of."""
+    """Raise an error for a flag that does not exist."""
     for at, flag in enumerate(flags):
         if flag not in _FLAGS:
             raise PatternError(f"there is no flag {flag!r}", at, "the flags are s, m, i, x and q")
@@ -171,7 +171,7 @@ class _Reader:
     flags: str  # its flags
     at: int = 0  # the next character's index
     opened: int = 0  # the remembered groups so far
-    closed: set[int] = field(default_factory=set)  # those that have ended
+    closed: set[int] = field(default_factory=set)  # the groups that have ended
     depth: int = 0  # the groups around the next character
     size: int = 0  # the ranges of all sets so far
 
@@ -299,7 +299,7 @@ class _Reader:
         return BackReference(group, "i" in self.flags)
 
     def escaped_set(self, start: int) -> str | Ranges:
-        """Read what follows a backslash: one character, or a set."""
+        """Read the escape behind a backslash: a character, or a set."""
         letter = self.text[self.at : self.at + 1]
         self.at += 1
         if not letter:

@@ -10,7 +10,7 @@ assigns may be unbound.  Whatever may be missing (OPTIONAL) has become two branc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TypeAlias
 
@@ -100,6 +100,7 @@ class Probe:
     within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
     ranged: bool = True  # whether it looks no further than the query's ranges
     keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
+    operator: str = field(default="", compare=False)  # what asks for it, in the words of EP-SPARQL: for reading
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,10 @@ def _better(node: First | Last, other: Branch, operand: int, decided: Decided) -
     """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
     own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
     (start, end), (its_start, its_end) = (there, own) if isinstance(node, First) else (own, there)
+    name = "FIRST" if isinstance(node, First) else "LAST"
     together = Bound(end, 0, its_end), Bound(its_end, 0, end)
     for bounds in ((Bound(end, 1, its_end),), (*together, Bound(start, 1, its_start))):
-        yield Probe(other, bounds, decided, streamed=True)
+        yield Probe(other, bounds, decided, streamed=True, operator=name)
 
 
 def _chosen_before(node: Relate, left: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:

@@ -68,13 +68,13 @@ __all__ = [
 
 INSTRUCTION_WIDTH = 3
 
-# Verdicts, and the entries of a memo table: what is known of a filter on one term.
+# Verdicts, and the entries of a memo table: verdicts of a filter on one term.
 UNDECIDED = 0  # the kernel cannot tell: Python must evaluate
 TRUE = 1
 FALSE = 2
 ERROR = 3  # SPARQL's type error; a filter drops the row, `!` keeps it an error
 
-# What a value on the stack can be besides the kinds of rete/terms/kinds.py; the greater of the two is the stronger.
+# Kinds of values on the stack besides those of rete/terms/kinds.py; the greater number is the stronger.
 UNDECIDED_VALUE = 64
 ERROR_VALUE = 65
 
@@ -104,8 +104,8 @@ IS_IRI = 23
 IS_BLANK = 24
 IS_LITERAL = 25
 IS_NUMERIC = 26
-MEMO = 27  # memo number, column: where the top is undecided, what the memo table knows of the column's term
-IN_SHARE = 28  # column, share << 32 | coordinate: whether the column's term belongs to that part of so many
+MEMO = 27  # memo number, column: where the top is undecided, the memo table's verdict on the column's term
+IN_SHARE = 28  # column, share << 32 | coordinate: whether the column's term belongs to that part of all shares
 TRUTH = 29  # of a string, its effective boolean value; of all others, the value itself
 STR = 30
 LANG = 31

@@ -45,7 +45,7 @@ _OPEN = 5  # not known here
 
 
 class Filters(NamedTuple):
-    """The programs of all filters, one after the other, and what they need to run."""
+    """The programs of all filters, one after the other, and the data that they need."""
 
     code: Any  # int64: instructions
     memo: Any  # uint8, a memo after the other: verdicts of filters on one variable by TermId; 0 is not known yet
@@ -105,25 +105,25 @@ def _load(filters, top):  # type: ignore[no-untyped-def]
 
 @kernel
 def part_of(hashed, share):  # type: ignore[no-untyped-def]
-    """Return the part, of so many, that a term with this hash belongs to."""
+    """Return the part, of `share` parts, that a term with this hash belongs to."""
     return (hashed >> 20) % share
 
 
 @kernel
 def _in_share(term, share_and_part, values):  # type: ignore[no-untyped-def]
-    """Say whether a term belongs to one part of so many."""
+    """Return whether a term belongs to a part."""
     return T if part_of(values.hashes[term], share_and_part >> 32) == share_and_part & 0xFFFFFFFF else F
 
 
 @kernel
 def _recalled(filters, number, term):  # type: ignore[no-untyped-def]
-    """Return what is remembered of a term."""
+    """Return the verdict that is remembered of a term."""
     return int(filters.memo[number * filters.memo_width + term]) if term < filters.memo_width else U
 
 
 @kernel
 def _pushed(action, argument, row, base, values):  # type: ignore[no-untyped-def]
-    """Return what an instruction that needs no operand pushes."""
+    """Return the value that an instruction without operands pushes."""
     if action == op.PUSH_VARIABLE or action == op.PUSH_TERM:
         term = row[base + argument] if action == op.PUSH_VARIABLE else argument
         if term <= 0:
@@ -206,7 +206,7 @@ def _connected(action, left, right):  # type: ignore[no-untyped-def]
 
 @inlined
 def _apply_to_two(action, argument, filters, top, values):  # type: ignore[no-untyped-def]
-    """Replace the values at `top` and behind it by what an operator or a function makes of them."""
+    """Replace the values at `top` and behind it by the result of an operator or a function."""
     if action >= op.CONTAINS:
         _store(filters, top, _truth_value(string_test(action, argument, filters, top, values)))
     elif _are_strings(action, filters.kind[top], filters.kind[top + 1]):
@@ -217,7 +217,7 @@ def _apply_to_two(action, argument, filters, top, values):  # type: ignore[no-un
 
 @inlined
 def _apply_to_one(action, first, second, filters, top, values):  # type: ignore[no-untyped-def]
-    """Replace the value at `top` by what an operator or a function makes of it."""
+    """Replace the value at `top` by the result of an operator or a function."""
     if action >= op.TRUTH:
         apply_to_string(action, first, second, filters, top, values)
     else:
@@ -226,7 +226,7 @@ def _apply_to_one(action, first, second, filters, top, values):  # type: ignore[
 
 @inlined
 def _are_strings(action, kind, other):  # type: ignore[no-untyped-def]
-    """Say whether a comparison may have to look at the two texts."""
+    """Return whether a comparison may have to look at the two texts."""
     return (
         kind == other
         and kinds.IRI <= kind <= kinds.LANG
@@ -294,7 +294,7 @@ def _same_term(left, right):  # type: ignore[no-untyped-def]
 
 @kernel
 def _obstacle(kind):  # type: ignore[no-untyped-def]
-    """Return what a kind makes of arithmetic: an error, undecided, or 0 for a number that is carried here."""
+    """Return the result of arithmetic on a kind: an error, undecided, or 0 for a number that is carried here."""
     if kind == kinds.INTEGER or kind == kinds.DECIMAL or kind == kinds.DOUBLE:
         return 0
     if kind == _ERROR or kinds.IRI <= kind <= kinds.BOOLEAN:
@@ -304,7 +304,7 @@ def _obstacle(kind):  # type: ignore[no-untyped-def]
 
 @kernel
 def _is_long(value):  # type: ignore[no-untyped-def]
-    """Tell whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
+    """Return whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
     return value[3] > 0 and value[2] != 0.0
 
 

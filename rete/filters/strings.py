@@ -1,10 +1,11 @@
-"""The functions of filters on strings: what SPARQL 1.1 section 17.4.3 asks of their arguments, and their values.
+"""The functions of filters on strings: the checks of their arguments (SPARQL 1.1, section 17.4.3), and their values.
 
 Data's way: interpreter (rete/filters/interpreter.py) -> **functions of strings** -> its stack, or a verdict.
 A string on the stack is a term, or computed: part of a term's text, which `views` tells as long as it is on the stack.
 Computed terms are simple literals, IRIs (DATATYPE's) and literals with the language of the term that they were made of.
-Invariant: what is not undecided is SPARQL's own; undecided are what only Unicode's tables tell (LCASE, UCASE and the
-flag i of what is not ASCII, as far as it matters), and the string of what arithmetic has made.
+Invariant: a decided value is SPARQL's own.  Undecided are:
+* functions that need Unicode's tables: LCASE, UCASE and the flag i beyond ASCII, as far as it matters;
+* the string of a number that arithmetic has made.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _string(filters, top, values):  # type: ignore[no-untyped-def]
 
 @kernel
 def _language(filters, top, values):  # type: ignore[no-untyped-def]
-    """Return the language tag of a literal that has one, as a string."""
+    """Return the language tag, as a string, of a literal with a language."""
     term = filters.term[top]
     if term == 0:
         term = filters.views[top * VIEW_WIDTH + _ORIGIN]
@@ -98,7 +99,7 @@ def _put_number(filters, top, kind, number):  # type: ignore[no-untyped-def]
 
 @kernel
 def _put_kind(filters, top, kind):  # type: ignore[no-untyped-def]
-    """Put an error or what is undecided on the stack."""
+    """Put an error or an undecided value on the stack."""
     filters.kind[top], filters.term[top] = kind, 0
 
 
@@ -150,7 +151,7 @@ def _holds(action, relation):  # type: ignore[no-untyped-def]
 
 @kernel
 def apply_to_string(action, first, second, filters, top, values):  # type: ignore[no-untyped-def]
-    """Replace the value at `top` by what a function of one argument makes of it."""
+    """Replace the value at `top` by the result of a function of one argument."""
     kind = filters.kind[top]
     if not _is_term(kind):
         return
@@ -274,7 +275,7 @@ def _regex(string, part, how):  # type: ignore[no-untyped-def]
 
 @kernel
 def _lang_matches(tag, wanted):  # type: ignore[no-untyped-def]
-    """Match a tag by basic filtering (RFC 4647, section 3.3.1); what is no tag is not decided here."""
+    """Match a tag by basic filtering (RFC 4647, section 3.3.1); a text that is no tag is not decided here."""
     at, size, _ = tag
     for place in range(at, at + size):
         if byte(place) <= 32 or byte(place) >= 128 or byte(place) == 92:

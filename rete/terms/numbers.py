@@ -20,6 +20,7 @@ __all__ = ["Numeral", "digits_end", "double_of", "integer_of", "numeral_at"]
 _DIGITS = 18  # decimal digits that surely fit int64
 _EXACT_INTEGER = 1 << 53  # the integers up to here are doubles
 _EXACT_POWER = 22  # 10**22 is the largest power of ten that is a double
+_LAST_POWER = 308  # 10**309 is no double
 _SPLIT = 134217729.0  # 2**27 + 1: Dekker's splitting of a double into halves
 _DOUBT = 2.0**-45  # a safe bound of the correction's relative error in `_scale`
 _POWERS = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
@@ -150,7 +151,8 @@ def double_of(numeral: Numeral) -> tuple[float, bool]:
         mantissa *= 10
         exponent -= 1
     if abs(exponent) > _EXACT_POWER:
-        return float(mantissa) * 10.0 ** float(max(min(exponent, 400), -400)), False
+        power = np.inf if exponent > _LAST_POWER else 10.0 ** float(max(exponent, -400))  # Python's ** raises there
+        return float(mantissa) * power, False
     if abs(mantissa) <= _EXACT_INTEGER:
         power = _POWERS[abs(exponent)]
         number = float(mantissa) * power if exponent >= 0 else float(mantissa) / power

@@ -1,4 +1,4 @@
-"""See an array as bare words: what kernels pass to each other.
+"""See an array as bare words, which kernels pass to each other.
 
 Numba counts references to arrays, atomically, at every call that it does not inline: more than half the time of a
 kernel made of small functions.  A pointer has no count.  So only the outermost kernel holds arrays; it keeps them
@@ -98,7 +98,7 @@ words: Any = _words_jitted if JIT else _words_plain  # a C-contiguous array -> i
 prefetch: Any = _prefetch_jitted if JIT else _prefetch_plain  # (words, offset): that word will soon be wanted
 address_in: Any = _address_jitted if JIT else address_of  # (words or array) -> the address of the first one
 tail: Any = _tail_jitted if JIT else _tail_plain  # (words, offset) -> the words from there on
-# (address) -> the words, reals or bytes there: for a kernel that is told where its arrays are
+# (address) -> the words, reals or bytes there: for a kernel that gets the addresses of its arrays
 words_at: Any = _jitted_at(types.int64) if JIT else _plain_at(ctypes.c_int64)
 reals_at: Any = _jitted_at(types.float64) if JIT else _plain_at(ctypes.c_double)
 bytes_at: Any = _jitted_at(types.uint8) if JIT else _plain_at(ctypes.c_uint8)

@@ -5,7 +5,7 @@ Kernels here speak of memory by Address, not by array: an array that is passed o
 and two atomic counts a call, which was seven eighths of the scanner's time.
 Invariant: `word` reads exactly 8 bytes, the `first_…` searches exactly BLOCK; the caller owns all that is
 read and keeps it alive.  Without the JIT the same functions run as plain Python.
-Left out: what the bytes mean.
+Left out: the meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ else:
 
 @inlined
 def same(left: Address, right: Address, size: int) -> bool:
-    """Tell whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
+    """Return whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
     if size >= BLOCK:
         last = size - BLOCK
         if not same_block(left + last, right + last):
@@ -336,7 +336,7 @@ def same(left: Address, right: Address, size: int) -> bool:
 
 @kernel
 def spells(at: Address, size: int, text: np.ndarray) -> bool:
-    """Tell whether a stretch of bytes is a constant text."""
+    """Return whether a stretch of bytes is a constant text."""
     if size != len(text):
         return False
     for k in range(size):  # noqa: SIM110
@@ -359,7 +359,7 @@ def copy(source: Address, target: Address, size: int) -> None:
 
 @kernel
 def _short_word(at: Address, size: int) -> np.uint64:
-    """Return up to 8 bytes as one number."""
+    """Return up to 8 bytes as a number."""
     bits = np.uint64(0)
     for k in range(size):
         bits = (bits << np.uint64(8)) | np.uint64(byte(at + k))

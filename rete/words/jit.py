@@ -51,7 +51,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function as `kernel` does, and put its code wherever a kernel calls it.
 
     A call that stays costs its arguments and its result, through memory, and what registers held around it.
-    For small kernels on the way of every row; what is large, or seldom needed, stays a call.
+    For small kernels on the way of every row; large or seldom needed kernels stay calls.
     """
     return _compiled(function, inline=True)
 
@@ -79,7 +79,7 @@ def telling_of_compilation(tell: Callable[[], None]) -> Iterator[None]:
             once()
 
         def on_end(self, event: object) -> None:
-            """Do nothing: only beginnings are told."""
+            """Do nothing: only beginnings are announced."""
 
     waiting.append(once)
     try:

@@ -32,7 +32,7 @@ __all__ = ["KernelCache", "cached", "waiting"]
 
 LOCK = "retewave.lock"
 OLD = 30 * 86_400  # seconds after which the files of another version go
-_PATIENCE = 300.0  # seconds: who compiles longer may be stopped
+_PATIENCE = 300.0  # seconds: a process that compiles longer may be stopped
 _PAUSE = 0.05  # seconds between two looks at a lock
 _NAMED = re.compile(r"\.([0-9a-f]{16})(?:\.\d+\.nbc|\.nbi)")
 
@@ -62,15 +62,15 @@ class KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
     def _loaded(self, signature: Any, context: Any) -> Any:
         """Return the code that is kept, without what numba would load to compile: that took a quarter of a start."""
         try:
-            rtsys.initialize(context)  # counts references to arrays; who compiles begins with all the rest himself
+            rtsys.initialize(context)  # counts references to arrays; a compiling process does the rest by itself
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(signature, context)
-        except Exception as error:  # unpickling what is damaged may raise anything
+        except Exception as error:  # unpickling damaged bytes may raise anything
             _warn(f"a compiled kernel in {self._cache_path} cannot be read, and is compiled again ({error})")
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep code, and drop what versions have left that nobody has used for long."""
+        """Keep code, and drop files of versions that have not been used for long."""
         try:
             super().save_overload(signature, code)
             _tidy(Path(self._cache_path), self._short)
@@ -114,7 +114,7 @@ def _until_compiled() -> Iterator[None]:
 
 
 def _locked(folder: Path) -> bool:
-    """Let no other process compile the kernels of a folder; say whether one may have done so since we last looked."""
+    """Let no other process compile the kernels of a folder; return whether one may have done so meanwhile."""
     if fcntl is None or folder in _held:
         return False
     try:

@@ -21,7 +21,7 @@ import numpy as np
 __all__ = ["Pool", "extended", "grown", "in_huge_pages", "zeros"]
 
 _LEAST = 1 << 20  # bytes; less is not worth a mapping
-_ROOM = 16  # how many times its size the addresses of an array are that grows: only what is used takes memory
+_ROOM = 16  # addresses of a growing array, as a multiple of its size: only used pages take memory
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python names from 3.13 on
 _KEPT = 4  # arrays that a pool keeps
 
@@ -43,7 +43,7 @@ def _flat(count: int, kind: np.dtype, room: int = 1) -> np.ndarray:
 
 
 def _mapped(size: int, room: int) -> mmap.mmap:
-    """Map so many bytes, or more, so that there is room; less room where addresses are scarce."""
+    """Map this many bytes, and more addresses behind them for growth; fewer where addresses are scarce."""
     if sys.platform == "win32":
         return mmap.mmap(-1, size)
     while room > 1:
@@ -107,7 +107,7 @@ def _mapping(array: np.ndarray) -> mmap.mmap | None:
 class Pool:
     """Arrays of one shape that are handed out, and used again when nobody refers to them any more.
 
-    What is taken holds anything.
+    The words of a taken array may be anything.
 
     >>> pool = Pool((2, 3))
     >>> first = pool.take()

@@ -1,4 +1,4 @@
-"""The layout of an input row: what a reader hands to the network.
+"""The layout of an input row, which a reader hands to the network.
 
 Data's way: bytes -> reader -> **rows** -> dispatch -> memories and joins -> match rows -> sink.
 A row is one triple of one arrival, as seven int64: [subject, predicate, object, start, end, stream, event].

@@ -31,7 +31,7 @@ def _number(ids: Address, step: int, slots: np.ndarray, codes: np.ndarray, found
         if term == 0:
             codes[row] = -1
             continue
-        slot = term & mask  # ids are dense: what comes together lies together
+        slot = term & mask  # ids are dense: terms that come together lie together
         while slots[slot] != 0 and (slots[slot] >> _ID_BITS) & _ID_MASK != term:
             slot = (slot + 1) & mask
         if slots[slot] == 0:

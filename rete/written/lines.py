@@ -1,7 +1,7 @@
 """Lines of results, match by match, from ids to the bytes that a file is given.
 
 Data's way: a batch's ids and times, and the dictionary's texts -> **lines in a sink's buffer** -> file or pipe.
-The cells of a job say where all this is.  What is constant in a line are its pieces (retewave/io/sinks/lines.py).
+The cells of a job say where all this is.  The constant parts of a line are its pieces (retewave/io/sinks/lines.py).
 Invariant: a kernel writes whole lines, as many as there is room for, and says where each ends; it never grows anything.
 Left out: formats' constant parts, buffers, and the order among several queries' lines, but for `gather`.
 """
@@ -65,14 +65,14 @@ JSON, CSV, TSV, TRIPLES = range(4)  # formats
 
 # The cells of a job: numbers, and addresses of int64 arrays.
 FORMAT = 0
-CLOCK = 1  # how times are told (rete/written/times.py); TOLD: a time is the number of its piece
+CLOCK = 1  # how times are written (rete/written/times.py); TOLD: a time is the number of its piece
 WIDTH = 2  # how many columns are written, as often as they are
 COLUMNS = 3  # address: the place of each among the ids; -1: the query does not show it
 IDS, ID_ROW, ID_COLUMN = 4, 5, 6  # address of the ids; how far it is to the next row and column, in bytes
 STARTS, START_ROW = 7, 8
 ENDS, END_ROW = 9, 10
 ARENA, SPANS = 11, 12  # the texts of the ids
-PIECES = 13  # address: where each piece begins and, one further, ends
+PIECES = 13  # address: where each piece begins and, one index further, ends
 PIECE_BYTES = 14  # address: the pieces' bytes
 FIXED = 15  # how many bytes of a line are no terms, at most
 PARTS = 16  # address, of a template: three parts a triple, each what it is and which one
@@ -102,7 +102,7 @@ def _piece(job: Address, number: int, out: Address) -> Address:
 
 @inlined
 def _id_at(job: Address, row: int, column: int) -> int:
-    """Return the id in one of the batch's columns; 0 in one that it has not."""
+    """Return the id in a column of the batch; 0 in a column that it has not."""
     if column < 0:
         return 0
     return cell(cell(job, IDS) + row * cell(job, ID_ROW) + column * cell(job, ID_COLUMN), 0)
@@ -141,7 +141,7 @@ def _fetch(job: Address, row: int) -> None:
 
 @inlined
 def _write_json(job: Address, term: int, column: int, first: bool, out: Address) -> Address:
-    """Write a member of the bindings object; the comma before it is left out of the first one."""
+    """Write a member of the bindings object; the first member has no comma before it."""
     at, size = _at(job, term), _size(job, term)
     kind = byte(at)
     number = FIRST_COLUMN + 3 * column + (0 if kind == _IRI else 1 if kind == _BLANK else 2)
@@ -153,7 +153,7 @@ def _write_json(job: Address, term: int, column: int, first: bool, out: Address)
     if kind == _BLANK:
         return _piece(job, CLOSE, copy_over(at + 2, out, size - 2))
     quote, out = write_json_inside(at + 1, out)
-    tail = at + size - quote - 1  # what is behind the quote
+    tail = at + size - quote - 1  # the bytes behind the quote
     if tail == 0:
         return _piece(job, CLOSE, out)
     if byte(quote + 1) == _AT:
@@ -163,7 +163,7 @@ def _write_json(job: Address, term: int, column: int, first: bool, out: Address)
 
 @kernel
 def _write_terms(job: Address, row: int, out: Address) -> Address:
-    """Write a match's terms, and what is before each of them."""
+    """Write a match's terms, and the pieces before them."""
     format, first = cell(job, FORMAT), True
     for k in range(cell(job, WIDTH)):
         term = _id_at(job, row, cell(cell(job, COLUMNS), k))
@@ -194,7 +194,7 @@ def _write_moment(job: Address, time: int, static: bool, out: Address) -> Addres
 def write_lines(job: Address, first: int, behind: int, out: Address, room: int, ends: Address) -> int:
     """Write the lines of the matches from the first on, as many as there is room for; return how many.
 
-    Where each line ends in the buffer is told by its row's place behind the first one.
+    The end of each line in the buffer is noted at its row's place behind the first row.
     """
     begin, start_row, end_row = out, cell(job, START_ROW), cell(job, END_ROW)
     for row in range(first, behind):
@@ -225,7 +225,7 @@ def _write_part(job: Address, row: int, part: int, out: Address) -> Address:
 
 @kernel
 def _write_triple(job: Address, row: int, triple: int, out: Address) -> Address:
-    """Write an instance of a triple; nothing of one that would be no RDF."""
+    """Write an instance of a triple; nothing if it would be no RDF."""
     begin = out
     for place in range(3):
         at = out

@@ -1,10 +1,10 @@
 """Terms as the formats of results write them, from the bytes of their canonical texts.
 
 Data's way: ids of a match -> texts in the dictionary -> **characters in a sink's buffer**.
-Invariant: nothing is parsed and no object is made of a term; a text is copied by blocks of 32 bytes, and what stands
-behind it is read and written, too: whoever calls sees to BLOCK bytes of room behind every text and behind the buffer.
+Invariant: nothing is parsed and no object is made of a term; a text is copied by blocks of 32 bytes, and bytes
+behind it are read and written, too: callers see to BLOCK bytes of room behind every text and behind the buffer.
 A canonical text's escapes are JSON's own (those of quotes, backslashes and line ends), so they go there as they stand.
-Left out: what is between terms (rete/written/lines.py).
+Left out: the text between terms (rete/written/lines.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _QUOTE, _COMMA, _BACKSLASH, _IRI, _BLANK, _N, _R = 34, 44, 92, 60, 95, 110, 114
 
 @inlined
 def copy_over(source: Address, target: Address, size: int) -> Address:
-    """Copy a stretch by whole blocks, over what is behind it; return where it ends."""
+    """Copy a stretch by whole blocks, over the bytes behind it; return where it ends."""
     for k in range(0, size, BLOCK):
         copy_block(source + k, target + k)
     return target + size

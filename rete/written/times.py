@@ -1,7 +1,7 @@
 """Times as text: seconds as Python writes numbers, and dates as the canonical xsd:dateTime in UTC.
 
 Data's way: a match row's microseconds -> **characters in a sink's buffer**.
-Invariant: what is written is, byte for byte, what `Clock.decode` and `format_datetime` (windows/times.py) say of it.
+Invariant: the text is, byte for byte, that of `Clock.decode` and `format_datetime` (windows/times.py).
 Left out: seconds beyond `EXACT`, where a double no longer tells microseconds apart: Python writes those.
 """
 
@@ -12,7 +12,7 @@ from retewave.rete.words.jit import kernel
 
 __all__ = ["DATES", "EXACT", "LONGEST_TIME", "SECONDS", "TOLD", "WHOLE_SECONDS", "write_number", "write_time"]
 
-# How times are told: 5, 5.0, 1970-01-01T00:00:05Z; or somebody else has written them.
+# How times are written: 5, 5.0, 1970-01-01T00:00:05Z; or the caller has written them.
 WHOLE_SECONDS, SECONDS, DATES, TOLD = range(4)
 EXACT = (1 << 33) * 1_000_000  # microseconds: from here on the doubles next to each other are further apart than one
 LONGEST_TIME = 32  # characters
@@ -24,7 +24,7 @@ _SMALL = 100  # microseconds: less than these Python writes with a power of ten
 
 @kernel
 def write_number(out: Address, value: int, least: int) -> Address:
-    """Write a number that is not negative with at least so many digits; return where it ends."""
+    """Write a number that is not negative with `least` digits at least; return where it ends."""
     length, rest = 1, value // 10
     while rest > 0:
         length += 1

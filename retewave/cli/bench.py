@@ -14,14 +14,22 @@ from retewave.errors import UsageError
 
 __all__ = ["bench"]
 
-_PARTS = ("generate", "profile", "report", "soak", "spark-scaling")  # modules of retewave.bench that run by themselves
+_PARTS = (
+    "events",
+    "generate",
+    "profile",
+    "report",
+    "soak",
+    "spark-scaling",
+)  # modules of retewave.bench that run by themselves
+_WITHOUT_PLOTS = ("events", "generate")
 
 
 def bench(arguments: Sequence[str]) -> None:
     """Run `retewave.bench`, or one of its parts when the first argument names one."""
-    if importlib.util.find_spec("matplotlib") is None and arguments[:1] != ["generate"]:
-        raise UsageError("the benches draw with matplotlib, which is missing", hint="pip install 'retewave[bench]'")
     part = arguments[0] if arguments and arguments[0] in _PARTS else ""
+    if importlib.util.find_spec("matplotlib") is None and part not in _WITHOUT_PLOTS:
+        raise UsageError("the benches draw with matplotlib, which is missing", hint="pip install 'retewave[bench]'")
     sys.argv = [f"retewave bench {part}".strip(), *arguments[1 if part else 0 :]]
     module = f"retewave.bench.{part.replace('-', '_')}" if part else "retewave.bench"
     runpy.run_module(module, run_name="__main__", alter_sys=False)

@@ -13,7 +13,7 @@ __all__ = ["check"]
 
 
 def check(queries: Sequence[str], language: str | None, *, allow_cartesian: bool) -> bool:
-    """Print what each query is, or what is wrong with it; say whether all are right."""
+    """Print what each query is, or what is wrong with it; return whether all are right."""
     registry, notes, right = Registry(), Notes(sys.stderr), True
     with notes.warnings():
         for query in queries:

@@ -1,11 +1,11 @@
 """`retewave run --checkpoint`: a run that can be killed at any moment, and goes on when it is started again.
 
-A folder holds one file, `state`: a snapshot of the engine with its readers' positions, and in its note what was asked
-for, how long the output's file was, and whether the run has ended.  Because all of it is one file, which is replaced
-by a whole one in one step, a kill leaves a state in which input, memory and output agree.
+A folder holds one file, `state`: a snapshot of the engine with its readers' positions, and in its note the run's
+options, the length of the output's file, and whether the run has ended.  All of it is one file, which is replaced by
+another in one step, so a kill leaves a state in which input, memory and output agree.
 
-Invariant: with files, the output of a run that was killed and started again, however often, is that of one that was
-not.  The output's file is cut back to where the state says; a pipe cannot be, so there the matches since come twice.
+Invariant: with files, a run that was killed and started again, however often, has the output of an uninterrupted run.
+The output's file is cut back to the noted length; a pipe cannot be, so there the matches since then come twice.
 Left out: reading on (`retewave.io.reading.position`) and the state itself (`retewave.engine.snapshot`).
 """
 
@@ -39,10 +39,10 @@ class Checkpoint:
 
     folder: Path  # it is made where there is none
     every: float  # seconds
-    asked: Mapping[str, Any]  # what the run is to do: a run that asks for something else does not go on
+    asked: Mapping[str, Any]  # the run's options: a run with other options does not go on
     streams: Sequence[str]  # the files that are read; - is standard input
     clock: Callable[[], float] = time.monotonic
-    note: dict[str, Any] | None = None  # what the last run has left; None: nothing
+    note: dict[str, Any] | None = None  # the note of the last run; None: there was none
     _written: float = field(default=0.0, init=False)  # when the state was last written
 
     @property
@@ -52,7 +52,7 @@ class Checkpoint:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder, in which no other run may be at work, and look at what the last one has left."""
+        """Hold the folder, in which no other run may be at work, and look at the note of the last run."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / "lock").open("wb")
@@ -110,7 +110,7 @@ class Checkpoint:
         return file
 
     def write(self, engine: Engine, out: BinaryIO, *, now: bool = False, ended: bool = False) -> None:
-        """Write the state if it is due, or `now`; what was written to the output before is on the disk first."""
+        """Write the state if it is due, or `now`; the output written so far is brought to the disk before."""
         if not now and self.clock() - self._written < self.every:
             return
         run = {"asked": self.asked, "heads": self._heads(), "length": _synced(out), "ended": ended}
@@ -126,7 +126,7 @@ class Checkpoint:
 
 
 def _synced(out: BinaryIO) -> int | None:
-    """Bring a file to the disk and return its length; nothing of what is no regular file."""
+    """Bring a file to the disk and return its length; nothing unless it is a regular file."""
     out.flush()
     try:
         if not stat.S_ISREG(os.fstat(out.fileno()).st_mode) or not out.seekable():
@@ -138,7 +138,7 @@ def _synced(out: BinaryIO) -> int | None:
 
 
 def check_formats(readers: Sequence[Reader]) -> None:
-    """Refuse what cannot be read on in the middle."""
+    """Refuse formats that cannot be read on in the middle."""
     for reader in readers:
         if reader.format not in LINES:
             raise UsageError(
@@ -147,9 +147,9 @@ def check_formats(readers: Sequence[Reader]) -> None:
             )
 
 
-# ---- what is asked for ----
+# ---- the run's options ----
 def asked(options: Mapping[str, Any], files: Mapping[str, Sequence[str | Path]]) -> dict[str, Any]:
-    """Return what a run is to do, as JSON: options as they are, files by what is in them."""
+    """Return a run's options as JSON; files by digests of their contents."""
     found = {name: value for name, value in options.items() if value is not None}
     for kind, paths in files.items():
         found |= {f"{kind} {path}": contents(path) for path in paths}
@@ -157,14 +157,14 @@ def asked(options: Mapping[str, Any], files: Mapping[str, Sequence[str | Path]])
 
 
 def contents(path: str | Path) -> str:
-    """Return a digest of a file; of what is no file (a query's text) its own."""
+    """Return a digest of a file; of a text that is no file (a query) its own."""
     with suppress(OSError, ValueError):  # a text may be no path at all
         return _digest(Path(path).read_bytes())
     return _digest(str(path).encode())
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Tell what is asked for otherwise than before."""
+    """Return the options that differ from those before, in words."""
     for name in dict.fromkeys([*before, *now]):
         was, is_ = before.get(name), now.get(name)
         if was == is_:

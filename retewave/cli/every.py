@@ -1,7 +1,7 @@
-"""`retewave run --every`: what is going on, told again and again while a run lasts.
+"""`retewave run --every`: counts, written again and again while a run lasts.
 
-Where it stands: beside data's way, in a thread of its own, so that a stream that is silent is told of, too.
-Invariant: the fields are those of `--stats`; whoever reads the file of `--stats` finds a whole object at any moment.
+Where it stands: beside data's way, in a thread of its own, so that a silent stream has its counts, too.
+Invariant: the fields are those of `--stats`; a reader of the file of `--stats` finds a whole object at any moment.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tell(stats: dict[str, Any], path: Path | None) -> None:
 
 
 def _is_replaced(path: Path) -> bool:
-    """Say whether another file can take its place: not that of a pipe or a device, nor in a folder that is not ours."""
+    """Return whether another file can take its place: not if it is a pipe or a device, or the folder is not ours."""
     return (path.is_file() or not path.exists()) and os.access(path.resolve().parent, os.W_OK)
 
 
@@ -65,7 +65,7 @@ def _written(stats: dict[str, Any]) -> str:
 
 @contextmanager
 def every(seconds: float, act: Callable[[], object]) -> Iterator[None]:
-    """Act whenever so many seconds have gone by; the first error ends it, and is raised at the end."""
+    """Act whenever `seconds` have gone by; the first error ends that, and is raised at the end."""
     over, failed = threading.Event(), []
 
     def go_on() -> None:

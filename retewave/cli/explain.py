@@ -37,7 +37,7 @@ def explain(
         queries.register(engine)
         if readers:
             for _ in engine.run_batches(*readers):
-                pass  # what is shown is what the network counts
+                pass  # the network's counts are shown
         if format in ("text", "json"):
             return engine.explain(cast(Literal["text", "json"], format), shards=shards).encode()
         return engine.draw(cast("Drawing", drawing), cast("PictureFormat", format))

@@ -68,7 +68,7 @@ class Stoppable(io.RawIOBase):
         self._file = file
         self._stopper = stopper
         self._waits = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        self.tick: Callable[[int], None] | None = None  # told of bytes read
+        self.tick: Callable[[int], None] | None = None  # is called with the bytes read
 
     @property
     def size(self) -> int | None:
@@ -80,7 +80,7 @@ class Stoppable(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Say whether what has been read can be read again."""
+        """Return whether what has been read can be read again."""
         return not self._waits
 
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
@@ -95,7 +95,7 @@ class Stoppable(io.RawIOBase):
         return self._file.fileno()
 
     def readinto(self, room: memoryview) -> int:  # type: ignore[override]
-        """Read what is there; wait for it, or for a signal."""
+        """Read the bytes that are there; wait for some, or for a signal."""
         if self._waits:
             select.select([self._file.fileno(), self._stopper.descriptor], [], [])
         if self._stopper.asked:

@@ -1,4 +1,4 @@
-"""What the command line tells on stderr: warnings, the wait for the compiler, progress, and what was left out.
+"""Notes on stderr: warnings, the wait for the compiler, progress, and the lines and triples that were left out.
 
 Where it stands: beside data's way; stdout is for matches alone.
 """
@@ -19,7 +19,7 @@ __all__ = ["Notes", "Tick", "progress"]
 
 SHOWN = 10  # malformed lines that are shown
 
-Tick = Callable[[int], None]  # told of bytes that were read
+Tick = Callable[[int], None]  # is called with the bytes that were read
 
 
 class Notes:
@@ -38,7 +38,7 @@ class Notes:
 
     @contextmanager
     def warnings(self) -> Iterator[None]:
-        """Write the package's warnings as notes: what they say, not where in the code they arose."""
+        """Write the package's warnings as notes: their text, not their place in the code."""
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = lambda message, *_, **__: self.say(f"warning: {message}")
@@ -56,7 +56,7 @@ class Notes:
 
     @contextmanager
     def logging(self, level: str | None) -> Iterator[None]:
-        """Write what the package logs from a level on as notes; nothing without a level."""
+        """Write the package's log from a level on as notes; nothing without a level."""
         if level is None:
             yield
             return

@@ -1,6 +1,6 @@
 """The options of the command line, each with its words; the commands put them together.
 
-Left out: what they do, which is the commands' (`cli`).
+Left out: their effect, which is the commands' (`cli`).
 """
 
 from __future__ import annotations

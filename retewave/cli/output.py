@@ -25,7 +25,7 @@ _Place = str | Path | int  # a path, or a descriptor
 def check_outputs(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
     """Refuse an output (by its option) that is one of the inputs, or another output; `-` is standard input.
 
-    Only what keeps its bytes counts: a terminal, a pipe and /dev/null may be named twice.
+    Only files that keep their bytes count: a terminal, a pipe and /dev/null may be named twice.
     """
     read = {_identity(0 if str(each) == "-" else each): str(each) for each in inputs}
     written = {option: path for option, path in outputs.items() if path is not None}
@@ -45,7 +45,7 @@ def check_outputs(inputs: Iterable[str | Path], outputs: Mapping[str, Path | Non
 
 
 def _identity(place: _Place) -> object | None:
-    """Return what is equal for all names of a file; None for what is no file."""
+    """Return a key that is equal for all names of a file; None if it is no file."""
     try:
         found = os.fstat(place) if isinstance(place, int) else Path(place).stat()
     except ValueError:  # no path at all: a query's text may hold anything

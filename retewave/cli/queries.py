@@ -1,4 +1,4 @@
-"""The queries of a command: files or texts, of the language that was named, or of the one that each is known by."""
+"""The queries of a command: files or texts, in the language that was named, or that each is recognised by."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Queries"]
 
 @dataclass(frozen=True)
 class Queries:
-    """What a command was told to run."""
+    """The queries of a command, as they were written."""
 
     written: tuple[str, ...]  # paths, or texts
-    language: str | None = None  # the language of all of them; None: told by each
+    language: str | None = None  # the language of all of them; None: recognised in each
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""

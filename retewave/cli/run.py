@@ -56,7 +56,7 @@ class Writing:
 class Course:
     """What a long run is given on its way."""
 
-    every: str | None = None  # how often it is told what is going on
+    every: str | None = None  # how often counts are written
     checkpoint: Path | None = None  # the folder from which it goes on
     checkpoint_every: str = "30s"  # how often that is written
     log_level: str | None = None  # what is logged to stderr; None: nothing
@@ -136,7 +136,7 @@ def _loop(
                 with naming(out):
                     sink.write(batches)
         except Interrupted:
-            # What several readers had read ahead has been merged to its end by now: that is no place to go on from.
+            # Rows that several readers had read ahead have been merged to the end by now: no place to go on from.
             if keep is not None and readers == 1:
                 keep(now=True)
             return
@@ -258,7 +258,7 @@ def _check_names(engine: Engine, readers: Sequence[Reader], notes: Notes) -> Non
 
 
 def _progress(engine: Engine, files: Sequence[Stoppable], out: BinaryIO) -> AbstractContextManager[Tick]:
-    """Return what shows how far the files have been read; nothing where the matches appear on the same terminal."""
+    """Return the display of how far the files have been read; nothing where the matches appear on the same terminal."""
     sizes = [file.size for file in files]
     total = sum(size for size in sizes if size is not None) if None not in sizes else None
     return progress(

@@ -1,4 +1,4 @@
-"""How the command line is told the times of streams."""
+"""The command line's options for the times of streams."""
 
 from __future__ import annotations
 

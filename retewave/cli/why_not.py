@@ -1,7 +1,7 @@
 """`retewave why-not`: run a query over streams to their end, and say why it has not matched what was expected.
 
-The run is only for this, so it keeps more than another would: what a filter keeps out of a memory, and what has left
-the window.  An answer at the end of a day can so tell of its morning.
+The run is only for this, so it keeps more than another would: rows that a filter keeps out of a memory, and rows that
+have left the window.  So an answer at the end of a day can tell of its morning.
 """
 
 from __future__ import annotations

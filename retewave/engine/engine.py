@@ -103,7 +103,7 @@ class Engine(Shown):
         check_options(datasets, imports, on_late, max_live_rows, seed)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
-        self.registry = Registry()
+        self.registry = Registry(sheds=at_limit == "shed")
         closed = Closure(closure, closure_budget, on_closure)
         self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
         options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from retewave.compiler.algebra import Query as Parsed
@@ -15,7 +15,14 @@ from retewave.compiler.parse import parse
 from retewave.compiler.plan.shape import Listener, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.normal import branches
-from retewave.compiler.rewrite.parts import parts_of
+from retewave.engine.accepting import (
+    CartesianWarning,
+    UnboundedWarning,
+    check_parts,
+    check_shedding,
+    check_width,
+    warn_of_what_is_kept,
+)
 from retewave.epsilon.encodings import decoded
 from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError
@@ -25,11 +32,7 @@ from retewave.query import Query
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
-__all__ = ["CartesianWarning", "Registry", "read_query"]
-
-
-class CartesianWarning(UserWarning):
-    """A query is a cartesian product, as its author allowed."""
+__all__ = ["CartesianWarning", "Registry", "UnboundedWarning", "read_query"]
 
 
 def read_query(query: str | Path, language: str | Language | None = None) -> Parsed:
@@ -76,6 +79,7 @@ class Registry:
     queries: dict[int, Query] = field(default_factory=dict)  # by number
     streams: dict[str, int] = field(default_factory=dict)  # IRI -> the engine's number of the stream
     generation: int = 0  # changes with every change of the queries
+    sheds: bool = False  # the oldest rows are dropped where a bound is met
     network: Callable[[], Compiled] | None = None  # makes the network of the queries, for their pictures
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
@@ -94,9 +98,12 @@ class Registry:
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
         normal = branches(parsed)
-        _check_width(parsed, normal)
+        check_width(parsed, normal)
+        if self.sheds:
+            check_shedding(parsed, normal)
         if not quiet:
-            _check_parts(parsed, normal, allow_cartesian)
+            check_parts(parsed, normal, allow_cartesian)
+            warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal))
             for notice in parsed.notices:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
@@ -105,7 +112,8 @@ class Registry:
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
-        self._listeners[number] = self._listener(query, normal)
+        listener = self._listener(number, parsed, normal)
+        self._listeners[number] = replace(listener, projection=query.variables, compared=query.compared)
         self.generation += 1
         log.info("query %s is registered", query.name)
         return query
@@ -150,49 +158,16 @@ class Registry:
         self._names.add(free)
         return free
 
-    def _listener(self, query: Query, normal: tuple[Branch, ...]) -> Listener:
-        parsed = query.parsed
+    def _listener(self, number: int, parsed: Parsed, normal: tuple[Branch, ...]) -> Listener:
+        """Return what the planner needs of a query, but what it shows."""
         named = (pattern.source for branch in normal for pattern in branch.all_patterns if pattern.source is not None)
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
-            return Listener(query.number, normal, query.variables, width, None, query.compared, sources)
+            return Listener(number, normal, (), width, sources=sources)
         widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
-        return Listener(query.number, normal, query.variables, width, streams, query.compared, sources)
-
-
-MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
-
-
-def _check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
-    for branch in normal:
-        constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
-        columns = len(branch.bound) + constants
-        if columns > MOST_COLUMNS:
-            raise QueryError(
-                f"{parsed.name or parsed.source}: the pattern has {columns} variables, and constants as subjects and "
-                f"objects; {MOST_COLUMNS} is the most",
-                hint="split it: let one query CONSTRUCT what the other looks for",
-            )
-
-
-def _check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:
-    """Refuse a cartesian product that nobody allowed; warn of one that somebody did."""
-    for branch in normal:
-        parts = parts_of(branch)
-        if len(parts) < 2:
-            continue
-        listed = "; ".join(f"{{ {part} }}" for part in parts)
-        what = f"{parsed.name or parsed.source}: {len(parts)} parts of the pattern share no variable: {listed}"
-        if not allowed:
-            raise QueryError(
-                what,
-                hint="each match of one part pairs with each match of the other; to mean that: "
-                "allow_cartesian=True, or --allow-cartesian",
-            )
-        warnings.warn(what, CartesianWarning, stacklevel=4)
+        return Listener(number, normal, (), width, streams, sources=sources)

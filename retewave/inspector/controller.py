@@ -1,4 +1,4 @@
-"""The controller: runs an engine over its readers in one thread; pauses, steps and tells how far it is.
+"""The controller: runs an engine over its readers in one thread; pauses, steps and reports how far it is.
 
 Data's way: readers -> pump -> **controller** (how many rows, and when) -> engine.
 Invariant: the engine is touched under one lock only; a command is done, or has taken effect, when its call returns.
@@ -30,7 +30,7 @@ from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
 __all__ = ["Controller", "Effect"]
 
 TICK = 0.05  # seconds between two portions of a run
-MOST_ROWS = 2_000  # rows of one portion, so that a pause is never far
+MOST_ROWS = 2_000  # rows of a portion, so that a pause is never far
 
 _REFUSALS = {"refused_by_filter", "refused_by_window", "refused_by_relation"}  # a key without a partner just waits
 
@@ -41,10 +41,10 @@ class Effect:
 
     triple: tuple[str, str, str]  # as canonical N-Triples
     time: str  # when it ends, as the user tells times
-    stream: str | None  # the IRI of its stream; None: it has none
+    stream: str | None  # the IRI of its stream; None: no stream
     touched: tuple[str, ...]  # the nodes that it went through, by name
-    refused: tuple[str, ...]  # those of them where a filter, a window or a relation refused something
-    changes: dict[str, dict[str, int]]  # node -> what was counted more, or less
+    refused: tuple[str, ...]  # those nodes where a filter, a window or a relation refused a row
+    changes: dict[str, dict[str, int]]  # node -> the counters that changed, and by how much
     matches: int  # matches that it completed
 
 
@@ -60,7 +60,7 @@ class Controller:
         self.poured = 0  # triples that a pattern could use, so far
         self._static = StaticRows(engine)
         self._drawn: tuple[CompiledNetwork, networkx.MultiDiGraph] | None = None  # the graph of a network
-        self._lock = threading.RLock()  # held by whoever touches the engine
+        self._lock = threading.RLock()  # held by the thread that touches the engine
         self._wake = threading.Condition(self._lock)
         self._portions = Portions(engine, self.readers)
         engine.readers += self.readers
@@ -108,7 +108,7 @@ class Controller:
 
     # ---- what is there ----
     def snapshot(self) -> dict[str, Any]:
-        """Return how far it is and what has been counted, as plain data."""
+        """Return how far it is and all counts, as plain data."""
         with self._lock:
             engine = self.engine
             stats = engine.stats()
@@ -205,7 +205,7 @@ class Controller:
         return found
 
     def _next(self, most: int) -> Arrived | None:
-        """Return up to so many rows of the readers; nothing at their end."""
+        """Return up to `most` rows of the readers; nothing at their end."""
         try:
             arrived = self._portions.take(most)
             while arrived is not None and not len(arrived.rows):
@@ -215,7 +215,7 @@ class Controller:
             self.state, self.error = "failed", str(error)
             return None
         if arrived is None:
-            for _ in self.engine.run_batches():  # no reader: it lets go of what waits for late items
+            for _ in self.engine.run_batches():  # no reader: the engine lets go of the rows that wait for late items
                 pass
             self.state = "ended"
         return arrived

@@ -55,7 +55,7 @@ def _links(graph: networkx.MultiDiGraph) -> list[tuple[str, str, bool]]:
 
 
 def _columns(graph: networkx.MultiDiGraph) -> list[list[str]]:
-    """Return the nodes of each layer, those with common neighbours beside each other."""
+    """Return the nodes of each layer, nodes with common neighbours beside each other."""
     layers: dict[int, list[str]] = defaultdict(list)
     for name, layer in graph.nodes(data="layer"):
         layers[layer].append(name)

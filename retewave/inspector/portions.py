@@ -1,4 +1,4 @@
-"""What readers bring, in portions as small as somebody asks for.
+"""The rows that readers bring, in portions as small as a caller asks for.
 
 Data's way: readers -> pump -> **portions** -> controller -> engine.
 Invariant: rows that wait here are named to the engine, so that the dictionary keeps their terms.
@@ -26,11 +26,11 @@ class Portions:
 
     def __init__(self, engine: Engine, readers: Sequence[Reader]) -> None:
         self._pump = pump(engine.matcher, engine.registry, readers, engine.seconds)
-        self._rest: Arrived | None = None  # what has been brought and not been taken
+        self._rest: Arrived | None = None  # rows that have been brought and not been taken
         engine.matcher.holders.append(lambda: _NO_ROWS if self._rest is None else self._rest.rows)
 
     def take(self, most: int) -> Arrived | None:
-        """Return up to so many rows, or none with what was read in vain; nothing at the end."""
+        """Return up to `most` rows, perhaps none if the lines read had no accepted triple; nothing at the end."""
         if self._rest is None:
             self._rest = next(self._pump, None)
         rest = self._rest

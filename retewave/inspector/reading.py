@@ -1,8 +1,8 @@
-"""What memories and queries hold, decoded page by page, and what a network has counted, node by node.
+"""The rows of memories and queries, decoded page by page, and a network's counts, node by node.
 
 Data's way: arrays of a network that runs -> **plain data** -> the page.
 Nodes are named as `retewave.viz.draw.graph` names them: `memory:3`, `join:1`, `query:name`.
-A memory lists its streamed rows only; its static ones are asked of the static data anew, once for a network.
+A memory lists its streamed rows only; its static rows are asked of the static data anew, once for a network.
 Left out: static rows of memories that a join fills, or that a filter guards.
 """
 
@@ -66,7 +66,7 @@ class StaticRows:
         self._facts = np.empty((0, FACT_WIDTH), dtype=np.int64)
 
     def of(self, slot: int) -> np.ndarray:
-        """Return a memory's static rows as the runtime tells streamed ones: three times, then the columns."""
+        """Return a memory's static rows in the form of the runtime's streamed rows: three times, then the columns."""
         compiled, engine = self.engine.matcher.current(), self.engine
         if compiled is not self._compiled:
             self._compiled, self._facts = compiled, static_facts(compiled, engine.terms, engine.datasets.static)
@@ -80,7 +80,7 @@ class StaticRows:
 
 
 def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRows | None = None) -> dict[str, Any]:
-    """Return a page of a memory's rows, decoded and with their intervals: the latest first, static ones last."""
+    """Return a page of a memory's rows, decoded and with their intervals: the latest first, static rows last."""
     compiled = engine.matcher.current()
     plans = compiled.lowered.slots
     if not 0 <= slot < len(plans):
@@ -142,7 +142,7 @@ def _short(prefixes: Prefixes, text: bytes | None) -> str:
 
 
 def _names_of_slots(compiled: CompiledNetwork) -> dict[int, Mapping[int, str]]:
-    """Return what the first query that uses a memory calls the columns of the memory's producer."""
+    """Return the names that the first query that uses a memory gives to the columns of the memory's producer."""
     found: dict[int, Mapping[int, str]] = {}
     for end in compiled.plan.ends:
         for join in reached(compiled.plan, end).walk():

@@ -41,7 +41,7 @@ _HEADERS = {
 
 
 def own_hosts(host: str, port: int) -> frozenset[str]:
-    """Return what a browser may call the server.
+    """Return the names that a browser may call the server by.
 
     >>> sorted(own_hosts("127.0.0.1", 8000))
     ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
@@ -108,7 +108,7 @@ def _file(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 class _Pages:
-    """What is served of one controller."""
+    """The pages and streams that are served of a controller."""
 
     def __init__(self, controller: Controller, ending: Callable[[], bool]) -> None:
         self.controller, self.ending = controller, ending

@@ -1,9 +1,9 @@
 """Terms of rdflib and plain Python values <-> the texts of the dictionary.
 
-Data's way: what a user pushes -> **text** -> dictionary … match -> **rdflib term** -> the user.
+Data's way: terms that a user pushes -> **text** -> dictionary … match -> **rdflib term** -> the user.
 Invariant: `to_text` gives the canonical text (docs/architecture.md), so equal terms get equal ids however they
 came in; `from_text` undoes it.
-Left out: remembering what was decoded, which is the caller's choice.
+Left out: remembering decoded terms, which is the caller's choice.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _LABEL = re.compile(r"\w(?:[\w.\-·]*[\w\-·])?")
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _PLAIN_IRI = r"<[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~/-]*)?(?:#[A-Za-z0-9._~/-]*)?>"
 _PLAIN_DATATYPE = rf"<http://www\.w3\.org/2001/XMLSchema#(?!string>)[A-Za-z]+>|(?!<http://www\.w3\.org/){_PLAIN_IRI}"
-_PLAIN_TERM = re.compile(  # one that is canonical as it stands, in no need of a parser: most are
+_PLAIN_TERM = re.compile(  # a term that is canonical as it stands, and needs no parser: most terms are
     rf'{_PLAIN_IRI}|"[ !#-\[\]-~]*"(?:@[a-z][a-z]|\^\^(?:{_PLAIN_DATATYPE}))?'
 )
-_SHORT = 256  # characters; longer terms are neither kept nor told in full
+_SHORT = 256  # characters; longer terms are neither kept nor shown in full
 _PIECE = 1 << 20  # characters of a literal that are parsed at once
 _LONGEST_ESCAPE = len(r"\U0010FFFF")
 _PLAIN = (bool, int, float, Decimal, datetime, date, timedelta)
@@ -110,12 +110,12 @@ def from_text(text: bytes) -> URIRef | BNode | Literal:
 
 
 class _Makers(NamedTuple):
-    """What makes rdflib's terms of canonical texts, whose IRIs and labels need no check."""
+    """Makes rdflib's terms of canonical texts, whose IRIs and labels need no check."""
 
     iri: Callable[[str], URIRef]
     label: Callable[[str], BNode]
     literal: type[Literal]
-    datatype: Callable[[str], URIRef]  # remembers the last ones: there are few
+    datatype: Callable[[str], URIRef]  # remembers the last datatypes: there are few
 
 
 @cache
@@ -209,7 +209,7 @@ def _read(term: str) -> Any:
 
 
 def _read_in_pieces(term: str) -> Any:
-    """Return the same of a literal that the parser's buffer, of 16 MiB, may be too small for."""
+    """Return the term of a literal that the parser's buffer, of 16 MiB, may be too small for."""
     from pyoxigraph import Literal
 
     behind, begin, values = term.rindex('"'), 1, []

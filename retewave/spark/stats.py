@@ -1,4 +1,4 @@
-"""Counts of a query on Spark: what was read, left out and found.
+"""Counts of a query on Spark: triples read, left out and matched.
 
 Where it stands: beside data's way; the workers add, the driver reads.
 Left out: exactness under failure.  Spark adds up the counts of every attempt of a task that ended well, so a task that
@@ -47,7 +47,7 @@ class Stats:
     def routed(
         self, triples: int = 0, malformed: int = 0, untimed: int = 0, first_malformed: Sequence[str] = ()
     ) -> None:
-        """Add what stage 1 has counted."""
+        """Add the counts of stage 1."""
         self._triples += triples
         self._malformed += malformed
         self._untimed += untimed
@@ -75,12 +75,12 @@ class Stats:
 
     @property
     def untimed(self) -> int:
-        """Triples that no time was told for, which are left out."""
+        """Triples without a time, which are left out."""
         return self._untimed.value
 
     @property
     def late(self) -> int:
-        """Triples that came behind the watermark, which are left out; one is counted in every shard that it goes to."""
+        """Triples behind the watermark, which are left out; a triple is counted in every shard that it goes to."""
         return self._late.value
 
     @property

@@ -1,1 +1,1 @@
-"""Why a match has not come: the deepest partial matches, and what refused the rest."""
+"""Why a match has not come: the deepest partial matches, and the causes that refused the rest."""

@@ -20,7 +20,7 @@ Reason = Literal["no triple", "no memory", "stream", "key", "window", "relation"
 
 @dataclass(frozen=True)
 class Found:
-    """A triple pattern (or inline table) that found something, and what."""
+    """A triple pattern (or inline table) that found a row, and the row."""
 
     pattern: str  # as the query has it, shortened by its prefixes
     triple: str  # the triple; a row of an inline table
@@ -30,7 +30,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A triple that is near, and what is wrong with it."""
+    """A triple that nearly fits, and its faults."""
 
     triple: str  # the triple
     start: Instant | None  # when it starts; None: it is static
@@ -40,33 +40,33 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What refused a triple pattern, or a complete combination, its place in the match."""
+    """The cause that kept a triple pattern, or a complete combination, out of the match."""
 
     pattern: str  # the triple pattern; the filter, where all patterns were found
     reason: Reason  # no triple, no memory, stream, key, window, relation, filter, value (of BIND)
     said: str  # in words
-    rows: int  # rows that the pattern's memories hold, those of static data included
-    candidates: tuple[Candidate, ...] = ()  # the nearest ones
+    rows: int  # rows that the pattern's memories hold, static rows included
+    candidates: tuple[Candidate, ...] = ()  # the nearest triples
     forms: tuple[str, ...] = ()  # other forms of input that would do, by the schema
 
 
 @dataclass(frozen=True)
 class Partial:
-    """Triple patterns that were found together, and what refused the others."""
+    """Triple patterns that were found together, and the causes that refused the others."""
 
     found: tuple[Found, ...]  # in the order of the query
     refused: tuple[Refusal, ...]  # in the order of the query
-    expired: bool = False  # what was found is older than the window by now
+    expired: bool = False  # the rows found are older than the window by now
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One side of a UNION; a query without one has one."""
+    """A side of a UNION; a query without UNION has one side."""
 
     patterns: int  # how many triple patterns and inline tables it has
-    partials: tuple[Partial, ...]  # the deepest ones, each of other patterns
+    partials: tuple[Partial, ...]  # the deepest partial matches, each of other patterns
     matches: tuple[Found, ...] = ()  # of a complete match, if there is one now
-    whole: bool = True  # all combinations were tried; else there may be deeper ones
+    whole: bool = True  # all combinations were tried; else there may be deeper matches
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class WhyNot:
     binding: dict[str, str]  # the variables asked for
     matched: int  # how many of the matches that are kept have the binding
     alternatives: tuple[Alternative, ...]  # in the order of the query
-    notes: tuple[str, ...] = field(default=())  # what else is worth knowing, and what cannot be known
+    notes: tuple[str, ...] = field(default=())  # further facts, and the questions that cannot be answered
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; times as they are."""

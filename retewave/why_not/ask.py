@@ -1,8 +1,8 @@
-"""Why not?  For a binding that a user expected: the deepest partial matches, and what refused the next join.
+"""Why not?  For a binding that a user expected: the deepest partial matches, and the causes that refused the next join.
 
 Data's way: live rows of the memories -> rows by pattern -> search -> **answer**.
-It looks at what is there now: live rows, static data, inline tables.  What it cannot know, it says: whether a triple
-that has been collected had come, and what a filter before a memory kept out.
+It looks at the rows of this moment: live rows, static data, inline tables.  It says what it cannot know: whether a
+triple that has been collected had come, and which rows a filter before a memory kept out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
 
 
 class _Asked:
-    """One question."""
+    """A question about a query."""
 
     def __init__(self, engine: Engine, query: Query, binding: Mapping[str, Any]) -> None:
         self.engine, self.query = engine, query
@@ -132,7 +132,7 @@ class _Asked:
 
 
 class _OfBranch:
-    """One question, of one side of a UNION."""
+    """A question about one side of a UNION."""
 
     def __init__(self, asked: _Asked, end: End, member: Member) -> None:
         self.all, self.member = asked, member
@@ -169,7 +169,7 @@ class _OfBranch:
         reason: Reason = "value" if step.startswith("BIND") else "filter"
         return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
 
-    # ---- what refused a pattern ----
+    # ---- the causes that refused a pattern ----
     def _refusal(self, within: Within, place: int) -> Refusal:
         rows = self.parts[place]
         near = self._nearest(within, place)
@@ -182,7 +182,7 @@ class _OfBranch:
         return Refusal(self._pattern(place, within.bound), reason, said, len(rows.times), shown, forms)
 
     def _nearest(self, within: Within, place: int) -> list[tuple[int, Verdict]]:
-        """Return the rows that differ least, from what was asked first, with what is wrong with each."""
+        """Return the rows that differ least, first in the terms that were asked for, with the faults of each."""
         rows, differences = self.parts[place], self.search.differences(within, place)
         from_asked = self.search.differences(self.search.start, place)
         order = np.lexsort((-rows.times[:, END], differences, from_asked))[: 16 * MOST_CANDIDATES]
@@ -246,7 +246,7 @@ class _OfBranch:
                 yield f"; or it came and was refused by {self.all.prefixes.short(texts)}{how_many}, and is not kept"
 
     def _keeps_all(self, slot: int) -> bool:
-        """Say whether a memory keeps what comes, whatever filters say of it, as long as the query's window asks."""
+        """Return whether a memory keeps every row, whatever filters say of it, as long as the query's window asks."""
         lowered = self.all.compiled.lowered
         window = lowered.network.nodes[lowered.network.slots[slot].node].window
         return not lowered.slots[slot].filters and window >= self.width
@@ -260,7 +260,7 @@ class _OfBranch:
         return bool(same.any())
 
     def _forms(self, within: Within, place: int) -> Iterator[str]:
-        """Tell the other forms of input that entail what a pattern asks for."""
+        """Yield the other forms of input that entail a pattern's triples."""
         rows, dispatch = self.parts[place], self.all.compiled.dispatch
         if rows.test is None or not isinstance(rows.pattern, TriplePattern):
             return
@@ -320,7 +320,7 @@ class _OfBranch:
         return self._bound(term.name, bound) if term.name in bound else None
 
     def _pattern(self, place: int, bound: Mapping[str, int]) -> str:
-        """Return a pattern as the query has it, with what is bound filled in."""
+        """Return a pattern as the query has it, with bound variables filled in."""
         pattern = self.parts[place].pattern
         if isinstance(pattern, Values):
             return f"VALUES {' '.join(map(str, pattern.variables))}"
@@ -340,7 +340,7 @@ class _OfBranch:
 
 
 def _carried(given: bytes | None, place: int, terms: list[bytes | None], emitted: tuple[Any, ...]) -> str:
-    """Return what stands in one place of an input form: its constant, what is carried over from there, or anything."""
+    """Return the text of a place of an input form: its constant, the term carried over from there, or a variable."""
     if given is not None:
         return given.decode()
     carried = {0: SUBJECT, 2: OBJECT}.get(place)

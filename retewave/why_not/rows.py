@@ -2,8 +2,8 @@
 
 Data's way: memories of a network that runs -> **rows by pattern** -> the search for partial matches.
 Invariant: a pattern's rows have passed its α test and have come on a stream that it hears; every memory behind an equal
-test serves it, whichever query it belongs to, so what one filter kept out another memory may still hold.
-Left out: what has been collected; it is gone.
+test serves it, whichever query it belongs to, so a row that one filter kept out another memory may still hold.
+Left out: collected rows; they are gone.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class PatternRows:
     """What one triple pattern or inline table of a query can draw on."""
 
     pattern: TriplePattern | Values  # as the query has it
-    test: AlphaTest | None  # what its triples have passed; None for an inline table
+    test: AlphaTest | None  # the test that its triples have passed; None for an inline table
     names: tuple[str, ...]  # its variables
     ids: np.ndarray  # int64[n, variables], oldest first
     times: np.ndarray  # int64[n, 3]: END, WINDOW_START, START
     slots: tuple[int, ...]  # the memories that hold its triples
-    own_slots: tuple[int, ...]  # those of them that this query reads
+    own_slots: tuple[int, ...]  # the slots that this query reads
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Memories:
             yield from self._leaves(each, fed)
 
     def _related(self, tree: Reached) -> Iterator[Related]:
-        """Yield the relations between inputs of joins, as relations between what was written."""
+        """Yield the relations between inputs of joins, as relations between the patterns that were written."""
         for join in tree.walk():
             if join.inputs:
                 places = [frozenset(leaf.leaf for leaf in each.leaves()) for each in join.inputs]
@@ -131,7 +131,7 @@ class Memories:
         )
 
     def _tuples(self, number: int) -> np.ndarray:
-        """Return the different triples that an α test has let through, static ones first: times, then the columns."""
+        """Return the different triples that an α test has let through, static first: times, then the columns."""
         facts = self._facts[self._facts[:, FACT_ALPHA] == self.lowered.alphas[number]]
         found = [facts[:, FACT_END : FACT_COLUMNS + ALPHA_COLUMNS]]
         found += [self._streamed(slot) for slot, each in enumerate(self.lowered.slots) if each.producer == number]

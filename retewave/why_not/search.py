@@ -3,7 +3,7 @@
 Data's way: rows by pattern -> **partial matches** -> the answer of `why_not`.
 The meaning is the naive matcher's: one row for each pattern, such that variables agree, the relations and filters hold
 and all are within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The
-search tries the latest rows first and gives up after so many steps; then it says so.
+search tries the latest rows first and gives up after a number of steps; then it says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_PARTIALS = 3
 class Within:
     """A combination of rows, of some patterns."""
 
-    bound: Mapping[str, int]  # variable -> id; what was asked for is bound from the start
+    bound: Mapping[str, int]  # variable -> id; variables that were asked for are bound from the start
     chosen: Mapping[int, int]  # place of the pattern -> its row
     end: int  # the latest end
     window_start: int  # the earliest start, as the window sees it
@@ -46,7 +46,7 @@ NOTHING = Within({}, {}, STATIC_END, STATIC_START)  # the combination of no rows
 
 @dataclass(frozen=True)
 class Verdict:
-    """What keeps a row from a combination."""
+    """The cause that keeps a row from a combination."""
 
     differing: tuple[str, ...] = ()  # variables that are bound to something else
     over: int = 0  # microseconds by which it is outside the window
@@ -59,8 +59,8 @@ class Steps:
 
     def __init__(self, branch: Branch, terms: Terms, asked: Mapping[str, bytes]) -> None:
         self.branch, self.terms = branch, terms
-        self.bound = {variable.name for variable in branch.bound}  # what patterns and tables bind
-        self._asked = asked  # the texts of what was asked for
+        self.bound = {variable.name for variable in branch.bound}  # the variables that patterns and tables bind
+        self._asked = asked  # the texts of the terms that were asked for
         self._evaluators = [Evaluator(step.expression, scope=step.scope) for step in branch.steps]
 
     def early(self, before: Mapping[str, int], after: Mapping[str, int]) -> str:
@@ -110,7 +110,7 @@ def filter_text(expression: Expression) -> str:
 
 
 class Search:
-    """One search over one branch."""
+    """A search over a branch."""
 
     def __init__(
         self,
@@ -129,13 +129,13 @@ class Search:
         self._depth = 0
 
     def partials(self) -> list[Within]:
-        """Return the deepest combinations, each of other patterns; one that passes everything is `complete`."""
+        """Return the deepest combinations, each of other patterns; `complete` if it passes everything."""
         self._extend(self.start, frozenset(range(len(self.parts))))
         found = list(self._deepest.values())
         return ([each for each in found if self._tied(each)] or found)[:MOST_PARTIALS]
 
     def _tied(self, within: Within) -> bool:
-        """Say whether the patterns found, and what was asked for, hang together by their variables."""
+        """Return whether the patterns found, and the terms asked for, hang together by their variables."""
         groups = [set(self.parts[place].names) for place in within.chosen]
         tied = set(self.start.bound) or set().union(*groups[:1])
         while groups:
@@ -151,7 +151,7 @@ class Search:
         return np.flatnonzero(self.differences(within, place) == 0)[::-1]
 
     def differences(self, within: Within, place: int) -> np.ndarray:
-        """Return in how many variables each row of a pattern differs from what is bound."""
+        """Return in how many variables each row of a pattern differs from the bound terms."""
         rows = self.parts[place]
         count = np.zeros(len(rows.times), dtype=np.int64)
         for column, name in enumerate(rows.names):
@@ -160,7 +160,7 @@ class Search:
         return count
 
     def verdict(self, within: Within, place: int, row: int) -> Verdict | None:
-        """Return what keeps a row from a combination; nothing when it fits."""
+        """Return the cause that keeps a row from a combination; nothing when it fits."""
         rows = self.parts[place]
         ids = dict(zip(rows.names, rows.ids[row].tolist(), strict=True))
         differing = tuple(name for name, term in ids.items() if within.bound.get(name, term) != term)
@@ -178,7 +178,7 @@ class Search:
         return Verdict(unmet=unmet) if unmet else None
 
     def _breaks(self, within: Within, related: Related) -> bool:
-        """Say whether a relation can be decided, and does not hold."""
+        """Return whether a relation can be decided, and does not hold."""
         if not related.left | related.right <= within.chosen.keys():
             return False
         return not holds(related.code, *self._interval(within, related.left), *self._interval(within, related.right))
@@ -188,7 +188,7 @@ class Search:
         return min(each[START] for each in times), max(each[END] for each in times)
 
     def _of_rows(self, within: Within) -> dict[str, int]:
-        """Return what the chosen rows bind; a filter is charged to the row that completes what it sees."""
+        """Return the bindings of the chosen rows; a filter is charged to the row that completes its variables."""
         names = {name for place in within.chosen for name in self.parts[place].names}
         return {name: term for name, term in within.bound.items() if name in names}
 
@@ -219,7 +219,7 @@ class Search:
         self._extend(within, others)
 
     def _next(self, within: Within, remaining: frozenset[int]) -> tuple[int, np.ndarray]:
-        """Return the pattern to try next, tied to what is bound and of fewest rows, with its rows that agree."""
+        """Return the pattern to try next: tied to bound variables and of fewest rows; and its rows that agree."""
         found = {place: self.fitting(within, place) for place in sorted(remaining)}
         loose = {place: not within.bound.keys() & set(self.parts[place].names) for place in found}
         place = min(found, key=lambda each: (loose[each], len(found[each])))

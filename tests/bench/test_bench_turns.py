@@ -80,7 +80,7 @@ def test_pairs_are_of_one_round_and_targets_are_compared_with_them(tmp_path: Pat
     assert found.keys() == {"bytes to matches, window 5 s", "bytes to matches, of the C program's"}
 
 
-def test_the_poured_stream_has_the_expected_matches_between_the_toggles(tmp_path: Path) -> None:
+def test_the_poured_stream_has_the_expected_matches_between_the_marks(tmp_path: Path) -> None:
     if compiler_missing() or not Path("/usr/include/valgrind/callgrind.h").exists():
         pytest.skip(compiler_missing() or "valgrind's headers are not installed")
     task, expected = prepare(SMALL, tmp_path)

@@ -52,7 +52,7 @@ def _of_node(inputs: list[set[bytes]], related: list[Named]) -> Iterator[Relatio
         others = [place for place, found in enumerate(inputs) if right in found]
         assert len(ones) < 2 and len(others) < 2
         if ones and others and ones != others:
-            yield Relation(ones[0], others[0], code)
+            yield from relations_of(ones[0], code, others[0])
 
 
 def relations_of(left: int, code: int, right: int) -> Iterator[Relation]:

@@ -18,6 +18,7 @@ from cases.temporal import (
     NUMBERS,
     OPERATORS,
     PREDICATES,
+    SOLUTIONS,
     SUBJECTS,
     X,
     known,
@@ -56,7 +57,7 @@ def rules_case(
     room = replace(room_of(operators, streams), predicates=(*BUILT[: len(rules)] * 2, *PREDICATES[:2]))
     where = draw(pattern_of(room, depth, leaves, may_choose=True))
     shown = tuple(variable.name for variable in visible(where))
-    solutions = draw(st.sampled_from(["bag", "set"]))
+    solutions = draw(st.sampled_from(SOLUTIONS))
     queries = [*rules, Query("SELECT", where, shown, streams=streams, solutions=solutions)]
     assume(_can_be_ordered(queries))
     return RulesCase(queries, draw(stream_of(most=most)), frozenset(draw(st.lists(known, max_size=2))))
@@ -75,7 +76,7 @@ def _rule(draw: st.DrawFn, place: int, operators: frozenset[str], depth: int, le
     subject = draw(st.sampled_from([terms[0], terms[0], *terms]))
     objects = draw(st.lists(st.sampled_from([*terms, NUMBERS[0]]), min_size=1, max_size=2, unique=True))
     template = tuple(TemplateTriple(subject, BUILT[place], each) for each in objects)
-    solutions = draw(st.sampled_from(["set", "bag"]))
+    solutions = draw(st.sampled_from(SOLUTIONS[::-1]))
     return Query("CONSTRUCT", where, (), template, streams=streams, feeds=feeds, is_rule=True, solutions=solutions)
 
 

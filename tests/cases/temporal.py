@@ -16,7 +16,18 @@ from naive.times import duration_text, moment_text
 
 from cases.engine import MS, STREAMS
 from retewave.compiler import algebra
-from retewave.compiler.algebra import Algebra, Query, Stream, TriplePattern, Triples, Variable, visible
+from retewave.compiler.algebra import (
+    Algebra,
+    PolicyName,
+    Query,
+    Solutions,
+    Stream,
+    Term,
+    TriplePattern,
+    Triples,
+    Variable,
+    visible,
+)
 from retewave.compiler.expressions.tree import Call, Constant, Expression, Operation
 from retewave.windows import relations
 
@@ -26,6 +37,8 @@ NUMBERS = [b'"%d"^^<http://www.w3.org/2001/XMLSchema#integer>' % n for n in (1, 
 KNOWN = b"<http://e/known>"  # the predicate of static data
 X, Y, Z, W, V, U = (Variable(name) for name in "xyzwvu")
 WIDTHS = [5 * MS, 3 * MS, 8 * MS, 2 * MS, 1 * MS, 0]
+SOLUTIONS: list[Solutions] = ["bag", "set"]
+CHOOSING: list[PolicyName] = ["chronological", "recent", "naive"]
 RELATED = [code for code in range(1, len(relations.NAMES)) if code != relations.BEFORE]
 
 GRAPH = frozenset({"join", "union", "filter", "extend", "values", "optional", "minus", "exists"})
@@ -82,7 +95,7 @@ def temporal_case(
         where,
         tuple(name for name in shown if name),
         streams=streams,
-        solutions=draw(st.sampled_from(["bag", "set"])),
+        solutions=draw(st.sampled_from(SOLUTIONS)),
         policy=draw(_policy()) if policies else algebra.Policy(),
     )
     return Case(query, draw(stream_of(most=most)), frozenset(draw(st.lists(known, max_size=2))))
@@ -111,7 +124,7 @@ ranges = st.sampled_from([(), (), (), *_ranges()])
 
 @st.composite
 def _policy(draw: st.DrawFn) -> algebra.Policy:
-    name = draw(st.sampled_from(["chronological", "recent", "naive"]))
+    name = draw(st.sampled_from(CHOOSING))
     return algebra.Policy(name, keep=name != "naive" and draw(st.booleans()))
 
 
@@ -148,10 +161,12 @@ def leaf_of(draw: st.DrawFn, room: Room) -> Triples:
 
 @st.composite
 def _triple(draw: st.DrawFn, room: Room) -> TriplePattern:
+    subjects: list[Term] = [X, X, X, X, X, X, SUBJECTS[0], Y]
+    objects: list[Term] = [Z, W, V, U, Z, W, V, U, Y, X, NUMBERS[0]]
     return TriplePattern(
-        draw(st.sampled_from([X, X, X, X, X, X, SUBJECTS[0], Y])),
+        draw(st.sampled_from(subjects)),
         draw(st.sampled_from(room.predicates)),
-        draw(st.sampled_from([Z, W, V, U, Z, W, V, U, Y, X, NUMBERS[0]])),
+        draw(st.sampled_from(objects)),
         draw(st.sampled_from(room.sources)),
     )
 
@@ -221,7 +236,11 @@ def condition_of(draw: st.DrawFn, room: Room, *parts: Algebra) -> Expression:
     """Draw a condition on the variables of some patterns, or on a solution's times."""
     variables = sorted({each for part in parts for each in visible(part)}, key=str) or [X]
     one, other = draw(st.sampled_from(variables)), draw(st.sampled_from(variables))
-    kinds = [Operation("!=", (one, other)), Operation("<", (one, Constant(NUMBERS[1]))), Call("BOUND", (one,))]
+    kinds: list[Expression] = [
+        Operation("!=", (one, other)),
+        Operation("<", (one, Constant(NUMBERS[1]))),
+        Call("BOUND", (one,)),
+    ]
     kinds += [Operation("!", (Call("BOUND", (one,)),))]
     if "times" in room.operators:
         kinds += draw(_times())
@@ -258,7 +277,7 @@ known = st.tuples(st.sampled_from(SUBJECTS), st.just(KNOWN), _objects)
 @st.composite
 def stream_of(draw: st.DrawFn, *, most: int = 12) -> list[Item]:
     """Draw a stream, in which instants have one item or more, and now and then an event of two triples."""
-    time, items = 0, []
+    time, items = 0, list[Item]()
     for number, triple in enumerate(draw(st.lists(_triples, min_size=min(most, 8), max_size=most))):
         time += MS * draw(st.sampled_from([1, 0, 0, 1, 1, 2, 3]))
         length = MS * draw(st.sampled_from([0, 0, 0, 1, 2]))

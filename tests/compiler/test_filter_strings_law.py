@@ -243,6 +243,7 @@ def test_a_search_that_would_take_quadratic_time_is_left_to_a_better_method() ->
     assert len(text) + len(part) + len(short)
 
 
+@pytest.mark.jit
 def test_without_the_jit_the_same_is_decided() -> None:
     told = "decided_by_the_kernel or left_to_python or quadratic"
     command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", told, __file__]
@@ -250,6 +251,7 @@ def test_without_the_jit_the_same_is_decided() -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.jit
 def test_filters_on_new_strings_are_decided_while_the_dictionary_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
     monkeypatch.setattr(Evaluator, "truth", lambda self, *given: calls.append(given))

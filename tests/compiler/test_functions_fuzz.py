@@ -128,6 +128,7 @@ def test_a_language_tag_that_is_none_is_an_error_of_its_match_and_not_of_the_run
     assert [match.get("l") for match in pushed(query, ['"not a lang"', '"fr"'])] == [None, Literal("fr")]
 
 
+@pytest.mark.jit
 def test_terms_of_every_kind_go_through_every_function_of_a_running_query() -> None:
     nasty = [term for term in (*TERMS, *HUGE, *PATTERNS, *TAGS) if term != UNBOUND]
     binds = " ".join(f"BIND({text.replace('?a', '?y')} AS ?r{number})" for number, text in enumerate(OF_ONE))
@@ -136,6 +137,7 @@ def test_terms_of_every_kind_go_through_every_function_of_a_running_query() -> N
     assert told.mock_calls == []
 
 
+@pytest.mark.jit
 def test_the_kernel_and_python_take_the_same_literals_for_numbers() -> None:
     numbers = [term for term in (*TERMS, *HUGE) if term.startswith('"')]
     for text in ("isNUMERIC(?y)", "?y = ?y + 0", "?y < 7 || ?y >= 7", "!(?y)"):

@@ -200,6 +200,7 @@ def test_a_function_gives_what_oxigraph_gives_or_departs_from_it_for_a_reason(te
     assert [cell for cell in differences(text, TABLE[text]) if reason(text, *cell[:2]) is None] == []
 
 
+@pytest.mark.jit
 def test_every_reason_to_depart_from_oxigraph_is_still_needed() -> None:
     used = {reason(text, *cell[:2]) for text in TABLE for cell in differences(text, TABLE[text])}
     assert [each.reason for each in DEPARTURES if each.reason not in used] == []

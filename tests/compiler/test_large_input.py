@@ -80,6 +80,7 @@ def test_a_conjunction_takes_each_instruction_once() -> None:
     assert len(code) == 3 * (100 + 99) and taken <= 300
 
 
+@pytest.mark.jit
 def test_filters_and_assignments_may_be_thousands() -> None:
     filters = " ".join(f"FILTER(?y != {i})" for i in range(3_000))
     bound = " ".join(f"BIND(?y + {i} AS ?b{i})" for i in range(1_200))
@@ -91,6 +92,7 @@ def test_filters_and_assignments_may_be_thousands() -> None:
     assert not engine.push(("http://e/s", "http://e/p", 2_999), time=0)
 
 
+@pytest.mark.jit
 def test_a_long_line_that_comes_in_pieces_is_not_moved_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     moved = 0
 

@@ -6,13 +6,25 @@ token of it is shown as "a=1" (its subject is not shown if it is <urn:s>).
 
 from __future__ import annotations
 
+from typing import Any
+
 from naive.detectors import detected
 from naive.streams import Item
 from naive.times import duration_text
 from naive.tokens import Token
 
 from retewave.compiler import algebra
-from retewave.compiler.algebra import Algebra, Query, Stream, TriplePattern, Triples, Variable, visible
+from retewave.compiler.algebra import (
+    Algebra,
+    PolicyName,
+    Query,
+    Solutions,
+    Stream,
+    TriplePattern,
+    Triples,
+    Variable,
+    visible,
+)
 from retewave.compiler.expressions.tree import Call, Constant, Expression, Operation
 from retewave.windows import relations
 
@@ -37,7 +49,7 @@ def item(written: str, start: int, end: int | None = None, stream: str | None = 
     return Item((s, p, o), start, start if end is None else end, stream)
 
 
-def asked(where: Algebra, *streams: Stream, solutions: str = "bag", policy: str = "unrestricted") -> Query:
+def asked(where: Algebra, *streams: Stream, solutions: Solutions = "bag", policy: PolicyName = "unrestricted") -> Query:
     names = tuple(variable.name for variable in visible(where))
     return Query("SELECT", where, names, streams=streams, solutions=solutions, policy=algebra.Policy(policy))
 
@@ -48,11 +60,11 @@ def seen(token: Token) -> tuple[str, int, int, str]:
     return names.replace("x=s ", "").replace(" x=s", ""), token.start, token.end, token.how.name.lower()
 
 
-def found(where: Algebra, *items: Item, streams: tuple[Stream, ...] = (), **more: object) -> list[tuple]:
+def found(where: Algebra, *items: Item, streams: tuple[Stream, ...] = (), **more: Any) -> list[tuple]:
     return [seen(token) for token in detected(asked(where, *streams), items, **more)]
 
 
-def binds(where: Algebra, *items: Item, streams: tuple[Stream, ...] = (), **more: object) -> list[str]:
+def binds(where: Algebra, *items: Item, streams: tuple[Stream, ...] = (), **more: Any) -> list[str]:
     """Return what the tokens found bind."""
     return [each[0] for each in found(where, *items, streams=streams, **more)]
 

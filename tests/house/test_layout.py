@@ -248,12 +248,18 @@ def test_every_name_that_the_front_door_lists_can_be_had() -> None:
 SHARED_NAMES = {  # public classes that share a name -> why each is called so
     "Candidate": "of why-not: a triple that a user is shown; of the planner: an input that waits to be joined",
     "Join": "of the algebra: what SPARQL says; of the plan: the keyed join that it becomes",
+    "Moment": "of the expressions: a point in time; of a branch: the start or the end of an operand",
     "Network": "of the schema, and of joins: each is what its part is about",
     "Node": "of the schema's network, and of the network of joins",
+    "Open": "of a text: a group whose filters have no place yet; of the planner: a producer that waits to be joined",
+    "Part": "of a branch: one that is joined as a whole; of a file: where it stands in the stream",
+    "Probe": "of a branch, of the plan, of the network: one look at what is there, on each of the three floors",
     "Query": "what a user holds, and what its text says",
     "Route": "from an input to an α: in the terms of the schema, and in the numbers of the network",
     "State": "what somebody remembers across networks, and the arrays that a running one works with",
     "Values": "of the algebra: SPARQL's VALUES; of the dictionary: the values of its terms",
+    "Waiting": "rows that wait for their turn in time; tuples that wait at a probe for their decision",
+    "Within": "of the algebra: WITHIN; of why-not: a combination of rows, of some patterns",
 }
 
 

@@ -31,7 +31,7 @@ def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
 
 def shown(match: rw.Match) -> Told:
     """Return a match as it is compared."""
-    bindings = tuple(sorted((name, match.text(name).decode()) for name in match))
+    bindings = tuple(sorted((name, (match.text(name) or b"").decode()) for name in match))
     if match.start is None:
         return None, None, bindings
     assert match.end is not None

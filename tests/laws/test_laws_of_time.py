@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyoxigraph
 import pytest
 from cases import sparql
-from cases.engine import MANY
+from cases.many import many
 from cases.rules import RulesCase, rules_case
 from cases.temporal import (
     ANYWHERE,
@@ -38,7 +38,7 @@ EVERYTHING = OPERATORS | {ANYWHERE}
 
 
 def laws(examples: int) -> settings:
-    return settings(max_examples=examples * MANY, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(max_examples=many(examples), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def bag(tokens: list[Token], *, how: bool = True) -> Counter:
@@ -48,7 +48,7 @@ def bag(tokens: list[Token], *, how: bool = True) -> Counter:
     )
 
 
-def all_of(where: Algebra, solutions: str = "bag") -> Query:
+def all_of(where: Algebra, solutions: algebra.Solutions = "bag") -> Query:
     return Query("SELECT", where, tuple(variable.name for variable in visible(where)), solutions=solutions)
 
 
@@ -160,7 +160,7 @@ def test_not_between_keeps_some_of_the_seq_and_bars_the_rest(
 
 
 times = st.integers(0, 6)
-intervals = st.tuples(times, times).map(sorted).map(lambda pair: Token({}, *pair))
+intervals = st.tuples(times, times).map(lambda pair: Token({}, min(pair), max(pair)))
 
 
 @laws(150)
@@ -209,6 +209,7 @@ def test_on_one_instant_solutions_are_those_of_sparql(where: Algebra, stream: li
     store = pyoxigraph.Store()
     store.load(b"".join(b"%b %b %b .\n" % item.triple for item in instant), format=pyoxigraph.RdfFormat.N_TRIPLES)
     solutions = store.query(sparql.select(where))
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
     names = [variable.value for variable in solutions.variables]
     expected = Counter(
         frozenset((name, str(each[name])) for name in names if each[name] is not None) for each in solutions
@@ -299,7 +300,7 @@ def test_what_is_told_of_a_prefix_is_a_prefix_with_rules_too(case: RulesCase, le
 
 @pytest.mark.parametrize("operator", sorted(OPERATORS))
 def test_strategy_can_leave_any_operator_out(operator: str) -> None:
-    kept = set()
+    kept: set[str] = set()
 
     @settings(max_examples=10, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(temporal_case(operators=OPERATORS - {operator}))

@@ -16,7 +16,9 @@ from retewave.compiler.algebra import (
     Algebra,
     BlankNode,
     Policy,
+    PolicyName,
     Query,
+    Solutions,
     Stream,
     TemplateTriple,
     TriplePattern,
@@ -68,12 +70,12 @@ def test_unrestricted_takes_all_of_figure_1() -> None:
 
 
 @pytest.mark.parametrize("name", ["chronological", "recent"])
-def test_example_10_of_rsep_ql_told_instant_by_instant(name: str) -> None:
+def test_example_10_of_rsep_ql_told_instant_by_instant(name: PolicyName) -> None:
     assert pairs(Policy(name, keep=True)) == [E_1, E_2, E_3, E_4]
 
 
 @pytest.mark.parametrize(("name", "matches"), [("chronological", [E_1, E_2]), ("recent", [E_1, E_3])])
-def test_example_10_of_rsep_ql_over_the_whole_window_at_8(name: str, matches: list[tuple]) -> None:
+def test_example_10_of_rsep_ql_over_the_whole_window_at_8(name: PolicyName, matches: list[tuple]) -> None:
     left, right = (detected(asked(side), STREAM, until=9) for side in (SEQUENCE.left, SEQUENCE.right))
     both = [(l, r) for r in right for l in left if compatible(l.bindings, r.bindings) and l.end < r.start]  # noqa: E741
     taken = policies.chosen(Policy(name), both, whole=True)
@@ -81,7 +83,7 @@ def test_example_10_of_rsep_ql_over_the_whole_window_at_8(name: str, matches: li
 
 
 @pytest.mark.parametrize("name", ["chronological", "recent"])
-def test_example_11_of_rsep_ql_uses_up_the_graphs_of_what_was_told(name: str) -> None:
+def test_example_11_of_rsep_ql_uses_up_the_graphs_of_what_was_told(name: PolicyName) -> None:
     assert pairs(Policy(name)) == [E_1, E_2]
 
 
@@ -89,7 +91,7 @@ def test_naive_policy_compares_the_last_of_each_side() -> None:
     assert pairs(Policy("naive"), Stream(iri("s"), 7)) == pairs(Policy("naive")) == [E_2, E_3]
 
 
-def chosen(where: Algebra, *items: Item, policy: str, keep: bool = False) -> list[str]:
+def chosen(where: Algebra, *items: Item, policy: PolicyName, keep: bool = False) -> list[str]:
     query = replace(asked(where), policy=Policy(policy, keep))
     return [seen(token)[0] for token in detected(query, items)]
 
@@ -130,7 +132,7 @@ def test_partner_outside_the_window_is_no_candidate() -> None:
 
 
 @pytest.mark.parametrize("name", ["chronological", "naive"])
-def test_second_part_outside_the_window_of_its_stream_displaces_nothing(name: str) -> None:
+def test_second_part_outside_the_window_of_its_stream_displaces_nothing(name: PolicyName) -> None:
     streams = Stream(iri("wide"), 20), Stream(iri("narrow"), 3)
     a, long, short = item("s a 1", 1), item("s b 1", 5, 11), item("s b 1", 9, 11)
     items = [replace(a, stream="urn:wide"), *(replace(each, stream="urn:narrow") for each in (long, short))]
@@ -231,7 +233,7 @@ def test_ep_sparql_query_3_says_not_by_optionalseq() -> None:
 # Rules
 
 
-def rule(where: Algebra, *template: TemplateTriple, feeds: str | None = None, solutions: str = "set") -> Query:
+def rule(where: Algebra, *template: TemplateTriple, feeds: str | None = None, solutions: Solutions = "set") -> Query:
     stream = None if feeds is None else iri(feeds)
     return Query("CONSTRUCT", where, (), template, feeds=stream, is_rule=True, solutions=solutions)
 

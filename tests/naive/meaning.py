@@ -35,6 +35,7 @@ from retewave.compiler.algebra import (
     Triples,
     Union,
     Values,
+    Variable,
     walk,
 )
 from retewave.io.rdf import to_text
@@ -78,9 +79,10 @@ def _at_close(pattern: LeftJoin | Minus | Exists, left: Sequence[Token], world: 
     for one in left:
         if isinstance(pattern, LeftJoin):
             found = _optional(one, pattern, world, scope)
+        elif isinstance(pattern, Minus):
+            found = [one] * _not_taken_away(one, pattern, world, scope)
         else:
-            stays = _not_taken_away if isinstance(pattern, Minus) else _found_or_not
-            found = [one] * stays(one, pattern, world, scope)
+            found = [one] * _found_or_not(one, pattern, world, scope)
         yield from (decided(each, one.end, How.CLOSE) for each in found)
 
 
@@ -96,7 +98,7 @@ def _matching(pattern: TriplePattern, fact: Fact) -> Iterator[Token]:
     source = None if pattern.source is None else pattern.source[1:-1].decode()
     if source is not None and fact.event is not None and fact.stream not in (None, source):
         return
-    bindings = {}
+    bindings: dict[Variable, bytes] = {}
     for term, text in zip(pattern.terms, fact.triple, strict=True):
         if text != (term if isinstance(term, bytes) else bindings.setdefault(term, text)):
             return

@@ -62,7 +62,7 @@ class Built:
         """Yield what the new ones of a rule's solutions build."""
         times: Counter[object] = Counter()
         for token in tokens:
-            solution = (rule, frozenset(token.bindings.items()), token.start, token.end)
+            solution: tuple[object, ...] = (rule, frozenset(token.bindings.items()), token.start, token.end)
             times[solution + token.facts] += 1
             solution += (token.facts, times[solution + token.facts]) if query.solutions == "bag" else ()
             if solution not in self.solutions:

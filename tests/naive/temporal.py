@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from naive.allen import RELATIONS
 from naive.policies import Pair, chosen
@@ -68,7 +69,9 @@ class Temporal:
                 return self.before(pattern)
             case After():
                 return self.after(pattern)
-        return self.first_or_last(pattern)
+            case First() | Last():
+                return self.first_or_last(pattern)
+        raise TypeError(f"{type(pattern).__name__} is no operator of time")
 
     def optional_before(self, pattern: OptionalBefore) -> Iterator[Token]:
         for r in self.all(pattern.pattern):
@@ -94,7 +97,7 @@ class Temporal:
         for each in extreme(found, type(pattern)):
             yield decided(each, self.scope.upto, How.CLOSE)
 
-    def all(self, pattern: Algebra, **changes: object) -> list[Token]:
+    def all(self, pattern: Algebra, **changes: Any) -> list[Token]:
         """Return the tokens of a part, in this scope or with some of it changed."""
         return self._tokens_of(pattern, self.world, replace(self.scope, **changes))
 
@@ -138,10 +141,9 @@ class Temporal:
         """Return the compatible l of what stands first in a sequence, l.end < r.start; none for a static r."""
         if r.is_static:
             return []
-        chooses = isinstance(pattern, First | Last)
-        found = self.all(pattern.pattern if chooses else pattern, at=r.end, upto=r.start - 1)
+        found = self.all(pattern.pattern if isinstance(pattern, First | Last) else pattern, at=r.end, upto=r.start - 1)
         found = [l for l in found if not l.is_static and compatible(l.bindings, r.bindings)]
-        if chooses:
+        if isinstance(pattern, First | Last):
             return extreme([l for l in found if self.sees(l, r.end)], type(pattern))
         return found
 
@@ -181,7 +183,7 @@ class Temporal:
         found = self.absent(pattern, l, at=deadline, upto=deadline, within=pattern.width, ranged=False)
         return not any(l.end < n.start for n in found) and self.has_been_there_since(l.end)
 
-    def absent(self, pattern: Between | Before | After, whole: Token, **changes: object) -> list[Token]:
+    def absent(self, pattern: Between | Before | After, whole: Token, **changes: Any) -> list[Token]:
         """Return what must not be there: compatible, and so that the condition is true, with its own times."""
         return [
             n

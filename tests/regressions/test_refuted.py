@@ -20,6 +20,7 @@ from retewave.engine import lanes, pump
 from retewave.engine.lanes import Lane
 from retewave.io.reading.position import BEGINNING
 from retewave.rete import runtime
+from retewave.rete.network.assemble import assemble
 from retewave.rete.network.records import Edge, Instance, Network, Node, Slot, Terminal
 from retewave.rete.words.rows import END, ROW_WIDTH
 from retewave.windows.doubt import FAR, Doubt
@@ -250,7 +251,7 @@ def test_a_node_wider_than_the_arenas_groups_or_pages_is_refused(keys: int, colu
         terminals=[Terminal((), [Instance(0, 0, 0, ())])],
     )
     with pytest.raises(ValueError, match="too wide"):
-        network.assemble(1)
+        assemble(network, 1)
 
 
 @pytest.mark.parametrize("bound", [0, -1])

@@ -20,6 +20,7 @@ from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 
 LAW = settings(max_examples=many(150), deadline=None)
+pytestmark = pytest.mark.jit
 LIKES = "SELECT ?who FROM STREAM <http://e/s> [RANGE 1s] { ?who <http://e/likes> ?what . ?who <http://e/has> ?what }"
 
 

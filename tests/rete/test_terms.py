@@ -12,6 +12,8 @@ from retewave.errors import SnapshotError, UsageError
 from retewave.rete.terms import dictionary as terms_module
 from retewave.rete.terms.dictionary import Terms
 
+pytestmark = pytest.mark.jit
+
 texts = st.binary(min_size=1, max_size=40) | st.integers(0, 30).map(lambda n: b"<http://example.org/%d>" % n)
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.dictionary import Terms
 
+pytestmark = pytest.mark.jit
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TERMS = Terms(seed=1)
 

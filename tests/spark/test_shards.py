@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from naive import Item
 
 import retewave as rw
-from retewave.errors import MalformedInput, UsageError
+from retewave.errors import MalformedInput, QueryError, UsageError
 from retewave.spark.driver.job import Job
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
@@ -363,6 +363,39 @@ def test_streams_that_no_query_names_are_heard_by_queries_that_name_none() -> No
     )
     shard.step(store, said, BEFORE_ALL)
     assert [row["query"] for row in rows(job, shard.step(store, [], AFTER_ALL).found)] == ["all"]
+
+
+PLAIN = "?x e:p ?y . ?x e:q ?z"
+NOT_PLAIN = [
+    ("SEQ", "{ ?x e:p ?y } SEQ { ?x e:q ?z }"),
+    ("EQUALS", "{ ?x e:p ?y } EQUALS { ?x e:q ?z }"),
+    ("NOT", "{ ?x e:p ?y } SEQ NOT { ?x e:r ?v } SEQ { ?x e:q ?z }"),
+    ("OPTIONALSEQ", "{ ?x e:p ?y } OPTIONALSEQ { ?x e:q ?z }"),
+    ("OPTIONAL", "?x e:p ?y OPTIONAL { ?x e:q ?z }"),
+    ("MINUS", "?x e:p ?y MINUS { ?x e:q ?z }"),
+    ("NOT EXISTS", "?x e:p ?y FILTER NOT EXISTS { ?x e:q ?z }"),
+    ("LAST", "LAST { ?x e:p ?y }"),
+    ("WITHIN", f"{{ {PLAIN} }} WITHIN 1s"),
+    ("getSTARTTIME()", f"{PLAIN} FILTER(getSTARTTIME() = getENDTIME())"),
+    ("SEQ", f"{{ {PLAIN} }} UNION {{ {{ ?x e:p ?y }} SEQ {{ ?x e:q ?z }} }}"),
+]
+
+
+@pytest.mark.parametrize(("operator", "where"), NOT_PLAIN)
+def test_what_time_asks_something_of_is_not_spread_and_says_where_it_runs(operator: str, where: str) -> None:
+    text = f"{PREFIX}SELECT * FROM STREAM <http://e/s> [RANGE 5s]\nWHERE {{ {where} }}"
+    with pytest.raises(QueryError) as refused:
+        Job.of({"plain": OFFERS, "timed": text}, shards=2)
+    assert refused.value.what == f"timed: {operator} is not spread over shards yet: the query runs in one process"
+    assert refused.value.hint == "`retewave run`, or engine.run"
+    place = refused.value.place
+    assert (place is None) == operator.endswith("()")
+    assert place is None or place.line == 3
+
+
+def test_minus_that_takes_nothing_away_is_spread() -> None:
+    text = f"{PREFIX}SELECT * FROM STREAM <http://e/s> [RANGE 5s] WHERE {{ {PLAIN} MINUS {{ ?v e:r ?w }} }}"
+    assert Job.of([text], shards=2).spread[0].cells == 2
 
 
 def test_a_router_without_a_time_says_what_it_needs() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 import retewave as rw
@@ -50,3 +51,21 @@ def test_the_command_line_shows_it_and_refuses_to_draw_it(tmp_path: Path) -> Non
     refused = CliRunner().invoke(app, ["explain", str(query), "--shards", "2", "--format", "dot"])
     assert refused.exit_code == 2
     assert "give --shards with text or json" in refused.output
+
+
+def test_query_that_asks_something_of_time_is_not_spread_over_shards(tmp_path: Path) -> None:
+    text = "SELECT * FROM STREAM <http://e/s> [RANGE 5s] { ?x <http://e/p> ?y\n  OPTIONAL { ?x <http://e/q> ?z } }"
+    engine = rw.Engine()
+    engine.register(QUERY)
+    engine.register(text, name="perhaps")
+    with pytest.raises(rw.QueryError) as refused:
+        engine.explain(shards=2)
+    said = "perhaps: OPTIONAL is not spread over shards yet: the query runs in one process"
+    assert (refused.value.what, refused.value.hint) == (said, "`retewave run`, or engine.run")
+    assert refused.value.place is not None
+    assert (refused.value.place.line, refused.value.place.column) == (2, 3)
+    query = tmp_path / "perhaps.rq"
+    query.write_text(text)
+    shown = CliRunner().invoke(app, ["explain", str(query), "--shards", "2"])
+    assert shown.exit_code == 2
+    assert "OPTIONAL is not spread over shards yet" in shown.output

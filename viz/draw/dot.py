@@ -1,8 +1,8 @@
 """The four drawings of a network as Graphviz DOT: full ε, reduced ε, α/β, and all of it connected.
 
 Data's way: graph -> fold -> **DOT text** -> `render`.  The writer is our own and deterministic: equal networks give
-equal text.  Left to right; a join is a table whose rows are its memories (`join_table`); a number beside a line is how
-many rows passed it.
+equal text.  Left to right; a join is a table whose rows are its memories, a probe one whose rows are the tuples that it
+decides on and the memory that it looks at (`join_table`); a number beside a line is how many rows passed it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from retewave.epsilon.network import Network, Node
 from retewave.errors import UsageError
 from retewave.viz.draw.fold import fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph, leading_to
-from retewave.viz.draw.join_table import join_table
+from retewave.viz.draw.join_table import join_table, probe_table
 from retewave.viz.draw.style import (
     EDGES,
     FILLS,
@@ -33,7 +33,7 @@ from retewave.viz.explain.describe import prefixes_of
 __all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 
 Drawing = Literal["full", "reduced", "network", "all"]
-PartDrawing = Literal["network", "all"]  # those that can show one query's part
+PartDrawing = Literal["network", "all"]  # the drawings that can show one query's part
 DRAWINGS: Mapping[str, str] = {
     "full": "the full ε-network",
     "reduced": "the reduced ε-network",
@@ -41,6 +41,7 @@ DRAWINGS: Mapping[str, str] = {
     "all": "from the stream to the queries",
 }
 _EPSILON = frozenset(("class", "property", "value", "rest"))
+_TABLES = frozenset(("join", "probe"))  # drawn with their memories in them
 _MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
 
 
@@ -150,9 +151,10 @@ class _Writer:
         kind = data["kind"]
         if kind == "memory":
             return
-        if kind == "join":
-            memories = [self.drawn.nodes[each] for each in self.drawn.predecessors(name)]
-            table = join_table(data, sorted(memories, key=lambda each: each["memory"]))
+        if kind in _TABLES:
+            before = [self.drawn.nodes[each] for each in self.drawn.predecessors(name)]
+            memories = sorted((each for each in before if each["kind"] == "memory"), key=lambda each: each["memory"])
+            table = join_table(data, memories) if kind == "join" else probe_table(data, memories[0], _waiting(data))
             yield f"  {self.ids[name]} [shape=plain, label=<{table}>, tooltip={_quoted(data['text'])}]"
             return
         said: dict[str, Any] = {
@@ -177,17 +179,17 @@ class _Writer:
     # ---- links ----
     def _links(self) -> Iterator[str]:
         for source, target, data in self.drawn.edges(data=True):
-            if data["kind"] == "joins":
+            if data["kind"] in ("joins", "looks"):
                 continue
             yield f"  {self._end(source, 'e')} -> {self._end(target, 'w')} {_attributes(self._link(source, data))}"
 
     def _end(self, name: str, side: str) -> str:
         kind = self._kind(name)
-        if kind == "join":
-            return f"{self.ids[name]}:out:{side}"
+        if kind in _TABLES:
+            return f"{self.ids[name]}:{'in' if kind == 'probe' and side == 'w' else 'out'}:{side}"
         if kind == "memory":
-            (join,) = self.drawn.successors(name)
-            return f"{self.ids[join]}:m{self.drawn.nodes[name]['memory']}:{side}"
+            (user,) = self.drawn.successors(name)
+            return f"{self.ids[user]}:m{self.drawn.nodes[name]['memory']}:{side}"
         return self.ids[name]
 
     def _link(self, source: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,6 +232,14 @@ class _Writer:
                 yield f"  {self.ids[name]} -> {self.ids[middle]} {_attributes(said)}"
 
 
+def _waiting(data: Mapping[str, Any]) -> str:
+    """Return how many tuples of a probe wait, and how many it has decided, if that is counted."""
+    if "waiting" not in data:
+        return ""
+    waiting, passed, all_ = (short_number(data[name]) for name in ("waiting", "passed", "decided"))
+    return f"{waiting} waiting · {passed} of {all_} passed"
+
+
 def _label_lines(data: Mapping[str, Any]) -> Iterable[str]:
     yield data["label"]
     if data["shared_by"] > 1:
@@ -243,6 +253,6 @@ def _attributes(said: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a DOT string; a line break in a text stays one, what else cannot be printed is shown as `�`."""
+    """Return a DOT string; line breaks stay line breaks, other characters that cannot be printed are shown as `�`."""
     shown = "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
     return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

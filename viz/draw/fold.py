@@ -1,4 +1,4 @@
-"""Make a large graph legible: nodes that are alike become one, what is far from the queries becomes "so many more".
+"""Make a large graph legible: alike nodes become one; nodes far from the queries become a node with their number.
 
 And a link is left out where two others say the same.
 
@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 MOST_ALIKE = 4  # more nodes of one kind with the same neighbours are drawn as one
-MOST_EPSILON = 80  # more ε nodes are cut to those that are nearest to what is asked
-MOST_LINKS = 60  # with more ε links, those that two others add up to are left out
+MOST_EPSILON = 80  # of more ε nodes only those nearest to the patterns' goals are drawn
+MOST_LINKS = 60  # of more ε links, those that two other links add up to are left out
 MOST_MEMORIES = 40  # with more memories, α tests are written into them
-_CHAINED = {  # what two ε links in a row carry
+_CHAINED = {  # the kind of link that two ε links in a row make
     ("SO", "SO"): "SO", ("SO", "OS"): "OS", ("OS", "SO"): "OS", ("OS", "OS"): "SO", ("SO", "S"): "S", ("SO", "O"): "O",
     ("OS", "S"): "O", ("OS", "O"): "S", ("S", "S"): "S", ("O", "S"): "O",
 }  # fmt: skip
@@ -36,7 +36,7 @@ _FOLDABLE = frozenset(("class", "property", "value", "query", "alpha"))
 
 
 def fold_alike(graph: networkx.MultiDiGraph) -> networkx.MultiDiGraph:
-    """Draw nodes of one kind that have the same neighbours as one; repeat until nothing is alike."""
+    """Draw nodes of one kind that have the same neighbours as one node; repeat until no two are alike."""
     folded = graph.copy()
     while True:
         groups: dict[Hashable, list[str]] = defaultdict(list)
@@ -51,7 +51,7 @@ def fold_alike(graph: networkx.MultiDiGraph) -> networkx.MultiDiGraph:
 
 
 def _likeness(graph: networkx.MultiDiGraph, name: str) -> Hashable:
-    """Return what tells a node from others; a node with no neighbour is like all others without."""
+    """Return the features that tell a node from others; nodes without neighbours are all alike."""
     into = frozenset((source, kind) for source, _, kind in graph.in_edges(name, data="kind"))
     out = frozenset((target, kind) for _, target, kind in graph.out_edges(name, data="kind"))
     data = graph.nodes[name]
@@ -98,7 +98,7 @@ def _ways(graph: networkx.MultiDiGraph, source: str, target: str, key: int) -> I
 
 
 def fold_far(graph: networkx.MultiDiGraph, most: int = MOST_EPSILON) -> networkx.MultiDiGraph:
-    """Keep the nodes that are nearest to what is asked; the others become one node that says how many they are."""
+    """Keep the nodes nearest to the patterns' goals; the others become one node that shows their number."""
     if len(graph) <= most:
         return graph
     kept = set(_nearest_first(graph)[:most])
@@ -116,7 +116,7 @@ def fold_far(graph: networkx.MultiDiGraph, most: int = MOST_EPSILON) -> networkx
 
 
 def _nearest_first(graph: networkx.MultiDiGraph) -> list[str]:
-    """Return the nodes by their distance to what is asked; where nothing is, by their number of links."""
+    """Return the nodes by their distance to the patterns' goals; without goals, by their number of links."""
     asked = [name for name, is_asked in graph.nodes(data="asked", default=False) if is_asked]
     if not asked:
         return sorted(graph, key=lambda name: (-graph.degree(name), name))
@@ -128,7 +128,7 @@ def _nearest_first(graph: networkx.MultiDiGraph) -> list[str]:
 def fold_tests(graph: networkx.MultiDiGraph, most: int = MOST_MEMORIES) -> networkx.MultiDiGraph:
     """Write the α tests into the memories that they fill, when these are many; an α test that ends a query stays.
 
-    What led to a test leads to its memories, unless they are many: then it says how many.
+    Links that led to a test lead to its memories; if these are many, one link shows their number.
     """
     if sum(1 for _, kind in graph.nodes(data="kind") if kind == "memory") <= most:
         return graph

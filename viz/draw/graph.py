@@ -1,8 +1,9 @@
-"""A compiled network as a networkx graph: every node and link, with what is known of it as attributes.
+"""A compiled network as a networkx graph: every node and link, with its properties as attributes.
 
 Data's way: network that runs -> **graph** -> drawings, or a user's own algorithms.
 
-A node is named by kind and number: `stream:…`, `epsilon:…`, `alpha:3`, `memory:5`, `join:2`, `shape:0`, `query:name`.
+A node is named by kind and number: `stream:…`, `epsilon:…`, `alpha:3`, `memory:5`, `join:2`, `probe:1`, `shape:0`,
+`query:name`.
 Its attributes: `kind`, `label`, `text` (in full), `layer` (left to right), `shared_by` (queries that use it; 0 for what
 is not a query's own), and with `stats` its counts.  A link has a `kind` and, with `stats`, `rows`: how many passed.
 """
@@ -15,20 +16,21 @@ from typing import Any
 
 import networkx
 
-from retewave.compiler.plan.producers import AlphaTest, End, Join, Table
-from retewave.compiler.plan.walk import Reached, depths, reached, users_of
+from retewave.compiler.expressions.tree import to_sparql
+from retewave.compiler.plan.producers import END, START, AlphaTest, End, Join, Probe, Table
+from retewave.compiler.plan.walk import Reached, depths, looks_of, moment_of, reached, users_of
+from retewave.compiler.rewrite.branch import Probe as Look
 from retewave.epsilon.network import Network, Node
 from retewave.epsilon.reduce import goals
 from retewave.errors import UsageError
 from retewave.rete.counters import holds_static
-from retewave.rete.network.records import Node as JoinNode
 from retewave.viz.draw.labels import elided, node_label, short_term
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
-from retewave.viz.explain.relations import named
-from retewave.windows.relations import NAMES
+from retewave.viz.explain.relations import Time, spoken
+from retewave.viz.explain.timing import decided
 
 __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
 
@@ -43,7 +45,7 @@ def graph(compiled: Compiled) -> networkx.MultiDiGraph:
 
 
 def leading_to(graph: networkx.MultiDiGraph, query: str) -> networkx.MultiDiGraph:
-    """Return the part of a graph that leads to a query, by its name; what it shares with others stays marked."""
+    """Return the part of a graph that leads to a query, by its name; shared parts stay marked."""
     name = f"query:{query}"
     if name not in graph:
         raise UsageError(f"there is no query {query!r} in this network")
@@ -60,7 +62,7 @@ def epsilon_full(
 
 
 def epsilon_reduced(compiled: Compiled) -> networkx.MultiDiGraph:
-    """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to what patterns ask for."""
+    """Return the reduced ε-network (the paper's Figure 5 b): inputs linked straight to the goals of patterns."""
     reduction = compiled.dispatch.reduction
     asked = frozenset(Node(*goal) for goal in reduction.answered)
     links = ((link.source, link.target, link.kind, "") for link in reduction.links)
@@ -98,7 +100,7 @@ def _epsilon_name(node: Node) -> str:
 
 
 class _Drawn:
-    """One pass over the ends; what a producer is called is what the first query that uses it calls it."""
+    """One pass over the ends; a producer has the name that the first query that uses it gives it."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self.lowered, self.plan = compiled, compiled.lowered, compiled.lowered.plan
@@ -111,9 +113,11 @@ class _Drawn:
         self.users = users_of(self.plan)
         self.shared_by = self._shared_by()
         self.done_with: set[int] = set()
+        self.looks: dict[int, Look] = {}  # of the end that is being drawn
 
     def done(self) -> networkx.MultiDiGraph:
         for place, end in enumerate(self.plan.ends):
+            self.looks = looks_of(end.shape.members[0].steps)
             self._producer(reached(self.plan, end))
             self._end(place, end)
         self._forget_lonely_goals()
@@ -135,7 +139,9 @@ class _Drawn:
                 columns = " ".join(tree.names.get(column, "_") for column in range(count))
                 self._alpha(tree.number, "table", f"VALUES ({columns}) {len(rows):,}×", "inline data")
             case Join():
-                self._join(tree)
+                self._join(tree, tree.producer)
+            case Probe():
+                self._probe(tree, tree.producer)
 
     def _alpha(self, number: int, kind: str, label: str, text: str) -> str:
         name = f"alpha:{self.lowered.alphas[number]}"
@@ -176,18 +182,15 @@ class _Drawn:
         self.graph.add_node(stream, kind="stream", label=label, text=label, layer=LAYERS["stream"], shared_by=0)
         self.graph.add_edge(stream, name, kind="given", entailed=entailed)
 
-    # ---- memories and joins ----
-    def _join(self, tree: Reached) -> None:
+    # ---- memories, joins and probes ----
+    def _join(self, tree: Reached, join: Join) -> None:
         record = self.lowered.nodes[tree.number]
         node = self.lowered.network.nodes[record]
         name, layer = f"join:{record}", _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
         key = " ".join(tree.names.get(column, "_") for column in range(node.keys))
         window = spell_window(node.window)
-        relations = [
-            f"{self._memory_name(tree, node, left)} {NAMES[code]} {self._memory_name(tree, node, right)}"
-            for left, code, right in named(node.relations)
-        ]
-        counted = asdict(self.counts.joins[record]) if self.counts else {}
+        relations = list(spoken(join.gaps, lambda which: self._time(tree, node.slots, which)))
+        counted = asdict(self.counts.join(record)) if self.counts else {}
         self.graph.add_node(
             name, kind="join", label=key or "×", text=", ".join([f"join on {key}", f"keeps {window}", *relations]),
             layer=layer, window=window, relations=relations, shared_by=self.shared_by[tree.number],
@@ -196,13 +199,49 @@ class _Drawn:
         for each, slot in zip(tree.inputs, node.slots, strict=True):
             self._producer(each)
             self._memory(name, slot, each, layer)
+        if node.passing >= 0:
+            self.graph.nodes[f"memory:{node.slots[node.passing]}"]["passing"] = True
 
-    def _memory_name(self, tree: Reached, node: JoinNode, place: int) -> str:
-        """Return what a join's table calls one of its memories."""
-        return f"{'β' if tree.inputs[place].inputs else 'α'}M{node.slots[place]}"
+    def _probe(self, tree: Reached, probe: Probe) -> None:
+        """Draw a probe: the memory that it looks at, and the tuples that it decides on."""
+        number = self.lowered.probes[tree.number]
+        record = self.lowered.network.probes[number]
+        name, layer = f"probe:{number}", _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
+        decides, looked = tree.inputs
+        look = self.looks[min(leaf.leaf for leaf in looked.leaves())]
+        assert decides.above is not None
+        key = " ".join(decides.names.get(column, "_") for column in decides.above.keys)
+        window = spell_window(self.lowered.network.nodes[self.lowered.network.slots[record.slot].node].window)
+        relations = list(spoken(probe.gaps, lambda which: self._time(tree, [-1, record.slot], which)))
+        conditions = [short_term(to_sparql(each.expression), self.prefixes) for each in look.conditions]
+        counted = asdict(self.counts.probes[number]) if self.counts else {}
+        wants = "exists" if probe.wanted else "absent"
+        said = [f"{look.operator} on {key}" if key else look.operator, *relations, *conditions, wants, decided(probe)]
+        self.graph.add_node(
+            name, kind="probe", label=key or "×", text=", ".join(said), layer=layer, operator=look.operator,
+            wants=wants, when=decided(probe), level=record.level, window=window, relations=relations,
+            conditions=conditions, shared_by=self.shared_by[tree.number], **(counted or {"probe": number}),
+        )  # fmt: skip
+        self._producer(looked)
+        self._memory(name, record.slot, looked, layer, "looks")
+        self._producer(decides)
+        filters = len(probe.inputs[0].filters)
+        rows = {"rows": self.counts.probes[number].decided + self.counts.probes[number].waiting} if self.counts else {}
+        self.graph.add_edge(self._name(decides.number), name, kind="decides", filters=filters, **rows)
 
-    def _memory(self, join: str, slot: int, fed: Reached, layer: int) -> None:
-        name, shared_by = f"memory:{slot}", self.graph.nodes[join]["shared_by"]
+    def _time(self, tree: Reached, slots: list[int], which: tuple[int, int]) -> Time:
+        """Return whose start or end a time is, of what a join or a probe reads, as its table calls that."""
+        place, column = which
+        if column not in (START, END):
+            whose, at_end = moment_of(tree.inputs[place], column)
+            name = self._name(whose.number)
+            return f"α{name.removeprefix('alpha:')}" if not whose.inputs else name.replace(":", " "), at_end
+        if slots[place] < 0:
+            return "tuple", column == END
+        return f"{'β' if tree.inputs[place].inputs else 'α'}M{slots[place]}", column == END
+
+    def _memory(self, user: str, slot: int, fed: Reached, layer: int, link: str = "joins") -> None:
+        name, shared_by = f"memory:{slot}", self.graph.nodes[user]["shared_by"]
         plan = self.lowered.slots[slot]
         payload = [fed.names[column] for column in plan.payload if column in fed.names]
         filters = len(plan.filters)
@@ -218,11 +257,11 @@ class _Drawn:
             self.graph.nodes[name]["pattern"] = self._pattern(fed)
         rows = {"rows": self.counts.memories[slot].rows_in} if self.counts else {}
         self.graph.add_edge(above, name, kind="fills", filters=filters, **rows)
-        tried = {"rows": self.counts.memories[slot].hits} if self.counts else {}
-        self.graph.add_edge(name, join, kind="joins", **tried)
+        tried = {"rows": self.counts.memories[slot].hits} if self.counts and link == "joins" else {}
+        self.graph.add_edge(name, user, kind=link, **tried)
 
     def _pattern(self, leaf: Reached) -> str:
-        """Return what an α-memory's triples match, in the query's variables."""
+        """Return the pattern that an α-memory's triples match, in the query's variables."""
         if not isinstance(leaf.producer, AlphaTest):
             label: str = self.graph.nodes[self._name(leaf.number)]["label"]
             return label
@@ -233,6 +272,8 @@ class _Drawn:
     def _name(self, number: int) -> str:
         if number in self.lowered.nodes:
             return f"join:{self.lowered.nodes[number]}"
+        if number in self.lowered.probes:
+            return f"probe:{self.lowered.probes[number]}"
         return f"alpha:{self.lowered.alphas[number]}"
 
     # ---- ends ----
@@ -255,10 +296,12 @@ class _Drawn:
             self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
 
     def _rows_out(self, number: int) -> dict[str, int]:
-        """Return how many tuples a join has made; what an α test alone gives is not counted."""
+        """Return how many tuples a join has made or a probe let pass; what an α test alone gives is not counted."""
+        if self.counts is not None and number in self.lowered.probes:
+            return {"rows": self.counts.probes[self.lowered.probes[number]].passed}
         if self.counts is None or number not in self.lowered.nodes:
             return {}
-        return {"rows": self.counts.joins[self.lowered.nodes[number]].hits}
+        return {"rows": self.counts.join(self.lowered.nodes[number]).hits}
 
     def _forget_lonely_goals(self) -> None:
         """Leave out ε nodes that nothing entails: such a triple goes straight to its α test."""

@@ -1,7 +1,7 @@
-"""A join drawn as a table: its key and window above, a row for each of its memories below.
+"""Joins and probes drawn as tables: key and window above, a row for each memory below.
 
-Data's way: graph -> **table** -> DOT.  The table is Graphviz's own HTML; its ports are `out`, and `m` with a memory's
-number.
+Data's way: graph -> **table** -> DOT.  The table is Graphviz's own HTML; its ports are `out`, `in` for the tuples that
+a probe decides on, and `m` with a memory's number.  A probe's table is round.
 """
 
 from __future__ import annotations
@@ -12,24 +12,56 @@ from typing import Any
 
 from retewave.viz.draw.style import FILLS, LINES, MEMORY_FILLS, STATIC_FILL, short_number
 
-__all__ = ["join_table"]
+__all__ = ["join_table", "probe_table"]
 
+_JOIN_INK, _PROBE_INK = "#3f6f58", "#8a4a23"  # of what is said small
 _REFUSALS = ("key", "window", "relation", "filter")
 
 
 def join_table(join: Mapping[str, Any], memories: Iterable[Mapping[str, Any]]) -> str:
     """Return the table of a join with its memories, in the order given; the arguments are attributes of nodes."""
-    shared = f"  shared by {join['shared_by']:,}" if join["shared_by"] > 1 else ""
-    small = _small(escape(f"  {join['window']}{shared}"), "#3f6f58")
-    lines = [
-        f"<B>⋈ {escape(join['label'])}</B>{small}",
-        *(_small(escape(each), "#3f6f58") for each in join["relations"]),
-    ]
-    said = lines[0] if len(lines) == 1 else "".join(f'{line}<BR ALIGN="LEFT"/>' for line in lines)
-    head = f'<TR><TD PORT="out" BGCOLOR="{FILLS["join"]}" ALIGN="LEFT">{said}</TD></TR>'
-    border = 2 if join["shared_by"] > 1 else 1
-    table = f'<TABLE BORDER="{border}" CELLBORDER="1" CELLSPACING="0" CELLPADDING="4" COLOR="{LINES["join"]}"'
-    return f'{table} BGCOLOR="white">{head}{"".join(_memory(each) for each in memories)}</TABLE>'
+    lines = [_title("⋈", join, _JOIN_INK), *(_small(escape(each), _JOIN_INK) for each in join["relations"])]
+    return _table("join", join, _cell("out", FILLS["join"], _lines(lines)), memories, 'CELLBORDER="1" CELLSPACING="0"')
+
+
+def probe_table(probe: Mapping[str, Any], memory: Mapping[str, Any], waiting: str) -> str:
+    """Return the table of a probe with the memory that it looks at; `waiting` says what its tuples wait for."""
+    operator = _title(escape(probe["operator"]), probe, _PROBE_INK)
+    fits = [*probe["relations"], *(f"FILTER {each}" for each in probe["conditions"])]
+    lines = [operator, *(_small(escape(each), _PROBE_INK) for each in fits)]
+    level = f", level {probe['level']}" if probe["level"] > 1 else ""
+    passes = "passes if it exists" if probe["wants"] == "exists" else "passes if absent"
+    said = [f"tuple  {_small(escape(passes), _PROBE_INK)}", _small(escape(f"{probe['when']}{level}"), _PROBE_INK)]
+    said += [_small(escape(waiting), "#52606d")] if waiting else []
+    head = _cell("out", FILLS["probe"], _lines(lines)) + _cell("in", "#fff7f1", _lines(said))
+    return _table("probe", probe, head, [memory], 'STYLE="ROUNDED" CELLBORDER="0" CELLSPACING="3"', FILLS["probe"])
+
+
+def _title(sign: str, data: Mapping[str, Any], ink: str) -> str:
+    shared = f"  shared by {data['shared_by']:,}" if data["shared_by"] > 1 else ""
+    small = _small(escape(f"  {data['window']}{shared}"), ink)
+    return f"<B>{sign} {escape(data['label'])}</B>{small}"
+
+
+def _lines(lines: list[str]) -> str:
+    return lines[0] if len(lines) == 1 else "".join(f'{line}<BR ALIGN="LEFT"/>' for line in lines)
+
+
+def _cell(port: str, fill: str, said: str) -> str:
+    return f'<TR><TD PORT="{port}" BGCOLOR="{fill}" ALIGN="LEFT">{said}</TD></TR>'
+
+
+def _table(
+    kind: str,
+    data: Mapping[str, Any],
+    head: str,
+    memories: Iterable[Mapping[str, Any]],
+    frame: str,
+    fill: str = "white",
+) -> str:
+    border = 2 if data["shared_by"] > 1 else 1
+    table = f'<TABLE BORDER="{border}" {frame} CELLPADDING="4" COLOR="{LINES[kind]}"'
+    return f'{table} BGCOLOR="{fill}">{head}{"".join(_memory(each) for each in memories)}</TABLE>'
 
 
 def _memory(data: Mapping[str, Any]) -> str:
@@ -37,6 +69,7 @@ def _memory(data: Mapping[str, Any]) -> str:
     label = escape(data["label"]) or '<FONT COLOR="#9aa5b1">key only</FONT>'
     said = f"{'α' if data['of'] == 'alpha' else 'β'}M{data['memory']}  {label}"
     below = [_small("static", "#8468cf")] if data["static"] else []
+    below += [_small("keeps no rows: can only come last", "#52606d")] if data.get("passing") else []
     below += [_small(escape(_counts(data)), "#52606d")] if "live" in data else []
     if below:
         said += f'<BR ALIGN="LEFT"/>{_small(" · ", "#52606d").join(below)}<BR ALIGN="LEFT"/>'
@@ -45,7 +78,8 @@ def _memory(data: Mapping[str, Any]) -> str:
 
 def _counts(data: Mapping[str, Any]) -> str:
     refused = [f"{short_number(data[f'refused_by_{why}'])} by {why}" for why in _REFUSALS if data[f"refused_by_{why}"]]
-    return f"{short_number(data['live'])} live" + (f" · refused {', '.join(refused)}" if refused else "")
+    held = f"{short_number(data['rows_in'])} in" if data.get("passing") else f"{short_number(data['live'])} live"
+    return held + (f" · refused {', '.join(refused)}" if refused else "")
 
 
 def _small(text: str, colour: str) -> str:

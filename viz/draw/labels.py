@@ -12,7 +12,7 @@ from retewave.viz.explain.names import Prefixes
 
 __all__ = ["LONGEST_LABEL", "elided", "node_label", "short_term"]
 
-LONGEST_LABEL = 44  # characters of one line
+LONGEST_LABEL = 44  # characters of a line
 _IRI = re.compile(r"<[^<>\s]*>")
 
 
@@ -26,7 +26,7 @@ def short_term(text: bytes | str, prefixes: Prefixes) -> str:
 
 
 def elided(text: str) -> str:
-    """Cut a text that is too long for a line, and show what cannot be printed as `�`: Graphviz reads XML."""
+    """Cut a text that is too long for a line, and show unprintable characters as `�`: Graphviz reads XML."""
     shown = "".join(c if c.isprintable() else "�" for c in text[: LONGEST_LABEL + 1])
     return shown if len(shown) <= LONGEST_LABEL else shown[: LONGEST_LABEL - 1] + "…"
 

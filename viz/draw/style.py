@@ -1,6 +1,6 @@
 """The colours and lines of drawings: one colour a kind, wider and warmer lines for more rows.
 
-Data's way: graph -> **style** -> DOT.  A label is never told by colour alone: shape and text say the kind too.
+Data's way: graph -> **style** -> DOT.  A kind is never shown by colour alone: shape and text show it, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["EDGES", "FILLS", "FONT", "INK", "LINES", "MEMORY_FILLS", "SHAPES", "
 FONT = "Helvetica,Arial,sans-serif"
 INK = "#1f2933"  # text
 
-FILLS = {  # kind -> what a node is filled with
+FILLS = {  # kind -> the colour that a node is filled with
     "stream": "#e4e7eb",
     "class": "#fde3c3",
     "property": "#fdf3c0",
@@ -20,6 +20,7 @@ FILLS = {  # kind -> what a node is filled with
     "alpha": "#cfe3fb",
     "table": "#e3dcfa",
     "join": "#bfe8d2",
+    "probe": "#fbdcc4",
     "shape": "#d9e0ea",
     "query": "#334e68",
     "rest": "#ffffff",
@@ -32,6 +33,7 @@ LINES = {  # kind -> a node's border
     "alpha": "#4a88d0",
     "table": "#8468cf",
     "join": "#3a9d6e",
+    "probe": "#c2662d",
     "shape": "#62748a",
     "query": "#243b53",
     "rest": "#9aa5b1",
@@ -47,7 +49,7 @@ SHAPES = {
     "query": "box",
     "rest": "plaintext",
 }
-MEMORY_FILLS = {"alpha": "#f2f8ff", "beta": "#f0faf4"}  # a memory, by what fills it
+MEMORY_FILLS = {"alpha": "#f2f8ff", "beta": "#f0faf4"}  # kind of memory -> colour
 STATIC_FILL = "#f3effd"  # a memory that holds static rows
 
 EDGES = {  # kind of a link -> (colour, line)
@@ -59,6 +61,7 @@ EDGES = {  # kind of a link -> (colour, line)
     "asked": ("#4a88d0", "solid"),
     "given": ("#9aa5b1", "solid"),
     "fills": ("#7b8794", "solid"),
+    "decides": ("#c2662d", "solid"),
     "completes": ("#334e68", "solid"),
     "rest": ("#cbd2d9", "dotted"),
 }
@@ -67,7 +70,7 @@ _COLD, _HOT = (0x9A, 0xA5, 0xB1), (0xD9, 0x2D, 0x20)
 
 
 def heat(rows: int, most: int) -> tuple[str, float]:
-    """Return the colour and the width of a line that so many rows have passed, of at most `most`.
+    """Return the colour and the width of a line by the rows that have passed it, of at most `most`.
 
     >>> heat(0, 100), heat(100, 100)
     (('#9aa5b1', 1.0), ('#d92d20', 5.0))

@@ -1,1 +1,1 @@
-"""What a network says of itself in words and numbers: plans, counts, shards."""
+"""Reports on a network in words and numbers: plans, counts, shards."""

@@ -26,7 +26,7 @@ class Registered(Protocol):
 
     @property
     def parsed(self) -> algebra.Query:
-        """What was understood."""
+        """The query's algebra."""
 
     @property
     def matched(self) -> int:
@@ -45,8 +45,12 @@ class Arrays(Protocol):
     """The network's state."""
 
     @property
+    def net(self) -> np.ndarray:
+        """The records as words (`rete/words/layout.py`)."""
+
+    @property
     def arena(self) -> np.ndarray:
-        """The memories (`rete/words/layout.py`)."""
+        """The memories, likewise."""
 
 
 class Compiled(Protocol):

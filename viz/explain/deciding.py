@@ -1,7 +1,7 @@
 """Who decides a filter: the kernel, Python once a term, or Python for each candidate match.
 
 Data's way: a query's steps -> **who takes them** -> explanation.  It follows `kernel`: a part of a filter that
-depends on one variable is remembered by term; what the kernel cannot compute is left to Python.
+depends on one variable is remembered by term; parts that the kernel cannot compute are left to Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["DecidedBy", "decided_by"]
 
 
 class DecidedBy(IntEnum):
-    """Who decides, from the cheapest on."""
+    """The ways in which a filter is decided, the cheapest first."""
 
     KERNEL = 0
     PYTHON_ONCE_A_TERM = 1

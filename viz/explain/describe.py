@@ -1,29 +1,29 @@
-"""A plan told in the words of its queries: the one description that the text, the JSON and the drawings print.
+"""A plan in the words of its queries: the description that the text, the JSON and the drawings print.
 
 Data's way: network that runs -> **description** -> text, JSON.
-One section a shape: queries that differ in constants only are one plan, and are told once.  Lists that may be long are
-cut short, and say by how much.  Left out: state, except which memories hold static rows.
+One section a shape: queries that differ in constants only are one plan, and are described once.  Long lists are cut
+short, and say by how much.  Left out: state, except which memories hold static rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import TriplePattern
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
-from retewave.compiler.plan.producers import AlphaTest, End, Join, Table
+from retewave.compiler.plan.producers import END, START, AlphaTest, End, Gap, Input, Join, Probe, Table
 from retewave.compiler.plan.shape import Member
-from retewave.compiler.plan.walk import Reached, reached, users_of
+from retewave.compiler.plan.walk import Reached, looks_of, moment_of, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
 from retewave.rete.counters import holds_static
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
-from retewave.viz.explain.relations import named
-from retewave.windows.relations import NAMES
+from retewave.viz.explain.relations import Time, spoken
+from retewave.viz.explain.timing import decided, told, within
 
 __all__ = [
     "Description",
@@ -60,19 +60,26 @@ class PatternPlan:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """A node of the tree of joins: a pattern, inline data, or a join of others."""
+    """A node of the tree of steps: a pattern, inline data, a join of others, or a probe: a look of one at another."""
 
-    kind: str  # "pattern", "table", "join", "star" (three inputs or more) or "product" (no key)
-    number: int  # of the α record or the node
-    label: str  # the pattern, or the table's columns
-    memory: int | None  # the memory (slot) of the join above that it fills; none at the root
+    kind: str  # "pattern", "table", "join", "star" (three inputs or more), "product" (no key) or "probe"
+    number: int  # of the α record, the node, or the probe
+    label: str  # the pattern, the table's columns, or the operator that a probe is for
+    memory: int | None  # the memory (slot) above that it fills; none at the root, or where a probe decides on it
     static: bool  # that memory holds rows that were there before the stream
     filters: tuple[str, ...]  # what its tuples pass before they come into that memory
-    key: tuple[str, ...] = ()  # a join's key
-    window: str = ""  # how long a join's memories keep a row
-    relations: tuple[str, ...] = ()  # temporal relations between a join's inputs
-    inputs: tuple[StepPlan, ...] = ()  # a join's inputs
-    shared_with: tuple[str, ...] = ()  # the first other queries that use this join
+    within: str = ""  # likewise: how long they may be, and what of the query says so
+    streamed: bool = False  # likewise: they are not static
+    passing: bool = False  # a join keeps no rows of it: it can only come last
+    key: tuple[str, ...] = ()  # under which a join's or a probe's inputs are read
+    window: str = ""  # how long a join's memories keep a row, or the memory that a probe looks at
+    relations: tuple[str, ...] = ()  # temporal relations between the inputs
+    conditions: tuple[str, ...] = ()  # what else makes a row fit that a probe looks at
+    wants: str = ""  # "exists": a probe lets pass what something fits; "absent": what nothing fits
+    decided: str = ""  # when a probe decides
+    level: int = 0  # of what probes decide at one time, the lower levels come first
+    inputs: tuple[StepPlan, ...] = ()  # a join's inputs; of a probe what it decides on, and what it looks at
+    shared_with: tuple[str, ...] = ()  # the first other queries that use this join or probe
     shared: int = 0  # how many there are
 
 
@@ -90,7 +97,7 @@ class FilterPlan:
     """A filter or an assignment of a query."""
 
     expression: str  # in SPARQL
-    by: str  # who decides it
+    by: str  # the place where it is decided
     early: bool  # done on the way into a memory already, not only at the end
 
 
@@ -100,6 +107,8 @@ class Section:
 
     queries: tuple[str, ...]  # the first queries' names; an alternative of a UNION is numbered
     count: int  # how many there are
+    answers: str  # what it does: it detects
+    told: str  # when a match is told, at the latest
     form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
@@ -109,7 +118,7 @@ class Section:
     patterns: tuple[PatternPlan, ...]  # in the order of their tests' numbers
     joins: StepPlan  # the tree
     filters: tuple[FilterPlan, ...]  # of the first query
-    alike: bool  # all queries show and filter what the first one does
+    alike: bool  # all queries show and filter the same as the first query
 
 
 @dataclass(frozen=True)
@@ -118,10 +127,12 @@ class Description:
 
     queries: int  # registered queries
     alphas: int  # α tests and inline tables
-    memories: int  # inputs of joins
+    memories: int  # inputs of joins, and what probes look at
     joins: int  # joins
+    probes: int  # probes
+    levels: int  # of what probes decide at one time
     prefixes: dict[str, str]  # label -> namespace, of the prefixes used
-    sections: tuple[Section, ...]  # one a shape
+    sections: tuple[Section, ...]  # one section a shape
 
 
 def describe(compiled: Compiled) -> Description:
@@ -133,7 +144,9 @@ def describe(compiled: Compiled) -> Description:
         len(compiled.outcome.queries),
         len(network.alphas),
         len(network.slots),
-        len(network.nodes),
+        len(compiled.lowered.nodes),
+        len(network.probes),
+        max((probe.level for probe in network.probes), default=0),
         dict(sorted(described.prefixes.used.items())),
         sections,
     )
@@ -161,6 +174,8 @@ class _Described:
         return Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
+            answers="detects",
+            told=told(tree),
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
             on=str(query.on or ""),
@@ -168,7 +183,7 @@ class _Described:
             window=_span([member.listener.width for member in members]),
             open=self._open(end),
             patterns=self._patterns(tree, members[0], place),
-            joins=self._tree(tree, place),
+            joins=_Steps(self, place, end, query.where).tree(tree, end.read),
             filters=tuple(self._filters(end)),
             alike=len({self._asks(member) for member in members}) == 1,
         )
@@ -179,7 +194,7 @@ class _Described:
         return name if alternatives == 1 else f"{name} (alternative {member.branch + 1} of {alternatives})"
 
     def _asks(self, member: Member) -> tuple[object, ...]:
-        """Return what a member shows and filters, with its variables named by their numbers."""
+        """Return the columns and filters of a member, with its variables named by their numbers."""
         query: algebra.Query = self.queries[member.listener.number].parsed
         numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
         steps = tuple((type(step), rename(step.expression, numbers)) for step in member.steps.steps)
@@ -203,7 +218,7 @@ class _Described:
             found.append(OpenConstant(f"${place + 1}", len(set(terms)), shown))
         return tuple(found)
 
-    def _others(self, number: int, place: int) -> tuple[tuple[str, ...], int]:
+    def others(self, number: int, place: int) -> tuple[tuple[str, ...], int]:
         """Return the first queries that use a producer beside those of one end, and how many there are."""
         ends = sorted(self.users[number] - {place})
         own = set(self.end_queries[place])
@@ -222,7 +237,7 @@ class _Described:
         parts = pattern_parts(test, leaf.names, self.prefixes)
         pattern = member.steps.leaves[leaf.leaf]
         written = pattern.place if isinstance(pattern, TriplePattern) else None
-        shared_with, shared = self._others(leaf.number, place)
+        shared_with, shared = self.others(leaf.number, place)
         return PatternPlan(
             self.lowered.alphas[leaf.number],
             " ".join(parts),
@@ -234,39 +249,6 @@ class _Described:
             shared,
         )
 
-    def _tree(self, tree: Reached, place: int, slot: int | None = None) -> StepPlan:
-        above = tree.above.filters if tree.above else ()
-        filters = tuple(self._slot_filter(each.expression, tree.names) for each in above)
-        static = slot is not None and holds_static(self.compiled.runtime.arena, slot)
-        match tree.producer:
-            case AlphaTest():
-                kind, label = "pattern", " ".join(pattern_parts(tree.producer, tree.names, self.prefixes))
-            case Table():
-                kind, label = "table", self._table(tree.producer, tree.names)
-            case Join():
-                return self._join(tree, place, (slot, static, filters))
-        return StepPlan(kind, self.lowered.alphas[tree.number], label, slot, static, filters)
-
-    def _join(self, tree: Reached, place: int, here: tuple[int | None, bool, tuple[str, ...]]) -> StepPlan:
-        record = self.lowered.nodes[tree.number]
-        node = self.lowered.network.nodes[record]
-        key = tuple(tree.names.get(column, "_") for column in range(node.keys))
-        kind = "product" if not key else "star" if len(tree.inputs) > 2 else "join"
-        inputs = tuple(self._tree(each, place, slot) for each, slot in zip(tree.inputs, node.slots, strict=True))
-        relations = tuple(
-            f"input {left + 1} {NAMES[code]} input {right + 1}" for left, code, right in named(node.relations)
-        )
-        window = spell_window(node.window)
-        return StepPlan(kind, record, "", *here, key, window, relations, inputs, *self._others(tree.number, place))
-
-    def _table(self, table: Table, names: Mapping[int, str]) -> str:
-        columns = " ".join(names.get(column, "_") for column in range(table.columns))
-        return f"VALUES ({columns}), {len(table.rows):,} {'row' if len(table.rows) == 1 else 'rows'}"
-
-    def _slot_filter(self, expression: Expression, names: Mapping[int, str]) -> str:
-        own = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in names.items()}
-        return self.prefixes.short(to_sparql(rename(expression, own)))
-
     def _filters(self, end: End) -> Iterator[FilterPlan]:
         member = end.shape.members[0]
         numbers = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
@@ -277,6 +259,116 @@ class _Described:
             elif isinstance(step, FilterStep):
                 early = rename(step.expression, numbers) in end.pushed
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
+
+
+class _Steps:
+    """The tree of steps below one end, in the words of its first query."""
+
+    def __init__(self, described: _Described, place: int, end: End, where: algebra.Algebra) -> None:
+        self.all, self.place, self.where = described, place, where
+        self.lowered, self.prefixes = described.lowered, described.prefixes
+        self.looks = looks_of(end.shape.members[0].steps)
+
+    def tree(self, tree: Reached, read: Input, slot: int | None = None, passing: bool = False) -> StepPlan:
+        """Return a step with all below it; `read` says how it is read, `slot` is the memory that it fills."""
+        step = self._step(tree)
+        arena = self.all.compiled.runtime.arena
+        return replace(
+            step,
+            memory=slot,
+            static=slot is not None and holds_static(arena, slot),
+            filters=tuple(self._filter(each.expression, tree.names) for each in read.filters),
+            within="" if read.within is None else within(read.within, self.where),
+            streamed=read.streamed,
+            passing=passing,
+        )
+
+    def _step(self, tree: Reached) -> StepPlan:
+        match tree.producer:
+            case Join():
+                return self._join(tree, tree.producer)
+            case Probe():
+                return self._probe(tree, tree.producer)
+            case Table():
+                return self._leaf("table", tree, self._table(tree.producer, tree.names))
+            case AlphaTest():
+                return self._leaf("pattern", tree, self._pattern(tree, tree.producer))
+
+    def _leaf(self, kind: str, tree: Reached, label: str) -> StepPlan:
+        return StepPlan(kind, self.lowered.alphas[tree.number], label, None, False, ())
+
+    def _pattern(self, leaf: Reached, test: AlphaTest) -> str:
+        return " ".join(pattern_parts(test, leaf.names, self.prefixes))
+
+    def _table(self, table: Table, names: Mapping[int, str]) -> str:
+        columns = " ".join(names.get(column, "_") for column in range(table.columns))
+        return f"VALUES ({columns}), {len(table.rows):,} {'row' if len(table.rows) == 1 else 'rows'}"
+
+    def _join(self, tree: Reached, join: Join) -> StepPlan:
+        record = self.lowered.nodes[tree.number]
+        node = self.lowered.network.nodes[record]
+        key = self._key(tree.inputs[0])
+        kind = "product" if not key else "star" if len(tree.inputs) > 2 else "join"
+        inputs = tuple(
+            self.tree(each, read, slot, node.passing == place)
+            for place, (each, read, slot) in enumerate(zip(tree.inputs, join.inputs, node.slots, strict=True))
+        )
+        shared_with, shared = self.all.others(tree.number, self.place)
+        return StepPlan(
+            kind, record, "", None, False, (), key=key, window=spell_window(node.window), inputs=inputs,
+            relations=self._relations(tree, join.gaps), shared_with=shared_with, shared=shared,
+        )  # fmt: skip
+
+    def _probe(self, tree: Reached, probe: Probe) -> StepPlan:
+        number = self.lowered.probes[tree.number]
+        record = self.lowered.network.probes[number]
+        decides, looked = tree.inputs
+        look = self.looks[min(leaf.leaf for leaf in looked.leaves())]
+        shared_with, shared = self.all.others(tree.number, self.place)
+        return StepPlan(
+            "probe", number, look.operator, None, False, (),
+            key=self._key(decides),
+            window=spell_window(self.lowered.network.nodes[self.lowered.network.slots[record.slot].node].window),
+            relations=self._relations(tree, probe.gaps),
+            conditions=tuple(self.prefixes.short(to_sparql(each.expression)) for each in look.conditions),
+            wants="exists" if probe.wanted else "absent",
+            decided=decided(probe),
+            level=record.level,
+            inputs=(self.tree(decides, probe.inputs[0]), self.tree(looked, probe.inputs[1], record.slot)),
+            shared_with=shared_with,
+            shared=shared,
+        )  # fmt: skip
+
+    def _key(self, read: Reached) -> tuple[str, ...]:
+        """Return the key under which an input is read, in its words."""
+        assert read.above is not None
+        return tuple(read.names.get(column, "_") for column in read.above.keys)
+
+    def _relations(self, tree: Reached, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
+        def time(which: tuple[int, int]) -> Time:
+            place, column = which
+            if column in (START, END):
+                return f"input {place + 1}", column == END
+            whose, at_end = moment_of(tree.inputs[place], column)
+            return self._name(whose), at_end
+
+        return tuple(spoken(gaps, time))
+
+    def _name(self, tree: Reached) -> str:
+        """Return what a step below another one is called there."""
+        match tree.producer:
+            case Join():
+                return f"join {self.lowered.nodes[tree.number]}"
+            case Probe():
+                return f"probe {self.lowered.probes[tree.number]}"
+            case Table():
+                return self._table(tree.producer, tree.names)
+            case AlphaTest():
+                return f"{{ {self._pattern(tree, tree.producer)} }}"
+
+    def _filter(self, expression: Expression, names: Mapping[int, str]) -> str:
+        own = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in names.items()}
+        return self.prefixes.short(to_sparql(rename(expression, own)))
 
 
 def prefixes_of(compiled: Compiled) -> Prefixes:

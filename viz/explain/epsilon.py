@@ -1,7 +1,7 @@
 """Which forms of input reach a triple pattern, and which axioms of the schema let them.
 
 Data's way: dispatch tables -> **forms of input** -> explanation.
-A form is a key of the tables with one of its routes, told in the pattern's own variables.
+A form is a key of the tables with one of its routes, written in the pattern's own variables.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ __all__ = ["Epsilon", "Form", "is_given"]
 
 @dataclass(frozen=True)
 class Form:
-    """One form of input that entails what a pattern asks for."""
+    """A form of input that entails the triples that a pattern asks for."""
 
     input: str  # the input triple, in the pattern's variables; `_` is anything
-    binds: tuple[str, ...]  # what the schema says of the pattern's other variables
+    binds: tuple[str, ...]  # the values that the schema gives to the pattern's other variables
     axioms: tuple[str, ...]  # why, first to last
     no_literal: bool  # does not hold when the input's object is a literal
 
 
 class Epsilon:
-    """The dispatch tables, read by what they feed."""
+    """The dispatch tables, read by the atoms that they feed."""
 
     def __init__(self, dispatch: Dispatch) -> None:
         self.dispatch = dispatch
@@ -43,7 +43,7 @@ class Epsilon:
             self._facts[atoms[fact.atom]] += 1
 
     def count(self, atom: Atom) -> int:
-        """Return how many forms of input entail what an atom asks for, besides the triple itself."""
+        """Return how many forms of input entail an atom's triples, besides the triples themselves."""
         return len(self._entailing.get(atom, ()))
 
     def facts(self, atom: Atom) -> int:
@@ -51,7 +51,7 @@ class Epsilon:
         return self._facts.get(atom, 0)
 
     def forms(self, atom: Atom, pattern: Sequence[str], prefixes: Prefixes) -> tuple[Form, ...]:
-        """Return the first forms of input of an atom; `pattern` is what its three places are called."""
+        """Return the first forms of input of an atom; `pattern` has the names of its three places."""
         found = self._entailing.get(atom, [])[:MOST_LISTED]
         return tuple(self._form(key, route, pattern, prefixes) for key, route in found)
 
@@ -71,7 +71,7 @@ class Epsilon:
 
 
 def is_given(key: Key, route: Route) -> bool:
-    """Say whether a route gives the input triple itself."""
+    """Return whether a route gives the input triple itself."""
     emitted = (route.subject, route.predicate, route.object)
     same = zip(key, (SUBJECT, INPUT, OBJECT), emitted, strict=True)
     return all(source is part or (given is not None and source == given) for given, part, source in same)

@@ -17,7 +17,7 @@ from retewave.windows.intervals import UNBOUNDED
 
 __all__ = ["MOST_LISTED", "Prefixes", "listed", "pattern_parts", "spell_window"]
 
-MOST_LISTED = 8  # of a list that may be long, so many are shown
+MOST_LISTED = 8  # items that are shown of a list that may be long
 
 _COMMON = {**WELL_KNOWN, "geo": "http://sws.geonames.org/"}
 _IRI = re.compile(r'"(?:[^"\\]|\\.)*"|<([^<>"\s]*)>')
@@ -30,7 +30,7 @@ class Prefixes:
     """Shortens terms, and remembers which prefixes that took."""
 
     labels: dict[str, str] = field(default_factory=dict)  # namespace -> label
-    used: dict[str, str] = field(default_factory=dict)  # label -> namespace, of what was shortened so far
+    used: dict[str, str] = field(default_factory=dict)  # label -> namespace, of the names shortened so far
 
     @classmethod
     def of(cls, given: Iterable[tuple[str, str]]) -> Prefixes:
@@ -51,7 +51,7 @@ class Prefixes:
     def short(self, text: bytes | str) -> str:
         """Return a text with its IRIs shortened where a prefix fits, and integers as numbers.
 
-        What stands in quotes stays.
+        Texts in quotes stay as they are.
         """
         plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         return _INTEGER.sub(r"\1", _IRI.sub(self._shortened, plain))
@@ -80,10 +80,12 @@ def listed(names: Sequence[str], count: int) -> str:
 def spell_window(width: int) -> str:
     """Return a window's width as it would be written.
 
-    >>> spell_window(5_000_000), spell_window(UNBOUNDED)
-    ('5s', 'unbounded')
+    >>> spell_window(5_000_000), spell_window(4_999_999), spell_window(UNBOUNDED)
+    ('5s', 'less than 5s', 'unbounded')
     """
-    return "unbounded" if width >= UNBOUNDED else durations.spell(width)
+    if width >= UNBOUNDED:
+        return "unbounded"
+    return f"less than {durations.spell(width + 1)}" if width % 1000 == 999 else durations.spell(width)
 
 
 def pattern_parts(test: AlphaTest, names: Mapping[int, str], prefixes: Prefixes) -> tuple[str, str, str]:

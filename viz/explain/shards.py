@@ -1,4 +1,4 @@
-"""The shard plan: what each query is spread by, and what that sends; as data and as text.
+"""The shard plan: the variables that spread each query, and the triples sent for it; as data and as text.
 
 Data's way: shapes, schemes -> **shard plan** -> text.
 """
@@ -22,7 +22,7 @@ class PatternShare:
     """Where the triples of one pattern go."""
 
     pattern: str  # in the query's variables
-    shards: int  # a triple goes to so many
+    shards: int  # the number of shards that a triple goes to
     lacks: tuple[str, ...]  # the share variables that it does not have
 
 
@@ -32,12 +32,12 @@ class QueryShares:
 
     queries: tuple[str, ...]  # the first of them
     count: int  # how many they are
-    shares: dict[str, int]  # variable -> the parts that its terms are told into
+    shares: dict[str, int]  # variable -> the parts that its terms are divided into
     cells: int  # shards that have work
-    busiest: float  # what the busiest shard gets of the triples that the patterns take
+    busiest: float  # the busiest shard's part of the triples that the patterns take
     replication: float  # the shards that such a triple goes to, on average
-    reason: str | None  # why all is in one shard, if it is
-    shard: int  # which one that is
+    reason: str | None  # why the whole query is in one shard, if it is
+    shard: int  # the number of that shard
     patterns: tuple[PatternShare, ...]  # in the order written
 
 
@@ -46,8 +46,8 @@ class ShardPlan:
     """How all queries are spread."""
 
     shards: int  # how many there are
-    prefixes: dict[str, str]  # label -> namespace, of what is shortened
-    queries: tuple[QueryShares, ...]  # one a shape
+    prefixes: dict[str, str]  # label -> namespace, of the shortened names
+    queries: tuple[QueryShares, ...]  # one item a shape
 
 
 def describe_shares(

@@ -38,6 +38,7 @@ def _lines(plan: Description, counted: Counts | None) -> Iterator[str]:
     yield (
         f"{_many(plan.queries, 'query', 'queries')}: {_many(plan.alphas, 'α test')}, "
         f"{_many(plan.joins, 'join')}, {_many(plan.memories, 'memory', 'memories')}"
+        + (f", {_many(plan.probes, 'probe')}" if plan.probes else "")
     )
     if plan.prefixes:
         yield ""
@@ -46,12 +47,13 @@ def _lines(plan: Description, counted: Counts | None) -> Iterator[str]:
             yield f"prefix {label + ':':<{width + 1}} <{namespace}>"
     for section in plan.sections:
         yield ""
-        yield from _section(section, counted)
+        yield from _section(section, plan.levels, counted)
 
 
-def _section(section: Section, counted: Counts | None) -> Iterator[str]:
+def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[str]:
     names = listed(section.queries, section.count)
-    yield f"{section.count:,} queries of one shape: {names}" if section.count > 1 else f"query {names}"
+    whole = f"{section.count:,} queries of one shape: {names}" if section.count > 1 else f"query {names}"
+    yield f"{whole}: {section.answers}, told {section.told}"
     shows = " ".join(section.shows)
     yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
     if section.on:
@@ -64,11 +66,13 @@ def _section(section: Section, counted: Counts | None) -> Iterator[str]:
     yield "  patterns"
     for pattern in section.patterns:
         yield from _pattern(pattern)
-    if section.joins.kind not in ("pattern", "table"):
+    if any(each.kind == "probe" for each in _steps(section.joins)):
+        yield "  steps"
+    elif section.joins.inputs:
         yield "  joins"
     else:
         yield "  no join"
-    yield from _tree(section.joins, "    ", "    ", counted)
+    yield from _tree(section.joins, "    ", "    ", levels, counted)
     for filter_ in section.filters:
         early = ", before the join" if filter_.early else ""
         yield f"  {filter_.expression}: {filter_.by}{early}"
@@ -98,21 +102,37 @@ def _pattern(pattern: PatternPlan) -> Iterator[str]:
         yield f"        ε  {_many(pattern.facts, 'triple')} that the schema states"
 
 
-def _tree(step: StepPlan, first: str, rest: str, counted: Counts | None) -> Iterator[str]:
-    yield first + _step(step, counted)
+def _steps(step: StepPlan) -> Iterator[StepPlan]:
+    yield step
+    for each in step.inputs:
+        yield from _steps(each)
+
+
+def _tree(step: StepPlan, first: str, rest: str, levels: int, counted: Counts | None, said: str = "") -> Iterator[str]:
+    yield first + said + _step(step, levels, counted)
+    if step.kind == "probe":
+        yield from (f"{rest}│    where {each}" for each in step.relations)
+        yield from (f"{rest}│    where {each} is true" for each in step.conditions)
     for place, each in enumerate(step.inputs):
         last = place == len(step.inputs) - 1
-        yield from _tree(each, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), counted)
+        branch, below = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        looked = "looks for " if step.kind == "probe" and last else ""
+        yield from _tree(each, rest + branch, rest + below, levels, counted, looked)
 
 
-def _step(step: StepPlan, counted: Counts | None) -> str:
-    if step.inputs:
+def _step(step: StepPlan, levels: int, counted: Counts | None) -> str:
+    if step.kind == "probe":
+        said = _probe(step, levels)
+    elif step.inputs:
         said = _join(step)
     elif step.kind == "table":
         said = step.label
     else:
         said = f"α{step.number}  {step.label}"
     said += " [static]" if step.static else ""
+    said += " [keeps no rows: it can only come last]" if step.passing else ""
+    said += " [nothing static]" if step.streamed else ""
+    said += f" [window {step.within}]" if step.within else ""
     said += "".join(f" FILTER {each}" for each in step.filters)
     if counted is not None:
         said += _counted(step, counted)
@@ -129,18 +149,31 @@ def _join(step: StepPlan) -> str:
     return f"join {step.number} {by[step.kind]}, keeps {step.window}{relations}{_shared(step.shared_with, step.shared)}"
 
 
+def _probe(step: StepPlan, levels: int) -> str:
+    key = f"on {' '.join(step.key)}" if step.key else "without a key"
+    level = [f"level {step.level} of {levels}"] if levels > 1 and step.level else []
+    passes = "passes if it exists" if step.wants == "exists" else "passes if absent"
+    said = ", ".join([passes, f"decided {step.decided}", *level, f"keeps {step.window}"])
+    return f"probe {step.number} {key}, {step.label}: {said}{_shared(step.shared_with, step.shared)}"
+
+
 def _shared(names: tuple[str, ...], how_many: int) -> str:
     return f"  (shared with {listed(names, how_many)})" if how_many else ""
 
 
 def _counted(step: StepPlan, counted: Counts) -> str:
     said = []
-    if step.inputs:
-        of_join = counted.joins[step.number]
+    if step.kind == "probe":
+        of_probe = counted.probes[step.number]
+        said += [f"{of_probe.decided:,} decided", f"{of_probe.passed:,} passed", f"{of_probe.waiting:,} waiting"]
+        said += [f"{of_probe.unknown:,} not known"] if of_probe.unknown else []
+    elif step.inputs:
+        of_join = counted.join(step.number)
         said += [f"{of_join.hits:,} made", *_refused(of_join)]
     if step.memory is not None:
         memory: MemoryCounts = counted.memories[step.memory]
-        said += [f"{memory.rows_in:,} in", f"{memory.live:,} live", *_many_refused(memory.refused_by_filter, "filter")]
+        said += [f"{memory.rows_in:,} in"] + ([] if step.passing else [f"{memory.live:,} live"])
+        said += [*_many_refused(memory.refused_by_filter, "filter")]
     return f"  · {', '.join(said)}" if said else ""
 
 

@@ -1,7 +1,7 @@
 """Characters of N-Triples and N-Quads: UTF-8, escapes, and the classes of the grammar.
 
 Data's way: called by the term scanner for everything that is not plain ASCII.
-Invariant: a character that these accept is a Unicode scalar value, encoded in its one right way.
+Invariant: a character that these functions accept is a Unicode scalar value, in its only right encoding.
 Left out: the wide search through ASCII, which is in rete/words/bytes.py.
 """
 
@@ -40,19 +40,19 @@ _BASE = np.array(
         [0x10000, 0xEFFFF],
     ]
 )
-# The least code point of a UTF-8 sequence of the length: a smaller one is overlong.
+# The least code point of a UTF-8 sequence of the length: the sequence of a smaller code point is overlong.
 _LEAST = np.array([0, 0, 0x80, 0x800, 0x10000])
 
 
 @kernel
 def is_letter(code: int) -> bool:
-    """Tell whether an ASCII code is a letter."""
+    """Return whether an ASCII code is a letter."""
     return 97 <= code | 32 <= 122
 
 
 @kernel
 def is_alphanumeric(code: int) -> bool:
-    """Tell whether an ASCII code is a letter or a digit."""
+    """Return whether an ASCII code is a letter or a digit."""
     return is_letter(code) or 48 <= code <= 57
 
 
@@ -68,7 +68,7 @@ def _is_base(code: int) -> bool:
 
 @kernel
 def is_label_start(code: int) -> bool:
-    """Tell whether a blank node's label may start so: PN_CHARS_U or a digit.
+    """Return whether a blank node's label may start so: PN_CHARS_U or a digit.
 
     The 2014 grammar's PN_CHARS_U has a colon, too; the W3C's tests and errata have taken it out.
     """
@@ -77,13 +77,13 @@ def is_label_start(code: int) -> bool:
 
 @kernel
 def is_label_part(code: int) -> bool:
-    """Tell whether a blank node's label may go on so: PN_CHARS (dots apart)."""
+    """Return whether a blank node's label may go on so: PN_CHARS (dots apart)."""
     return is_label_start(code) or code == 45 or code == 0xB7 or 0x300 <= code <= 0x36F or 0x203F <= code <= 0x2040
 
 
 @kernel
 def is_iri_character(code: int) -> bool:
-    """Tell whether a character may stand in an IRI, be it escaped or not."""
+    """Return whether a character may stand in an IRI, be it escaped or not."""
     if code <= 0x20 or code == 0x22 or code == 0x3C or code == 0x3E:  # controls, blank, " < >
         return False
     return not (code == 0x5C or code == 0x5E or code == 0x60 or 0x7B <= code <= 0x7D)  # \ ^ ` { | }

@@ -30,7 +30,7 @@ __all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Room", "Wanted"]
 
 BLOCK_BYTES = 1 << 20  # stays in the caches from reading to scanning
 MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
-_CHUNK_BYTES = 1 << 24  # so much is handed on at once at most, however few rows it has
+_CHUNK_BYTES = 1 << 24  # bytes that are handed on together at most, however few rows they have
 _PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most
 FEW = 1 << 12  # rows; fewer are copied
 _EXCERPT = 200  # bytes of a malformed line that its report shows
@@ -42,14 +42,14 @@ _standing = itemgetter(*_STANDING)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reading is to do."""
+    """The settings of a reading."""
 
     source: str  # the name, for reports
     graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.lines.scan
     scope: int  # the number of the document, for its blank nodes
     stream: int  # for the rows' STREAM
     last_event: int  # the last event number that is taken
-    time_predicate: int  # TermId, 0 for none
+    time_predicate: int  # TermId; 0: there is none
     raising: bool  # stop at the first malformed line
     reports: int  # how many malformed lines are reported
     chunk_rows: int  # how many rows are handed on at once, at most
@@ -60,15 +60,15 @@ class Wanted:
 
 @dataclass
 class Room:
-    """The memory of a reading, for who reads often and little: readings one after the other may share it."""
+    """The memory of a reading; many short readings, one after the other, may share it."""
 
     buffer: bytearray = field(default_factory=bytearray)  # the block at hand
-    scratch: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))  # for what escapes stand for
+    scratch: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))  # for characters that were escaped
     rows: Pool = field(default_factory=lambda: Pool((0, ROW_WIDTH)))  # arrays for rows
 
 
 class LineReading:
-    """One pass over a source of lines."""
+    """A pass over a source of lines."""
 
     def __init__(self, opened: Bytes, terms: Terms, wanted: Wanted, room: Room | None = None) -> None:
         self.faults: list[MalformedInput] = []  # the first malformed lines
@@ -84,9 +84,9 @@ class LineReading:
         self._known = np.zeros((1 + job.KNOWN_COUNT) * job.K_CELLS, np.int64)
         self._scope = np.frombuffer(b"_:d%d." % wanted.scope, np.uint8)
         self._carried = 0  # bytes at the buffer's start that no line's end followed yet
-        self._ending: MalformedInput | None = None  # what ended the document before its end
+        self._ending: MalformedInput | None = None  # the error that ended the document before its end
         self._dropping = bool(wanted.behind.dropping)  # inside a line that is too long
-        self._sieved: Acceptance | None = None  # what the sieve was made of
+        self._sieved: Acceptance | None = None  # the acceptance that the sieve was made of
         self._buffer = bytearray()
         self._prepare()
         self._allocate(BLOCK_BYTES)
@@ -105,7 +105,7 @@ class LineReading:
         cells[job.BEHIND] = self.bytes
 
     def _allocate(self, size: int) -> None:
-        """Take a bigger buffer, with what is carried over at its start."""
+        """Take a bigger buffer, with the bytes carried over at its start."""
         room = self._room
         if len(room.buffer) < size + _PADDING:
             room.buffer, room.scratch = bytearray(size + _PADDING), np.zeros(size + 256 * job.BATCH, np.uint8)
@@ -138,7 +138,7 @@ class LineReading:
         return Scanned._make((min(read, self.bytes), *_standing(cells), int(self._dropping)))
 
     def held(self) -> np.ndarray:
-        """Return the ids that the reading keeps for itself, those of rows that are not handed on yet included."""
+        """Return the ids that the reading keeps for itself, ids of rows that are not handed on yet included."""
         rows = self._rows[: int(self._cells[job.ROW_COUNT])]
         graphs = rows[:, END]  # until it has its time, a row's END is the id of its graph
         ids = [rows[:, SUBJECT : OBJECT + 1].ravel(), graphs, self._cells[job.GRAPH_NOW : job.GRAPH_NOW + 1]]
@@ -151,12 +151,12 @@ class LineReading:
         while True:
             try:
                 filled = self._fill()
-            except Exception:  # the source fails, or is asked to stop: what was read before counts
+            except Exception:  # the source fails, or is asked to stop: rows read before count
                 yield self._handed_on()
                 raise
             limit, end = self._whole_lines(filled)
             yield from self._scanned(limit, acceptance)
-            if limit:  # a line that is longer than what is read at once is not moved each time
+            if limit:  # a line longer than a block is not moved each time
                 self._buffer[: end - limit] = self._buffer[limit:end]
             self._carried = end - limit
             if filled == 0:
@@ -167,12 +167,12 @@ class LineReading:
                 yield self._handed_on()
 
     def check(self) -> None:
-        """Raise what ended the document before its end, if that was asked for."""
+        """Raise the error that ended the document before its end, if that was asked for."""
         if self._ending is not None and self._wanted.raising:
             raise self._ending
 
     def _fill(self) -> int:
-        """Read on behind what was carried over; an error of the source is noted, and is its end."""
+        """Read on behind the bytes carried over; an error of the source is noted, and is its end."""
         if self._ending is not None:
             return 0
         try:
@@ -196,7 +196,7 @@ class LineReading:
         return 0
 
     def _whole_lines(self, filled: int) -> tuple[int, int]:
-        """Return (index behind the last whole line, index behind all bytes), after what was just read."""
+        """Return (index behind the last whole line, index behind all bytes), after the bytes just read."""
         start, end = self._carried, self._carried + filled
         self._cells[job.BEHIND] = self.bytes - end
         if filled == 0:
@@ -226,7 +226,7 @@ class LineReading:
         return 0
 
     def _resume(self, end: int) -> int:
-        """Drop bytes up to the end of the line that is too long; return the index behind what is left."""
+        """Drop bytes up to the end of the line that is too long; return the index behind the bytes left."""
         ends = [at for at in (self._buffer.find(b"\n", 0, end), self._buffer.find(b"\r", 0, end)) if at >= 0]
         if not ends:
             return 0

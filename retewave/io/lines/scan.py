@@ -116,7 +116,7 @@ FAULT_ROOM = LINE_CELLS + 10  # how many fit
 ROWS = LINE_CELLS + 11  # the address of the rows
 ROW_COUNT = LINE_CELLS + 12  # how many are written there
 ROW_ROOM = LINE_CELLS + 13  # how many fit
-STREAM = LINE_CELLS + 14  # what goes into their STREAM
+STREAM = LINE_CELLS + 14  # the number that goes into their STREAM
 SCRATCH = LINE_CELLS + 15  # the address of the scratch bytes: a batch's terms as rewritten, at most 256 longer a line
 TERMS = LINE_CELLS + 16  # the address of the dictionary
 NEED = LINE_CELLS + 17  # bytes of text that it must take
@@ -134,27 +134,27 @@ LAST = LINE_CELLS + 28  # the last subject: its address, its size (0: there is n
 PLACES = LINE_CELLS + 31  # 1: a row's START is the place of its line in the document, not an ordinal
 BEHIND = LINE_CELLS + 32  # how many bytes of the document are before the block
 GATHERED = LINE_CELLS + 33  # the address of the statements whose terms are yet to be interned: their G_* cells
-GATHERED_COUNT = LINE_CELLS + 34  # how many there are: the last so many rows are yet to be written
+GATHERED_COUNT = LINE_CELLS + 34  # gathered statements: the last rows, as many, are yet to be written
 GATHERED_BYTES = LINE_CELLS + 35  # the texts of these terms together
 KNOWN = LINE_CELLS + 36  # the address of the predicates met in the block: their K_* cells; the first place stays empty
 KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
-FORESEEN = LINE_CELLS + 38  # of the one that the line's predicate was found to be, 0: of none
+FORESEEN = LINE_CELLS + 38  # of the known predicate that the line's predicate is, 0: of none
 SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted objects lead to
-SIEVE_MASK = LINE_CELLS + 40  # what is left of a hash to name a bit
+SIEVE_MASK = LINE_CELLS + 40  # the part of a hash that names a bit
 JOB_CELLS = LINE_CELLS + 41
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's, and its raw row.
 G_SUBJECT, G_OBJECT, G_ROW, G_CELLS = 0, 3, 6, 6 + columns.ROW_WIDTH
 
-# A predicate met in the block.  Whoever writes a subject's statements mostly keeps to one order, so each predicate is
-# compared with the one that followed the last one before: if it is that, it need not be scanned, hashed or looked up.
+# A predicate met in the block.  A subject's statements are mostly written in the same order, so each predicate is
+# compared with the predicate that followed the last one before.  If they are equal, no scan, hash or look-up is needed.
 K_AT, K_SIZE = 0, 1  # where its text is in the block, and its size; 0: nothing is here
 K_ID = 2  # 0 if the dictionary does not have it
 K_NEXT = 3  # the address of the predicate that followed it the last time
 K_CELLS = 4
 KNOWN_COUNT = 64  # places, a power of two; a predicate whose hash leads to a place takes it
 
-BATCH = 32  # statements gathered before the first is interned, so that what the look-ups need is on its way
+BATCH = 32  # statements gathered before the first is interned, so that the memory that the look-ups need is on its way
 
 FAULT_WIDTH = 4
 
@@ -176,7 +176,7 @@ def _node(job: Address, span: Address, at: Address, reason: int) -> Address:
 
 @inlined
 def _subject(job: Address, at: Address) -> Address:
-    """Scan the subject.  An IRI is first compared with the last one: statements come grouped by subject."""
+    """Scan the subject.  An IRI is first compared with the last subject: statements come grouped by subject."""
     last, size = cell(job, LAST), cell(job, LAST + 1)
     if byte(at) == 60 and size > 0 and at + size <= cell(job, LIMIT) and same(last, at, size):
         set_cell(job + SUBJECT, 0, last)
@@ -187,7 +187,7 @@ def _subject(job: Address, at: Address) -> Address:
 
 @inlined
 def _predicate(job: Address, at: Address) -> Address:
-    """Scan the predicate, unless it is the one that is foreseen."""
+    """Scan the predicate, unless it is the foreseen predicate."""
     known = cell(cell(job, KNOWN_NOW), K_NEXT)
     size = cell(known, K_SIZE)
     if size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size):
@@ -201,7 +201,7 @@ def _predicate(job: Address, at: Address) -> Address:
 
 @inlined
 def _graph(job: Address, at: Address) -> Address:
-    """Scan the fourth term, if there is one, and what blanks follow it."""
+    """Scan the fourth term, if there is one, and the blanks behind it."""
     set_cell(job + GRAPH, 1, 0)
     if byte(at) == 46:
         return at
@@ -252,7 +252,7 @@ def _rest(job: Address, at: Address) -> Address:
 
 @inlined
 def _statement(job: Address, at: Address) -> Address:
-    """Scan a statement and what may follow it: return the address of the line's end."""
+    """Scan a statement, and blanks or a comment behind it: return the address of the line's end."""
     dot = _terms(job, at)
     if dot == FAULT:
         return FAULT
@@ -271,7 +271,7 @@ def _intern(job: Address, span: Address) -> int:
 
 @inlined
 def _accepts(job: Address, predicate: int) -> bool:
-    """Tell whether a statement with the predicate can matter, without interning anything."""
+    """Return whether a statement with the predicate can matter, without interning anything."""
     if cell(job, EVERYTHING):
         return True
     if predicate == 0 or predicate >= cell(job, PREDICATE_COUNT):
@@ -290,7 +290,7 @@ def _accepts(job: Address, predicate: int) -> bool:
 
 @kernel
 def _enter_graph(job: Address, taken: bool) -> None:
-    """Note which graph the statement is in, and a new event when that is another one than before."""
+    """Note the statement's graph, and a new event when the graph is another than before."""
     graph = 0
     if cell(job + GRAPH, 1) > 0:
         graph = _intern(job, job + GRAPH) if taken else _find(job, job + GRAPH)
@@ -305,7 +305,7 @@ def _enter_graph(job: Address, taken: bool) -> None:
 
 @inlined
 def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
-    """Gather what is known of the statement's raw row before its subject and object have ids."""
+    """Gather the statement's raw row, as far as it is known before its subject and object have ids."""
     row = cell(job, GATHERED) + 8 * (G_CELLS * cell(job, GATHERED_COUNT) + G_ROW)
     set_cell(row, columns.PREDICATE, predicate)
     graph = cell(job, GRAPH_NOW)
@@ -330,7 +330,7 @@ def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
 
 @inlined
 def _gather_terms(job: Address) -> None:
-    """Put the statement's subject and object off; statements come grouped by subject, so it is often the last one."""
+    """Put the statement's subject and object off; statements come grouped, so the subject is often the last."""
     gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
     if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
@@ -346,7 +346,7 @@ def _gather_terms(job: Address) -> None:
 
 @inlined
 def _has_room(job: Address) -> bool:
-    """Tell whether the dictionary can take all terms of the line, behind those that were gathered."""
+    """Return whether the dictionary can take all terms of the line, behind the gathered terms."""
     size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
     set_cell(job, NEED, size)
     return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 2 * cell(job, GATHERED_COUNT))
@@ -359,7 +359,7 @@ def _looked_up(job: Address) -> Address:
     hashed = hash_for(cell(job, TERMS), at, size)
     known = cell(job, KNOWN) + 8 * K_CELLS * (1 + (hashed & (KNOWN_COUNT - 1)))
     if size != cell(known, K_SIZE) or not same(cell(known, K_AT), at, size):
-        in_block = cell(job, BASE) <= at < cell(job, LIMIT)  # what was rewritten is written over soon
+        in_block = cell(job, BASE) <= at < cell(job, LIMIT)  # rewritten bytes are written over soon
         set_cell(known, K_AT, at)
         set_cell(known, K_SIZE, size if in_block else 0)
         set_cell(known, K_ID, find_hashed(cell(job, TERMS), at, size, hashed))
@@ -406,7 +406,7 @@ def _fetch_gathered(job: Address) -> None:
 def _intern_gathered(job: Address) -> None:
     """Give the gathered statements' rows their subjects and objects, and write them.
 
-    Who read the array's last rows did so on another core, perhaps one with a cache of its own.  A store to what is in
+    The array's last rows were read on another core, perhaps one with a cache of its own.  A store to what is in
     that cache waits until it is there no more, and the stores behind it wait with it; a store past the caches does not.
     """
     _fetch_gathered(job)
@@ -513,7 +513,7 @@ def _gather(job: Address) -> int:
                 return RAISED
             end = _line_end(cell(job, PLACE))
         if cell(job, GATHERED_COUNT) == count:
-            set_cell(job, WRITTEN, written)  # what the line wrote is needed no more
+            set_cell(job, WRITTEN, written)  # the line's rewritten terms are needed no more
         at = _next_line(job, end)
     set_cell(job, AT, at)
     return DONE

@@ -58,7 +58,7 @@ __all__ = [
 
 FAULT = 0  # no address
 
-# The cells of a line: spans of its terms (the address, in the next cell the size), and what is noted.
+# The cells of a line: spans of its terms (the address, in the next cell the size), and notes.
 # A span goes by its own address, line + SUBJECT and so on: as an index, a constant, it would make Numba compile
 # every function that takes it once for each.
 SUBJECT = 0
@@ -68,7 +68,7 @@ GRAPH = 48  # the size is 0 if there is none
 REASON = 8  # of the fault: retewave.io.lines.reasons
 PLACE = 9  # the fault's address in the input
 WRITTEN = 10  # the address of the next free scratch byte
-SCOPE = 11  # the address of what a blank node's label is prefixed with: "_:d7."
+SCOPE = 11  # the address of the prefix of blank nodes' labels: "_:d7."
 SCOPE_SIZE = 12
 LINE_CELLS = 13
 
@@ -130,7 +130,7 @@ def _next_string_stop(at: Address) -> Address:
 
 @inlined
 def _has_scheme(at: Address) -> bool:
-    """Tell whether the IRI whose "<" is at the address starts with a scheme and a colon."""
+    """Return whether the IRI whose "<" is at the address starts with a scheme and a colon."""
     start = word(at)
     if start == _HTTP or start == _HTTPS:  # noqa: SIM109 (unsigned)
         return True
@@ -159,7 +159,7 @@ def _plain_iri_end(line: Address, at: Address) -> Address:
 
 @kernel
 def _write_iri(line: Address, at: Address, target: Address) -> tuple[Address, Address]:
-    """Write an IRI with its escapes resolved: return (address behind it, address behind what is written)."""
+    """Write an IRI with its escapes resolved: return (address behind it, address behind the written bytes)."""
     stop = _plain_iri_end(line, at + 1)
     while stop != FAULT:
         copy(at, target, stop - at)
@@ -277,7 +277,7 @@ def _write_character(code: int, target: Address) -> Address:
 
 @kernel
 def _write_string(line: Address, at: Address, target: Address) -> tuple[Address, Address]:
-    """Write a quoted string with canonical escapes: return (address behind it, behind what is written)."""
+    """Write a quoted string with canonical escapes: return (address behind it, behind the written bytes)."""
     stop = _plain_string_end(line, at + 1)
     while stop != FAULT:
         copy(at, target, stop - at)
@@ -332,7 +332,7 @@ def _write_tag(at: Address, end: Address, target: Address) -> Address:
 
 @kernel
 def _write_datatype(line: Address, at: Address, target: Address) -> tuple[Address, Address]:
-    """Write "^^" and the datatype, nothing for xsd:string: return (address behind it, behind what is written)."""
+    """Write "^^" and the datatype, nothing for xsd:string: return (address behind it, behind the written bytes)."""
     if byte(at + 1) != 94:
         return fault(line, why.NO_DATATYPE, at), target
     start = blanks_end(at + 2)

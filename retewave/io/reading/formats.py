@@ -1,4 +1,4 @@
-"""The formats of RDF, told by a file's name; all but two are read through pyoxigraph, as lines of N-Quads.
+"""The formats of RDF, known by a file's name; all but two are read through pyoxigraph, as lines of N-Quads.
 
 Data's way: bytes of Turtle, TriG, RDF/XML or JSON-LD -> **bytes of N-Quads** -> scanner -> rows.
 Invariant: strict; an error ends the document, after all that stands before it.  Nothing is ever fetched.
@@ -30,14 +30,14 @@ FORMATS = {
     "rdf": (".rdf", ".xml"),
     "jsonld": (".jsonld",),
 }
-LINES = ("nt", "nq")  # what the scanner reads itself
+LINES = ("nt", "nq")  # the formats that the scanner reads itself
 QUADS = ("nq", "trig", "jsonld")  # formats with named graphs
 
 _BATCH = 1024  # quads that become one piece of N-Quads
 
 
 def format_of(name: str, wanted: str | None = None) -> str:
-    """Return the format of a source: the one asked for, or the one its name tells; nameless bytes are N-Quads.
+    """Return the format of a source: as asked for, or as its name tells; bytes without a name are N-Quads.
 
     >>> format_of("offers.nt.gz"), format_of("<stdin>"), format_of("data.txt", "ttl")
     ('nt', 'nq', 'ttl')
@@ -59,7 +59,7 @@ def format_of(name: str, wanted: str | None = None) -> str:
 
 
 def open_document(source: Source, format: str, name: str, *, behind: int = 0) -> Bytes:
-    """Open a source as lines of N-Triples or N-Quads; what is called *.gz is unpacked.
+    """Open a source as lines of N-Triples or N-Quads; files named *.gz are unpacked.
 
     Where it is lines, it can be opened behind its first bytes.
     """
@@ -123,7 +123,7 @@ class AsQuads:
         return size
 
     def ready(self) -> bool:
-        """Tell whether the next `fill` will not have to wait."""
+        """Return whether the next `fill` will not have to wait."""
         return len(self._rest) > 0 or self._opened.ready()
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class _Guarded:
 
 
 def _until_error(quads: Iterator[pyoxigraph.Quad], name: str, failed: list[Exception]) -> Iterator[pyoxigraph.Quad]:
-    """Hand on what can be parsed; note the error that ends it, be it the document's or the source's."""
+    """Hand on the statements that can be parsed; note the error that ends them, of the document or of the source."""
     try:
         yield from quads
     except (SyntaxError, TooMuch, MemoryError) as error:
@@ -180,7 +180,7 @@ def _until_error(quads: Iterator[pyoxigraph.Quad], name: str, failed: list[Excep
 
 
 def _told(error: SyntaxError | TooMuch | MemoryError) -> tuple[int, str]:
-    """Return the line of an error, or 1, and what it says."""
+    """Return the line of an error, or 1, and its message."""
     if isinstance(error, SyntaxError):
         said = str(error.msg)
         return error.lineno or 1, f"{said}; {NOT_UTF8}" if "UTF-8" in said else said

@@ -1,4 +1,4 @@
-"""How far a reader has come: what another pass over the same source needs to go on there.
+"""How far a reader has come: the data that another pass over the same source needs to go on there.
 
 Data's way: source -> reader -> **chunk, with where it ends** -> engine; a snapshot takes the positions along.
 Invariant: a reader that goes on from a position brings the rows that the first one would have brought behind it.
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BEGINNING", "NAMED", "Position", "Scanned", "TimesState", "ids_of", "no_rows"]
 
-TimesState = Mapping[str, np.ndarray]  # what the times of a reader hold, by name: rows [n, 7], ids, numbers
-NAMED = "named"  # the one among them that holds ids
+TimesState = Mapping[str, np.ndarray]  # the state of a reader's times, by name: rows [n, 7], ids, numbers
+NAMED = "named"  # the name of the array of ids
 _NO_IDS = np.zeros(0, dtype=np.int64)
 
 
@@ -58,7 +58,7 @@ class Position:
     scanned: Scanned  # where its source is read on
     scope: int  # the number of the document, for its blank nodes
     terms: Terms = field(repr=False, compare=False)  # the dictionary of the ids in it
-    times: TimesState = field(default_factory=dict, repr=False, compare=False)  # what waits for its time
+    times: TimesState = field(default_factory=dict, repr=False, compare=False)  # the rows that wait for their time
     rows: np.ndarray = field(
         default_factory=no_rows, repr=False, compare=False
     )  # read before; other readers lag behind
@@ -82,7 +82,7 @@ class Position:
         return self.scanned.triples
 
     def header(self) -> dict[str, Any]:
-        """Return what of it is no array, as JSON."""
+        """Return the parts that are no arrays, as JSON."""
         faults = [[fault.what, *_placed(fault)] for fault in self.faults]
         return {
             "name": self.name, "scanned": list(self.scanned), "scope": self.scope, "newest": self.newest,

@@ -49,16 +49,16 @@ class Chunk:
     triples: int  # statements read for them, refused ones included
     bytes: int  # bytes read for them (of the lines, not of a compressed file)
     scanned: Scanned  # where the source is read on
-    times: TimesState  # what waits for its time
+    times: TimesState  # the rows that wait for their time
 
 
 @dataclass
 class Counters:
-    """What an iteration over a reader has met so far."""
+    """The counts of an iteration over a reader so far."""
 
     triples: int = 0  # well-formed statements, refused ones included
-    malformed: int = 0  # malformed lines; the rest of a document that cannot be read counts as one
-    untimed: int = 0  # accepted triples that no time was told for
+    malformed: int = 0  # malformed lines; the rest of a document that cannot be read counts as a line
+    untimed: int = 0  # accepted triples without a time
     bytes: int = 0  # bytes read
     last_event: int = 0  # the number of the last event
     first_malformed: list[MalformedInput] = field(default_factory=list)  # the first malformed lines
@@ -72,7 +72,7 @@ class Reader:
     """A source of triples and how to read it; `read` makes one."""
 
     source: Source  # path, "-", bytes, binary file, iterable of bytes
-    name: str  # what reports call it
+    name: str  # its name in reports
     format: str  # one of retewave.io.reading.formats.FORMATS
     rate: float | None  # triples per second
     start: int  # microseconds: the time of the first triple at a rate
@@ -86,7 +86,7 @@ class Reader:
         """Return a reader of the same source that goes on where an engine had come to (`Engine.positions`).
 
         A path, bytes or a file that can be sought are read on from there; standard input, a pipe or an iterable are
-        taken to bring what follows.
+        taken to bring the rows behind.
         """
         if position.name != self.name:
             raise UsageError(f"the position is one of {position.name}, not of {self.name}")
@@ -175,7 +175,7 @@ class Reader:
         wanted: Wanted,
         pause: AbstractContextManager[object] | None = None,
     ) -> Iterator[Chunk]:
-        """Open the source, read it to its end, and hand on what the times let through."""
+        """Open the source, read it to its end, and hand on the rows that have a time."""
         from retewave.io.lines.lines import LineReading
         from retewave.rete.terms.acceptance import accept_all
 
@@ -203,7 +203,7 @@ class Reader:
             reading.check()
 
     def _count(self, reading: LineReading, times: Times) -> None:
-        """Bring the counters up to date, and log what is left out."""
+        """Bring the counters up to date, and log the lines and triples that are left out."""
         counters = self.counters
         if reading.malformed and counters.malformed_tally.log(reading.malformed) and reading.faults:
             log.warning("%s: %s: %s", self.name, reading.faults[-1].place, reading.faults[-1].what)
@@ -229,7 +229,7 @@ def read(
 ) -> Reader:
     r"""Describe a source of triples: a path, "-" for standard input, bytes, a binary file, or pieces of bytes.
 
-    The time of its triples is told by a nominal `rate` (triples per second, from `start` in microseconds on),
+    The time of its triples follows from a nominal `rate` (triples per second, from `start` in microseconds on),
     by a `time_property` of its named graphs (an IRI, such as GENERATED_AT), or else by their arrival.
     `stream` is the IRI of the stream that they belong to; without it every query hears them.
 

@@ -24,7 +24,7 @@ __all__ = ["DAMAGED", "Bytes", "Pausing", "Source", "as_file", "is_gzip", "name_
 
 Source: TypeAlias = "str | Path | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]"
 
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # what a truncated or foreign .gz raises
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)  # the errors that a truncated or foreign .gz raises
 
 
 class Bytes(Protocol):
@@ -34,7 +34,7 @@ class Bytes(Protocol):
         """Write some of the next bytes into the room, return how many; 0 is the end."""
 
     def ready(self) -> bool:
-        """Tell whether the next `fill` will not have to wait."""
+        """Return whether the next `fill` will not have to wait."""
 
     def close(self) -> None:
         """Let go of what was opened."""
@@ -63,7 +63,7 @@ class _File:
 
     @property
     def reads_again(self) -> bool:
-        """Tell whether its beginning is still there."""
+        """Return whether its beginning is still there."""
         return self._descriptor < 0 and hasattr(self._file, "seekable") and self._file.seekable()
 
     def go_to(self, place: int, name: str) -> None:
@@ -109,7 +109,7 @@ class _Chunks:
 
 
 class Pausing:
-    """An opened source that enters a context while it reads, for who must know that nothing else is going on."""
+    """An opened source that enters a context while it reads, so that a caller knows that nothing else goes on."""
 
     def __init__(self, opened: Bytes, pause: AbstractContextManager[object]) -> None:
         self._opened, self._pause = opened, pause
@@ -120,7 +120,7 @@ class Pausing:
             return self._opened.fill(room)
 
     def ready(self) -> bool:
-        """Tell whether the next `fill` will not have to wait."""
+        """Return whether the next `fill` will not have to wait."""
         return self._opened.ready()
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Pausing:
 
 
 def name_of(source: Source) -> str:
-    """Return what reports call a source.
+    """Return the name of a source in reports.
 
     >>> name_of("offers.nt"), name_of("-"), name_of(b"")
     ('offers.nt', '<stdin>', '<bytes>')
@@ -148,7 +148,7 @@ def is_gzip(name: str) -> bool:
 
 
 def open_bytes(source: Source, *, compressed: bool, behind: int = 0) -> Bytes:
-    """Open a source; one that can be read again stands behind its first bytes, any other brings what comes now."""
+    """Open a source; if it can be read again, go on behind its first bytes, else take the bytes that come now."""
     opened = _opened(source)
     again = isinstance(opened, _File) and opened.reads_again
     if compressed:
@@ -201,7 +201,7 @@ def _waiting_descriptor(file: object) -> int:
 
 
 class _Readable(io.RawIOBase):
-    """An opened source as a file object, for libraries that want one."""
+    """An opened source as a file object, for libraries that want file objects."""
 
     def __init__(self, opened: Bytes) -> None:
         self._opened = opened

@@ -1,7 +1,7 @@
 """Matches as an Arrow IPC stream: query, start, end, and each variable in N-Triples form.
 
 Data's way: batches of matches -> **record batches** -> file or pipe.
-Invariant: the schema is known before the first match, so a stream without matches is one, too.  Columns of terms are
+Invariant: the schema is known before the first match, so a stream may be without matches.  Columns of terms are
 dictionaries, and each record batch brings its own: a reader holds no more than one batch's terms.
 """
 
@@ -66,7 +66,7 @@ class ArrowSink:
             self._write_rows(batch, middle, behind)
 
     def _columns(self, batch: Matches, rows: slice) -> list[pa.Array]:
-        """Return the columns of some matches; those with more than 2 GiB of text have another type."""
+        """Return the columns of some matches; columns with more than 2 GiB of text have another type."""
         texts, numbers = batch.numbered
         ids, starts, ends = numbers[rows], batch.starts[rows], batch.ends[rows]
         timeless, count = ends < starts, len(starts)

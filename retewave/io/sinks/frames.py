@@ -3,7 +3,7 @@
 Data's way: a table of matches -> **a data frame** -> the user.
 Invariant: an integer stays an integer and a boolean a boolean, also beside an unbound one: those columns are of pandas'
 nullable types.
-Left out: what the columns are (retewave/io/sinks/typed_columns.py).
+Left out: the columns themselves (retewave/io/sinks/typed_columns.py).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Data's way: a batch of matches -> **jobs for the kernels** (rete/written/lines.py) -> stretches of bytes -> file.
 Invariant: one entry a match, in the batch's order; CONSTRUCT's entry may hold several lines, or none.
-What is constant in a query's lines is put together once, and buffers are used again.
+The constant parts of a query's lines are put together once, and buffers are used again.
 Left out: the order among the batches of several queries, and the file.
 """
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BuiltTriples", "Csv", "Format", "Objects", "Tsv", "in_order", "lines_of", "stretches"]
 
-_ROOM = 1 << 20  # bytes of a buffer: what is written there is still in the cache when the file is given it
+_ROOM = 1 << 20  # bytes of a buffer: they are still in the cache when they are given to the file
 _CLOCKS = {"int": WHOLE_SECONDS, "float": SECONDS}
 _XSD_DATETIME = b'"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
 
 
 class Rows(Protocol):
-    """Rows of one query, as `Matches` are, and those that Spark has packed."""
+    """Rows of a query: `Matches`, and the matches that Spark has packed."""
 
     @property
     def query(self) -> Any:
@@ -46,7 +46,7 @@ class Rows(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """How times are told."""
+        """How times are written."""
 
     @property
     def starts(self) -> np.ndarray:
@@ -62,7 +62,7 @@ class Rows(Protocol):
 
     @property
     def number(self) -> int:
-        """What sets its blank nodes apart."""
+        """The text that sets its blank nodes apart."""
 
     def __len__(self) -> int: ...
 
@@ -72,7 +72,7 @@ class Pieces:
     """What is constant in a query's lines."""
 
     texts: np.ndarray  # uint8: the pieces, one behind the other, and a block of bytes
-    ends: np.ndarray  # int64: where each begins and, one further, ends
+    ends: np.ndarray  # int64: where each piece begins and, one index further, ends
     columns: np.ndarray  # int64: the place of each column among the ids; -1: the query does not show it
     parts: np.ndarray  # int64 [n, 2]: of a template
 
@@ -88,7 +88,7 @@ class Format(ABC):
     """How a format writes lines."""
 
     number: int  # the kernels' number of it
-    head = b""  # what comes before the first line
+    head = b""  # the bytes before the first line
 
     def __init__(self) -> None:
         self._constants: dict[tuple[Any, bool], Pieces] = {}  # by query, and whether times are dates
@@ -107,7 +107,7 @@ class Format(ABC):
 
 
 class Objects(Format):
-    """A JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
+    """A JSON object a match: query, start, end, bindings in SPARQL's JSON; unbound variables are left out."""
 
     number = line_kernels.JSON
 
@@ -193,7 +193,7 @@ class BuiltTriples(Format):
 # ---- from a batch to bytes ----
 @dataclass
 class _Job:
-    """What the kernels are to write, and the arrays that it is told by, which it keeps alive."""
+    """The cells that say what the kernels are to write, and the arrays behind them, which are kept alive here."""
 
     cells: np.ndarray  # as rete/written/lines.py has them
     held: tuple[object, ...]  # arrays
@@ -205,7 +205,7 @@ class _Job:
         return int(line_kernels.lines_room(address_of(self.cells), row))
 
     def go_on(self, first: int, buffer: np.ndarray, used: int, ends: np.ndarray) -> int:
-        """Write matches from the first on behind what is used of a buffer; return the next one to write."""
+        """Write matches from the first on behind the used part of a buffer; return the next match to write."""
         job, out = address_of(self.cells), address_of(buffer) + used
         done = self.write(job, first, self.count, out, len(buffer) - used, address_of(ends) + 8 * first)
         ends[first : first + done] += used
@@ -213,7 +213,7 @@ class _Job:
 
 
 def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
-    """Yield a batch's lines, so many at a time; a stretch is to be taken before the next one is asked for."""
+    """Yield a batch's lines in stretches; take a stretch before the next one, which is written over it."""
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
     buffer, done = format.buffer, 0
     while done < job.count:
@@ -225,7 +225,7 @@ def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
 
 
 def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return all lines of a batch, one behind the other, and where each ends."""
+    """Return all lines of a batch, one behind the other, and the end of each line."""
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
     buffer, done, used = np.empty(0, np.uint8), 0, 0
     while done < job.count:
@@ -277,7 +277,7 @@ def _clock(clock: Clock) -> int:
 
 
 def _exact(batch: Rows) -> bool:
-    """Tell whether the kernels can write all times as seconds; static data has none."""
+    """Return whether the kernels can write all times as seconds; static data has none."""
     for times in (batch.starts, batch.ends):
         timed = np.where(batch.ends < batch.starts, 0, times)
         if len(timed) and max(-int(timed.min()), int(timed.max())) >= EXACT:

@@ -1,8 +1,8 @@
-"""A sink that goes on with a file that another one began.
+"""A sink that goes on with a file that another sink began.
 
 Data's way: batches of matches -> sink -> **without the head that is there already** -> file.
-Invariant: what is in the file then is what one sink would have written.  An Arrow stream takes further record batches
-behind those it has, a table further records; the head is the schema, or the names of the columns.
+Invariant: the file then has the bytes that a single sink would have written.  An Arrow stream takes further record
+batches behind those it has, a table further records; the head is the schema, or the names of the columns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def go_on(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds: boo
 
 
 def _head(format: str, queries: Sequence[Query], *, seconds: bool) -> bytes:
-    """Return what a sink writes before the first match."""
+    """Return the bytes that a sink writes before the first match."""
     written = io.BytesIO()
     open_sink(format, queries, written, seconds=seconds).close()
     head = written.getvalue()

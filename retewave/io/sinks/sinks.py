@@ -33,7 +33,7 @@ class Sink(Protocol):
         """Write batches that belong together, and flush; of no batches nothing is written."""
 
     def close(self) -> None:
-        """Write what belongs to the end; the file stays open."""
+        """Write the end of the format; the file stays open."""
 
 
 def usual_format(queries: Sequence[Query]) -> str:
@@ -90,7 +90,7 @@ class _Text:
     def __init__(self, file: BinaryIO, format: Format) -> None:
         self._file = file
         self._format = format
-        self._head = format.head  # what is still to be written before the first line
+        self._head = format.head  # the bytes still to be written before the first line
 
     def write(self, batches: Sequence[Matches]) -> None:
         if not batches:

@@ -1,9 +1,9 @@
 """Values of terms as columns: numbers, booleans and times as such, everything else as N-Triples text.
 
 Data's way: batches of matches -> different terms with their values -> **columns with a type** -> tables, data frames.
-Invariant: a column has a type only if every bound term of it has a value of that type, exactly; one that is ill-typed,
-too long, or of another kind makes the whole column text. So nothing is lost, and no number is a wrong one.
-Left out: what a lexical form means, which the dictionary has told once (rete/terms/value.py).
+Invariant: a column has a type only if every bound term of it has a value of that type, exactly; a term that is
+ill-typed, too long, or of another kind makes the whole column text. So nothing is lost, and no number is wrong.
+Left out: the values of lexical forms, which the dictionary has found (rete/terms/value.py).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Column:
         return _Column(np.concatenate([np.empty(0, np.int64), *codes]), tuple(found))
 
     def known(self, field: str) -> np.ndarray:
-        """Return what the dictionary knows of each term: its kind, its number, or whether that is exact."""
+        """Return an array of the dictionary for the terms: their kinds, their numbers, or whether these are exact."""
         empty = np.empty(0, np.float64 if field == "number" else np.uint8)
         return np.concatenate([empty, *(getattr(texts, field)[terms] for texts, terms in self.runs)])
 
@@ -77,7 +77,7 @@ class _Column:
 
 
 def _values(column: _Column) -> pa.Array | None:
-    """Return the values of a column's terms, if all have one of one type."""
+    """Return the values of a column's terms, if all have a value of the same type."""
     used = set(np.unique(column.known("kind")).tolist())
     number, exact = column.known("number"), bool(column.known("exact").all())
     if used == {kinds.BOOLEAN}:
@@ -98,7 +98,7 @@ def _values(column: _Column) -> pa.Array | None:
 def _long(column: _Column) -> pa.Array | None:
     """Return integers that a double does not hold, if they have no more than 64 bits."""
     texts = column.lexical()
-    if max(map(len, texts)) > 4_000:  # Python reads no longer ones
+    if max(map(len, texts)) > 4_000:  # Python reads no longer numerals
         return None
     integers = [int(text) for text in texts]
     return pa.array(integers, pa.int64()) if _LONG[0] <= min(integers) and max(integers) <= _LONG[1] else None

@@ -1,1 +1,1 @@
-"""When an item happened: by a nominal rate, by its arrival, or by what its graph says."""
+"""When an item happened: by a nominal rate, by its arrival, or by a statement about its graph."""

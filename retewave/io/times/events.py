@@ -2,7 +2,7 @@
 
 Data's way: raw rows -> **events with a time** -> network.
 Invariant: a row leaves with the time of its event, or is counted as untimed; none leaves twice.
-Left out: what counts as a time statement's place is told in retewave/io/times/times.py, EventTimes.
+Left out: which statements give a time (retewave/io/times/times.py, EventTimes).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, S
 __all__ = ["CELLS", "GAP", "HELD", "NAME", "OUT", "UNTIMED", "finish_events", "place_events"]
 
 # Cells of the state.
-EVENT_NOW = 0  # the number of the event that goes on, 0 for none
+EVENT_NOW = 0  # the number of the event that goes on; 0: there is none
 NAME = 1  # the id of its graph's name
 TIMED = 2  # 1: its time is known
 TIME = 3  # that time
@@ -66,7 +66,7 @@ def _put(row: np.ndarray, state: np.ndarray, held: np.ndarray, out: np.ndarray) 
 
 @kernel
 def _set_time(micros: float, state: np.ndarray, held: np.ndarray, out: np.ndarray) -> None:
-    """Note the event's time, if it is the first, and hand on what has waited for it."""
+    """Note the event's time, if it is the first, and hand on the rows that have waited for it."""
     if state[TIMED]:
         return
     state[TIMED], state[TIME] = 1, np.int64(micros)

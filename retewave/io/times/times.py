@@ -1,4 +1,4 @@
-"""Give rows their time: by a nominal rate, by their arrival, or by what a graph says of itself.
+"""Give rows their time: by a nominal rate, by their arrival, or by a statement about their graph.
 
 Data's way: raw rows (START is an ordinal, END a graph's id) -> **rows with times** -> network.
 Invariant: all rows of one event have the same time; no row is handed on with an ordinal for a time.
@@ -29,7 +29,7 @@ _SECOND = 1_000_000
 class Times(Protocol):
     """How rows get their time."""
 
-    untimed: int  # triples that have none
+    untimed: int  # triples that have no time
     first_untimed: list[str]  # the names of their graphs, or their subjects
 
     def held(self) -> np.ndarray:
@@ -42,10 +42,10 @@ class Times(Protocol):
         """Give up the rows that still wait, at the source's end."""
 
     def state(self) -> TimesState:
-        """Return what another pass over the source needs to go on behind the rows placed so far."""
+        """Return the state that another pass over the source needs to go on behind the rows placed so far."""
 
     def go_on(self, state: TimesState, first_untimed: Sequence[str]) -> None:
-        """Take over what another pass has told."""
+        """Take over the state of another pass."""
 
 
 def _none() -> np.ndarray:
@@ -53,7 +53,7 @@ def _none() -> np.ndarray:
 
 
 class _AtOnce:
-    """What times that let no row wait have in common."""
+    """The common part of times that let no row wait."""
 
     untimed = 0
 
@@ -117,7 +117,7 @@ class ArrivalTimes(_AtOnce):
         self._open = 0  # the time of the event that may go on in the next chunk
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
-        """Read the clock and give its time to all rows but those of an event that began earlier."""
+        """Read the clock and give its time to all rows, except rows of an event that began earlier."""
         self._now = max(self._now, self._clock() // 1000)
         earlier = raw[:, START] < first
         goes_on = bool(len(raw)) and bool(earlier[-1])
@@ -137,14 +137,14 @@ class ArrivalTimes(_AtOnce):
 
 
 class EventTimes:
-    """An event's time is what a statement says of its graph: `<graph> <property> "…"^^xsd:dateTime`.
+    """An event's time is that of a statement about its graph: `<graph> <property> "…"^^xsd:dateTime`.
 
     The statement stands in the graph itself, or in the default graph next to it: behind the graph's
     statements and before the next named graph's, or before them and behind the last named graph's.
     The first such statement counts.  Other statements of the default graph that stand there and have the
     graph's name as subject get its time, too, as triples on their own; all others have no time.
-    What has none is not handed on, but counted, and the first names are kept; so is what waits when more than
-    max_event rows do at the end of a chunk.
+    Rows without a time are not handed on, but counted, and the first names are kept; so are waiting rows if more than
+    max_event rows wait at the end of a chunk.
     """
 
     def __init__(self, terms: Terms, predicate: int, max_event: int = MAX_EVENT) -> None:
@@ -180,7 +180,7 @@ class EventTimes:
         return np.concatenate([*ids, self._state[NAME : NAME + 1]])
 
     def state(self) -> TimesState:
-        """Return what waits for its event's time, and what is known of the event."""
+        """Return the rows that wait for their event's time, and the state of the event."""
         held, gap, cells = self._held[: self._state[HELD]], self._gap[: self._state[GAP]], self._state.copy()
         return {"held": held.copy(), "gap": gap.copy(), "cells": cells, NAMED: cells[NAME : NAME + 1]}
 

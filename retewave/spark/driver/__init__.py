@@ -1,1 +1,1 @@
-"""What runs in the driver: the job, how it is spread, sessions, the DataFrame of matches."""
+"""The driver's side: the job, how it is spread, sessions, the DataFrame of matches."""

@@ -1,7 +1,7 @@
 """A job on its way to the workers: a file that Spark hands to every executor once.
 
 Data's way: job (driver) -> **file** -> job (each worker process, once).
-Invariant: what goes into a task's closure is the file's name alone, so a job may hold millions of static triples.
+Invariant: only the file's name goes into a task's closure, so a job may hold millions of static triples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Carried", "carry"]
 
-JOBS = 4  # that a worker process keeps at hand, one for each query that shares its session
+JOBS = 4  # jobs that a worker process keeps at hand, one for each query that shares its session
 
 _loaded: dict[str, Job] = {}  # of this process, by the file's name; the oldest first
 

@@ -37,7 +37,7 @@ from retewave.windows.times import Clock
 __all__ = ["Job", "OneShardWarning", "Stated"]
 
 
-_FORMAT = 3  # of what shards keep; another one is another job
+_FORMAT = 3  # of the state that shards keep; another format is another job
 
 
 class OneShardWarning(UserWarning):
@@ -62,7 +62,7 @@ class Job:
     shards: int  # how many
     spread: tuple[Scheme, ...]  # how each shape is spread
     announces: bool  # static data alone makes matches: every shard reports its own at its first step
-    plan: ShardPlan  # how that is told to people
+    plan: ShardPlan  # the description of it for people
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
@@ -117,7 +117,7 @@ class Job:
 
     @cached_property
     def digest(self) -> str:
-        """A name of what the job means: equal jobs of different runs have the same one."""
+        """A name of the job's meaning: equal jobs of different runs have the same name."""
         said = hashlib.sha256(self.static)
         said.update(Schema(self.axioms).digest.encode())
         for query in self.queries:
@@ -178,7 +178,7 @@ class _Owned(Registry):
 
 
 def _named(queries: Any) -> list[tuple[str | None, str | Path]]:
-    """Return (name, query) of what a user may give."""
+    """Return (name, query) of a query in any form that a user may give."""
     if isinstance(queries, str | Path):
         return [(None, queries)]
     if hasattr(queries, "items"):

@@ -103,7 +103,7 @@ def match(
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of the input are what."""
+    """The meaning of the input's columns."""
 
     text: str = routing.VALUE  # lines, documents, or places of files
     triple: tuple[str, ...] | None = None  # terms, instead
@@ -222,7 +222,7 @@ def _is_place(kind: DataType) -> bool:
 
 
 def _document(frame: DataFrame, columns: Columns) -> Column | None:
-    """Return what names the document of a value: a file, if the source is one of ours."""
+    """Return the name of a value's document: a file, if the source is one of ours."""
     if columns.triple is not None:
         return None
     if _is_place(_type(frame, columns.text)):
@@ -294,7 +294,7 @@ class _Whole:
     keys: tuple[int, ...]  # of the shards
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Match what a task has, shard by shard."""
+        """Match a task's packets, shard by shard."""
         from retewave.spark.worker.shard import shard_of
 
         packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())

@@ -178,7 +178,7 @@ class _Folders:
     out: str  # the folder of all
 
     def __call__(self, lines: DataFrame, batch: int) -> None:
-        """Write a batch, in place of what an attempt that failed has left of it."""
+        """Write a batch, in place of the files that a failed attempt has left of it."""
         lines.write.mode("overwrite").text(f"{self.out}/batch-{batch:09d}")
 
 

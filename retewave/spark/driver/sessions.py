@@ -1,7 +1,7 @@
 """Spark sessions that retewave can run in: what must be installed, and which settings matter.
 
 Where it stands: before everything else on the driver.
-Invariant: what is missing is told with what to install, before a JVM is started; a session that the user made keeps
+Invariant: a missing program is reported, with its package, before a JVM is started; a session that the user made keeps
 its own settings unless Spark would refuse the query with them.
 """
 
@@ -33,7 +33,7 @@ _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _PARTITIONS_UNSET = "200"  # Spark's default
 
-# What a session of ours is told; the numbers behind the choices are in bench/NOTES.md.
+# The settings of a session of ours; the numbers behind the choices are in bench/NOTES.md.
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.sql.adaptive.enabled": "false",

@@ -1,7 +1,7 @@
 """How an engine's queries would be spread over shards: the planner, told what the engine knows of the stream.
 
 Data's way: engine (plan, static data, perhaps a sample of the stream) -> loads of the patterns -> **schemes**.
-What static data feeds is taken to come from there only, unless a sample says otherwise.
+Patterns that static data feeds are taken to be fed by it only, unless a sample says otherwise.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from retewave.compiler.algebra.written import looking
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
@@ -44,6 +45,7 @@ def spread(
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
+    _check_plain(engine)
     shapes = shapes_of(engine.registry.listeners())
     distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
     counted = None if sample is None else _Sample(engine, sample, rate)
@@ -53,8 +55,22 @@ def spread(
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
+def _check_plain(engine: Engine) -> None:
+    """Refuse queries that only one process can run: what looks at times, or for what is missing, needs all of it."""
+    for listener in engine.registry.listeners():
+        if all(branch.is_plain for branch in listener.branches):
+            continue
+        query = engine.registry.queries[listener.number]
+        operator, place = looking(query.parsed.where) or ("an operator of time", None)
+        raise QueryError(
+            f"{query.name}: {operator} is not spread over shards yet: the query runs in one process",
+            place=place,
+            hint="`retewave run`, or engine.run",
+        )
+
+
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
-    """Return what is known of the patterns' loads."""
+    """Return the known loads of the patterns."""
     compiled = engine.matcher.current()
     fed = fed_atoms(engine.datasets.static, compiled.dispatch, engine.terms)
     found: dict[tuple[int, int], Load] = {}
@@ -69,7 +85,7 @@ def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> 
 
 
 class _Sample:
-    """What a part of the stream says of the whole."""
+    """The loads of the whole stream, estimated by a part of it."""
 
     def __init__(self, engine: Engine, sample: Any, rate: float | None) -> None:
         self._engine, self._compiled = engine, engine.matcher.current()
@@ -77,7 +93,7 @@ class _Sample:
         self._facts = self._compiled.runtime.static_facts(rows, engine.terms.values)
         self._rows = max(1, len(rows))
         self._found: dict[int, list[np.ndarray]] = {}  # by query: the ids of its matches
-        self._poured = 0  # rows that have made these
+        self._poured = 0  # rows that have made these matches
         if rate is not None:
             self._match(rows, rate)
 

@@ -45,11 +45,11 @@ class Offset:
 
     @classmethod
     def of(cls, data: Mapping[str, object]) -> Offset:
-        """Read what Spark has kept."""
+        """Read the text that Spark has kept."""
         return cls(dict(data["files"]), int(data["statements"]))  # type: ignore[call-overload]
 
     def data(self) -> dict[str, object]:
-        """Return what Spark keeps."""
+        """Return the text that Spark keeps."""
         return {"files": dict(self.files), "statements": self.statements}
 
 
@@ -64,7 +64,7 @@ class MicroBatch:
 class StatementCounts:
     """How many statements parts have; those of the parts that were asked for last are remembered.
 
-    Several threads may ask; who asks for what another one counts waits for that.
+    Several threads may ask; a thread that asks for statements which another one counts waits for the result.
     """
 
     def __init__(self) -> None:
@@ -218,7 +218,7 @@ def _mapped(path: str) -> mmap.mmap:
 
 
 def groups(parts: Sequence[Part], most: int) -> list[tuple[Part, ...]]:
-    """Put small parts that follow each other together, up to so many bytes: a task has a cost of its own."""
+    """Put small parts that follow each other together, up to a number of bytes: a task has a cost of its own."""
     found: list[list[Part]] = []
     room = 0
     for part in parts:

@@ -45,7 +45,7 @@ class Range:
 
 
 def is_cuttable(path: str, format: str) -> bool:
-    """Tell whether parts of a file can be read on their own."""
+    """Return whether parts of a file can be read on their own."""
     return format in LINES and not is_gzip(path)
 
 
@@ -136,7 +136,7 @@ def _line_end(data: mmap.mmap | bytes | bytearray, at: int, end: int) -> int:
 
 @dataclass
 class _Gap:
-    """What stands between the statements of two named graphs."""
+    """The statements between those of two named graphs."""
 
     graph: bytes | None  # the last named graph; none was seen yet
     lines: list[tuple[int, bytes | None]]  # where each line in the default graph begins, and its subject
@@ -177,7 +177,7 @@ def _event_end(data: mmap.mmap | bytes | bytearray, at: int, end: int) -> int:
 def statements(part: Range) -> int:
     """Count the statements of a part, its lines that are neither blank nor comments, as far as it can be read."""
     count = 0
-    with suppress(MalformedInput):  # who reads the part for its statements tells of it
+    with suppress(MalformedInput):  # the reader of the part's statements reports it
         for text in texts_of(part):
             count += statements_of(text)
     return count

@@ -118,7 +118,7 @@ class TripleSource(DataSource):
         return {"false": TRIPLES, "true": BLOCKS, "ranges": PLACES}[self._read.blocks]
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return a reader of what is there now."""
+        """Return a reader of the bytes that are there now."""
         return _Batch(self._read)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
@@ -127,7 +127,7 @@ class TripleSource(DataSource):
 
 
 class _Parts(InputPartition):
-    """What one task reads."""
+    """The part that a task reads."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         super().__init__(parts)
@@ -144,7 +144,7 @@ class _Batch(DataSourceReader):
         self._options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return what the tasks read."""
+        """Return the parts that the tasks read."""
         files = self._options.files
         return _partitions(files.plan(Offset({}), Offset(files.sizes())), self._options)
 
@@ -193,11 +193,11 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, begun: Offset, ends: Mapping[str, int], most_bytes: int | None, most_files: int | None
     ) -> None:
         """Count the statements of the next micro-batch while this one is matched."""
-        with suppress(UsageError, OSError):  # whoever plans it in earnest will meet the same error
+        with suppress(UsageError, OSError):  # the planning itself will meet the same error
             self._files.following(begun, ends, most_bytes=most_bytes, most_files=most_files)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """Return what the tasks read between two offsets."""
+        """Return the parts that the tasks read between two offsets."""
         begun, ended = Offset.of(start), Offset.of(end)
         if self._planned is not None and self._planned[0] == begun and self._planned[1].end == ended:
             return _partitions(self._planned[1], self._options)

@@ -1,8 +1,8 @@
 """Triples for people: parts of files as Arrow columns of terms, with graph and time.
 
 Data's way: part of a file -> scanner -> rows of ids -> **columns of terms in N-Triples form**.
-Invariant: a blank node's label is its file's own.  With a time property, what has no time is left out; without one,
-and without a rate, all times are null.
+Invariant: a blank node's label is its file's own.  With a time property, triples without a time are left out; with
+neither a property nor a rate, all times are null.
 """
 
 from __future__ import annotations

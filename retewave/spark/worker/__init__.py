@@ -1,1 +1,1 @@
-"""What runs in the workers: routing, shards and their state, matches on their way out."""
+"""The workers' side: routing, shards and their state, matches on their way out."""

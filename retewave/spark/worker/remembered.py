@@ -1,4 +1,4 @@
-"""What a shard remembers and its rows do not tell: kept in the store, step by step, by identity.
+"""The memory of a shard that does not follow from its rows: kept in the store, step by step, by identity.
 
 Data's way: states -> **packed, with the texts of their terms** -> the store -> states of another process.
 A network that is made anew sees the rows of the window again; what follows from these (`State.follows`: DISTINCT) is
@@ -25,7 +25,7 @@ Remembered = dict[str, dict[str, Packed]]  # a state's identity -> its arrays, b
 
 
 def kept(engine: Engine) -> Remembered:
-    """Return what the states of an engine remember."""
+    """Return the remembered data of an engine's states."""
     compiled, found = engine.matcher.current(), {}
     for name, each in compiled.states.items():
         if not each.follows:

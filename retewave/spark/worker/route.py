@@ -43,14 +43,14 @@ class Packet:
     shard: int  # which shard
     oldest: int  # microseconds: the earliest time in it
     newest: int  # microseconds: the latest time in it, or of all that came in
-    payload: bytes  # packed rows; empty: there are none, only the time is told
+    payload: bytes  # packed rows; empty: there are none, only a time
 
 
 @dataclass
 class IncomingCounts:
     """What came in since somebody last asked."""
 
-    triples: int = 0  # well-formed statements, those that no pattern could use included
+    triples: int = 0  # well-formed statements, unused ones included
     malformed: int = 0  # malformed lines
     untimed: int = 0  # accepted triples without a time
     first_malformed: list[str] = field(default_factory=list)  # the first malformed lines

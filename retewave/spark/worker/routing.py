@@ -2,7 +2,7 @@
 
 Data's way: Arrow batches of texts, or of places of files -> router -> **Arrow batches of packets** -> shuffle.
 Invariant: no statement becomes a Python object; a task tells the latest time that came in even when it sends nothing.
-Left out: what a text means and where its rows go, which is the router's (`route`).
+Left out: the meaning of a text and the way of its rows, which is the router's (`route`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RoutingTask:
 
     carried: Carried  # the job
     keys: tuple[int, ...]  # of the shards
-    stats: Stats | None  # told of what came in
+    stats: Stats | None  # the counters of the input
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Route all batches of a task."""
@@ -73,7 +73,7 @@ class RoutingTask:
         return [Packet(each, latest.newest, latest.newest, b"") for each in shards or [latest.shard]]
 
     def _timed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Leave out what has no time, and count it."""
+        """Leave out the values without a time, and count them."""
         if TIME not in batch.schema.names or not batch.column(TIME).null_count:
             return batch
         if self.stats is not None:

@@ -48,7 +48,7 @@ Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its 
 
 
 class Store(Protocol):
-    """Where a shard keeps what must not be lost."""
+    """Where a shard keeps the state that must not be lost."""
 
     def meta(self) -> bytes | None:
         """Return what was put last; nothing at first."""
@@ -72,7 +72,7 @@ class KeptChunk:
 
     number: int  # its name in the store
     newest: int  # microseconds: the latest time in it
-    late: int  # microseconds: what is not later than this was late when it arrived
+    late: int  # microseconds: rows not later than this were late when they arrived
 
 
 @dataclass
@@ -85,11 +85,11 @@ class Progress:
     chunks: list[KeptChunk] = field(default_factory=list)  # that may still matter, oldest first
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
     late: int = 0  # rows that came too late
-    remembered: Remembered = field(default_factory=dict)  # what the rows do not tell
+    remembered: Remembered = field(default_factory=dict)  # the state that does not follow from rows
 
     @classmethod
     def of(cls, data: bytes | None, digest: str) -> Progress:
-        """Read what a store holds."""
+        """Read the contents of a store."""
         if data is None:
             return cls(digest)
         known = json.loads(data)
@@ -120,7 +120,7 @@ class StepResult:
 
 @dataclass
 class _Intake:
-    """What some packets have brought."""
+    """The results of some packets."""
 
     bound: int  # microseconds: rows up to this time come too late
     newest: list[int] = field(default_factory=list)  # microseconds: the latest time in each packet
@@ -169,7 +169,7 @@ class Shard:
         return StepResult(found, self._waiting.oldest(), intake.late, cached)
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
-        """Bring the network to where the store is; say whether it was on the way there."""
+        """Bring the network to where the store is; return whether it was on the way there."""
         cached = step in progress.steps if progress.steps else step == ""
         if not cached:
             self._begin()
@@ -182,7 +182,7 @@ class Shard:
         self._next = progress.number
         _silently(self._pour(progress.poured))
         if progress.steps and step != progress.steps[-1]:
-            put(self.engine, progress.remembered)  # what has been poured again has been seen before
+            put(self.engine, progress.remembered)  # rows that have been poured again have been seen before
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
@@ -198,7 +198,7 @@ class Shard:
         return self._next > progress.number or self._poured > progress.poured
 
     def _forget(self, store: Store, progress: Progress, until: int) -> bool:
-        """Drop the chunks that cannot matter any more; say whether there were any."""
+        """Drop the chunks that cannot matter any more; return whether there were any."""
         past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
         for chunk in past:
             store.drop(chunk.number)
@@ -237,7 +237,7 @@ class Shard:
         yield from self._pour(until)
 
     def _take(self, payload: bytes, intake: _Intake) -> None:
-        """Let the rows of a packet wait that do not come too late."""
+        """Let the rows of a packet wait, except those that come too late."""
         rows = self._decoded(payload)
         intake.newest.append(int(rows[:, END].max(initial=BEFORE_ALL)))
         behind = late(rows[:, END], intake.bound, closed=True)
@@ -254,7 +254,7 @@ class Shard:
         return rows
 
     def _announced(self) -> list[bytes]:
-        """Return what static data alone matches."""
+        """Return the matches of static data alone."""
         return list(self._found(np.empty((0, ROW_WIDTH), np.int64)))
 
     def _pour(self, until: int) -> Iterator[bytes]:
@@ -266,12 +266,12 @@ class Shard:
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
         for batches in self.engine.matcher.pour(rows, _CLOCK):
             found = [self.finder.packed(batch) for batch in batches]
-            batches.clear()  # a sweep decodes what somebody still holds
+            batches.clear()  # a sweep decodes matches that are still held
             yield from found
 
 
 def _silently(found: Iterable[bytes]) -> None:
-    """Go through what an earlier step has reported."""
+    """Go through the matches that an earlier step has reported."""
     deque(found, maxlen=0)
 
 

@@ -2,18 +2,18 @@
 
 Data's way: plan + dispatch tables -> **network records** -> the kernel's array.
 Here a producer's tuple loses the columns that nobody needs, a node gets the widest window of those who use
-it, and every filter becomes a program.  An α-memory keeps all its variables, needed or not: a pattern that
-is registered later starts from what the memories hold.
+it, and every filter becomes a program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 
 from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
-from retewave.compiler.expressions.tree import Expression, Variable, variables
+from retewave.compiler.expressions.tree import Variable, variables
+from retewave.compiler.lower.dispatching import lower_dispatch
+from retewave.compiler.lower.lowered import Asked, Lowered, SlotPlan
+from retewave.compiler.lower.needs import Needs
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -24,93 +24,20 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
-    SlotFilter,
     Table,
     columns_of,
 )
-from retewave.compiler.plan.shape import Member, Streams
-from retewave.compiler.plan.walk import inputs_of, lasting
-from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, FilterStep, Step, is_timed
-from retewave.epsilon.atoms import Atom
-from retewave.epsilon.dispatch import Dispatch, From
-from retewave.epsilon.dispatch import Route as Derived
+from retewave.compiler.plan.shape import Streams
+from retewave.compiler.plan.walk import inputs_of
+from retewave.compiler.rewrite.branch import Branch, Decided, FilterStep, is_timed
+from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
-from retewave.rete.network.records import Alpha, Edge, Instance, Key, Network, Node, Relation, Route, Slot, Terminal
+from retewave.rete.network.records import Alpha, Edge, Instance, Node, Relation, Slot, Terminal
 from retewave.rete.words import layout as at
 
-__all__ = ["AlphaMemory", "Lowered", "Output", "SlotPlan", "lower"]
+__all__ = ["lower"]
 
 _EQUAL = {(0, 2): at.EQUAL_SO, (0, 1): at.EQUAL_SP, (1, 2): at.EQUAL_PO}
-
-
-@dataclass(frozen=True)
-class Output:
-    """What the output rows of one branch of one query hold."""
-
-    names: tuple[str, ...]  # the variables, column by column
-    steps: tuple[Step, ...]  # the branch's steps, for what the kernel leaves to Python
-    always: bool  # every row must go through the steps in Python (they assign variables)
-
-
-@dataclass(frozen=True)
-class SlotPlan:
-    """What a slot's rows are, in the plan's terms."""
-
-    producer: int  # the producer that feeds it
-    keys: tuple[int, ...]  # the producer's columns in the group's key
-    payload: tuple[int, ...]  # the producer's columns in the row
-    filters: tuple[SlotFilter, ...]  # what its rows have passed
-
-
-@dataclass(frozen=True)
-class AlphaMemory:
-    """A slot that an α test feeds."""
-
-    slot: int  # its number
-    test: AlphaTest  # what its rows have passed
-    filters: tuple[SlotFilter, ...]  # likewise
-    window: int  # how long it keeps them
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A filter that must be decided where it stands, and that Python may be asked for."""
-
-    expressions: tuple[Expression, ...]  # all must be true
-    columns: Mapping[Variable, int]  # where the tuple has what they mention
-
-
-@dataclass
-class Lowered:
-    """A network, and how its parts relate to the plan."""
-
-    plan: Plan  # what was lowered
-    network: Network = field(default_factory=Network)  # the records
-    alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
-    nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
-    probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
-    asked: dict[tuple[bool, int], Asked] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
-    slots: list[SlotPlan] = field(default_factory=list)  # by slot number
-    outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
-
-    @cached_property
-    def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
-        """Return the α-memories by the predicate that they ask for (None: any).
-
-        Of those that hold the same there is one, that with the widest window.
-        """
-        found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
-        for number, slot in enumerate(self.slots):
-            test = self.plan.producers[slot.producer]
-            if isinstance(test, AlphaTest) and not self.network.passes(number):
-                window = self.network.nodes[self.network.slots[number].node].window
-                former = found.get((test, slot.filters))
-                if former is None or window > former.window:
-                    found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)
-        grouped: dict[bytes | None, list[AlphaMemory]] = {}
-        for memory in found.values():
-            grouped.setdefault(memory.test.atom.predicate, []).append(memory)
-        return grouped
 
 
 def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> Lowered:
@@ -118,118 +45,31 @@ def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -
     return _Lowering(plan, dispatch, programs, intervals).done()
 
 
-def output_of(member: Member) -> Output:
-    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
-    branch, sure = member.steps, member.steps.bound
-    bound = {variable.name for variable in sure}
-    listener = member.listener
-    names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
-    names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
-    steps = tuple(step for step in branch.steps if isinstance(step, ExtendStep) or not is_timed(step))  # decided before
-    always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
-    return Output(tuple(names), steps, always)
-
-
 class _Lowering:
-    """One pass over the ends for what is needed, one over the producers for the records."""
+    """One pass over the producers for the records, one over the ends."""
 
     def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> None:
         self.plan, self.dispatch, self.programs = plan, dispatch, programs
-        self.lowered = Lowered(plan)
+        self.needs = Needs(plan)
+        self.lowered = Lowered(plan, outputs=self.needs.outputs)
         self.network = self.lowered.network
         self.network.intervals = intervals
-        self.needed: list[set[int]] = [set() for _ in plan.producers]
-        self.windows = [-1] * len(plan.producers)
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
         self.levels: list[int] = []  # by producer
-        self.lasting = lasting(plan)  # by producer
         self.asking: list[tuple[Edge, Asked]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
-        for end in self.plan.ends:
-            self._need(end)
-            self._pass_on(end.read, self._width(end))
-        for number in reversed(range(len(self.plan.producers))):
-            self._pass_down(number)
         for number, producer in enumerate(self.plan.producers):
             self.levels.append(self._level(number))
             self._record(number, producer)
         for end in self.plan.ends:
             self._terminal(end)
-        self._dispatch()
+        lower_dispatch(self.lowered, self.dispatch, self.programs)
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
 
-    # ---- what is needed ----
-    def _need(self, end: End) -> None:
-        wanted = self.needed[end.producer]
-        wanted.update(end.parameters)
-        for member in end.shape.members:
-            output = output_of(member)
-            wanted.update(end.columns[member.numbers[Variable(name)]] for name in output.names)
-            self.lowered.outputs[member.listener.number, member.branch] = output
-
-    def _pass_down(self, number: int) -> None:
-        producer = self.plan.producers[number]
-        if isinstance(producer, Join):
-            for place, each in enumerate(producer.inputs):
-                needed = self.needed[each.producer]
-                needed.update(each.keys, self._payload(number, place))
-                self._pass_on(each, self.windows[number])
-        elif isinstance(producer, Probe):
-            decided, looked = producer.inputs
-            self.needed[decided.producer].update(column for column in producer.origins if column >= 0)
-            self.needed[looked.producer].update(looked.keys, self._seen(producer))
-            source = self.plan.producers[looked.producer]
-            if not isinstance(source, AlphaTest) and not self.lasting[looked.producer]:
-                self.needed[looked.producer].update(range(columns_of(source)))
-            self._pass_on(decided, self.windows[number])
-            self._pass_on(looked, self._kept(producer))
-
-    def _pass_on(self, each: Input, width: int) -> None:
-        """Let a producer know what is asked of it, and for how long it is of use."""
-        self.needed[each.producer].update(column for one in each.filters for column in one.columns)
-        within = width if each.within is None else min(width, each.within + self._most_shifted())
-        self.windows[each.producer] = max(self.windows[each.producer], within)
-
-    def _kept(self, probe: Probe) -> int:
-        """Return how long the rows that a probe looks at are kept: by their window starts."""
-        if probe.keep is None:
-            return probe.reach
-        kept = probe.keep + self._most_shifted()
-        return kept if probe.reach < 0 else min(kept, probe.reach)
-
-    def _most_shifted(self) -> int:
-        """Return by how much a window start may be before the start."""
-        tests = (each for each in self.plan.producers if isinstance(each, AlphaTest))
-        return max((shift for test in tests if test.streams for _, shift in test.streams), default=0)
-
-    def _seen(self, probe: Probe) -> tuple[int, ...]:
-        """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
-        named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}
-        times = {time[1] for gap in probe.gaps for time in (gap.earlier, gap.later) if time[0] == 1 and time[1] >= 0}
-        return tuple(sorted(named | times))
-
-    def _payload(self, number: int, place: int) -> tuple[int, ...]:
-        """Return the columns of one of a join's inputs that its memory keeps beside the key."""
-        join = self.plan.producers[number]
-        assert isinstance(join, Join)
-        each = join.inputs[place]
-        source = self.plan.producers[each.producer]
-        if isinstance(source, AlphaTest):
-            return tuple(column for column in source.columns if column not in each.keys)
-        if not self.lasting[each.producer]:  # the next network may have other queries, and takes over these rows
-            return tuple(column for column in range(columns_of(source)) if column not in each.keys)
-        origins = [join.origins[column] for column in sorted(self.needed[number])]
-        times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]
-        return tuple(sorted({column for slot, column in (*origins, *times) if slot == place and column >= 0}))
-
-    def _width(self, end: End) -> int:
-        return max(member.listener.width for member in end.shape.members)
-
-    # ---- records ----
     def _record(self, number: int, producer: Producer) -> None:
         match producer:
             case Join():
@@ -259,8 +99,8 @@ class _Lowering:
     def _node(self, number: int, join: Join) -> None:
         node, first = len(self.network.nodes), len(self.network.slots)
         slots = list(range(first, first + len(join.inputs)))
-        payloads = [self._payload(number, place) for place in range(len(join.inputs))]
-        needed = sorted(self.needed[number])
+        payloads = [self.needs.payload(number, place) for place in range(len(join.inputs))]
+        needed = sorted(self.needs.columns[number])
         out = [self._origin(join, payloads, column) for column in needed]
         self.physical[number] = {column: i for i, column in enumerate(needed)} | {START: START, END: END}
         relations = tuple(
@@ -271,13 +111,14 @@ class _Lowering:
             self._note_end(join.inputs, slot, column)
         passing = -1 if join.last is None else join.last
         self.network.nodes.append(
-            Node(slots, len(join.inputs[0].keys), self.windows[number], out, relations=relations, passing=passing)
+            Node(slots, len(join.inputs[0].keys), self.needs.windows[number], out, relations=relations, passing=passing)
         )
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             self.network.slots.append(Slot(node, place, len(payloads[place])))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
-            self._add(each, self._slot_edge(at.TO_SLOT, each, slots[place], payloads[place]))
+            kind = at.TO_PASSING if place == passing else at.TO_SLOT
+            self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is asked for, if that may be another than its start."""
@@ -298,14 +139,14 @@ class _Lowering:
         """Add the memory that a probe looks at, and the probe."""
         decided, looked = probe.inputs
         node, slot = len(self.network.nodes), len(self.network.slots)
-        seen = self._seen(probe)
+        seen = self.needs.seen(probe)
         source = self.plan.producers[looked.producer]
         kept = seen
         if isinstance(source, AlphaTest):
             kept = tuple(column for column in source.columns if column not in looked.keys)
-        elif not self.lasting[looked.producer]:
+        elif not self.needs.lasting[looked.producer]:
             kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
-        self.network.nodes.append(Node([slot], len(looked.keys), self._kept(probe), []))
+        self.network.nodes.append(Node([slot], len(looked.keys), self.needs.kept(probe), []))
         self.network.slots.append(Slot(node, 0, len(kept)))
         self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
         self._add(looked, self._slot_edge(at.TO_MEMORY, looked, slot, kept))
@@ -361,7 +202,7 @@ class _Lowering:
 
     def _add(self, each: Input, edge: Edge) -> None:
         """Add an edge to the producer that an input reads."""
-        if not self.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY):
+        if not self.needs.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY):
             self.network.apart = True  # these rows are taken over by the next network, which may ask for their ends
         self._producer(each.producer).edges.append(edge)
         asking = tuple(one.expression for one in each.filters if one.asked)
@@ -422,31 +263,3 @@ class _Lowering:
             if isinstance(step, FilterStep) and step.scope <= sure and not is_timed(step):
                 found.append(self.programs.compile(step.expression, place, step.scope))
         return conjunction(found)
-
-    # ---- dispatch ----
-    def _dispatch(self) -> None:
-        tests: dict[Atom, list[int]] = {}
-        for number, producer in enumerate(self.plan.producers):
-            if isinstance(producer, AlphaTest):
-                tests.setdefault(producer.atom, []).append(self.lowered.alphas[number])
-        atoms = self.dispatch.reduction.atoms
-        for key, found in self.dispatch.table.items():
-            self.network.keys[self._key(key)] = [
-                self._route(route, alpha) for route in found for alpha in tests.get(atoms[route.atom], ())
-            ]
-        self.network.known = frozenset(self.programs.id(text) for text in self.dispatch.known)
-
-    def _route(self, route: Derived, alpha: int) -> Route:
-        subject, predicate, object_ = self._part(route.subject), self._part(route.predicate), self._part(route.object)
-        return Route(alpha, subject, predicate, object_, route.guard, route.twin)
-
-    def _key(self, key: tuple[bytes | None, bytes | None, bytes | None]) -> Key:
-        s, p, o = (0 if text is None else self.programs.id(text) for text in key)
-        return s, p, o
-
-    def _part(self, part: From | bytes) -> int:
-        if isinstance(part, bytes):
-            return self.programs.id(part)
-        if part is From.SUBJECT:
-            return at.FROM_SUBJECT
-        return at.FROM_OBJECT if part is From.OBJECT else at.FROM_PREDICATE

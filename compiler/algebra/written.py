@@ -1,0 +1,72 @@
+"""What messages call an operator that looks at time, or at what is there: its name as it is written, and its place.
+
+Where it stands: beside data's way, for those who must refuse a pattern, or warn of it.
+"""
+
+from __future__ import annotations
+
+from retewave.compiler.algebra.graph import Algebra, Exists, Extend, Filter, LeftJoin, Minus
+from retewave.compiler.algebra.temporal import (
+    After,
+    Before,
+    Between,
+    First,
+    Last,
+    OptionalBefore,
+    OptionalEquals,
+    Relate,
+    Within,
+)
+from retewave.compiler.algebra.walk import walk
+from retewave.compiler.expressions.tree import Expression, mentions
+from retewave.errors import Place
+from retewave.windows import relations
+
+__all__ = ["looking"]
+
+_NAMES: dict[type, str] = {
+    LeftJoin: "OPTIONAL",
+    Minus: "MINUS",
+    Within: "WITHIN",
+    OptionalBefore: "OPTIONALSEQ",
+    OptionalEquals: "EQUALSOPTIONAL",
+    Between: "NOT",
+    Before: "NOT",
+    After: "NOT",
+    First: "FIRST",
+    Last: "LAST",
+}
+_CALLS = {"GETDURATION": "getDURATION()", "GETSTARTTIME": "getSTARTTIME()", "GETENDTIME": "getENDTIME()"}
+
+
+def looking(pattern: Algebra) -> tuple[str, Place | None] | None:
+    """Return the name and the place of the outermost operator that looks at times, or at what is there or is not.
+
+    >>> from retewave.compiler.parse import parse
+    >>> looking(parse("SELECT * { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }").where)[0]
+    'OPTIONAL'
+    >>> looking(parse("SELECT * { ?x <urn:p> ?y }").where)
+    """
+    for each in walk(pattern):
+        name = _name(each)
+        if name is not None:
+            return name, getattr(each, "place", None)
+    return None
+
+
+def _name(node: Algebra) -> str | None:
+    match node:
+        case Relate(relation=relations.SEQ):
+            return "SEQ"
+        case Relate(relation=relation):
+            return relations.NAMES[relation].upper().replace(" ", "_")
+        case Exists(negated=negated):
+            return "NOT EXISTS" if negated else "EXISTS"
+        case Filter(expression=expression) | Extend(expression=expression):
+            return _time_asked(expression)
+    return _NAMES.get(type(node))
+
+
+def _time_asked(expression: Expression) -> str | None:
+    """Return the function by which an expression asks for a time of the solution, if it does."""
+    return next((name for call, name in _CALLS.items() if mentions(expression, frozenset((call,)))), None)

@@ -1,0 +1,68 @@
+"""Which rows a query would keep for ever: those of memories that no window, width or deadline bounds.
+
+Where it stands: beside data's way; a query is planned by itself, and asked what it needs, when it is registered.
+Left out: plain joins, which a user without a window means so; static data, which does not grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from retewave.compiler.algebra import TriplePattern
+from retewave.compiler.lower.needs import Needs
+from retewave.compiler.plan.plan import make_plan
+from retewave.compiler.plan.producers import AlphaTest, Join, Plan, Probe, Table
+from retewave.compiler.plan.shape import Listener, shapes_of
+from retewave.compiler.plan.walk import Reached, inputs_of, reached
+from retewave.windows.intervals import UNBOUNDED
+
+__all__ = ["kept_for_ever"]
+
+
+def kept_for_ever(listener: Listener) -> tuple[TriplePattern, ...]:
+    """Return the patterns of which a query that is not plain keeps all that it finds, each once."""
+    if listener.width < UNBOUNDED or all(branch.is_plain for branch in listener.branches):
+        return ()
+    plan = make_plan(shapes_of([listener]), lambda _: False)
+    needs = Needs(plan)
+    found: dict[TriplePattern, None] = {}
+    for end in plan.ends:
+        leaves = end.shape.members[0].steps.leaves
+        for each in reached(plan, end).walk() if end.shape.branch is not None else ():
+            for below in _kept(each, needs):
+                if not _falls_out(plan, below.number):
+                    kept = (leaves[leaf.leaf] for leaf in _made_of(below))
+                    found.update((leaf, None) for leaf in kept if isinstance(leaf, TriplePattern))
+    return tuple(found)
+
+
+def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
+    """Yield the inputs of a producer whose rows it keeps without an end."""
+    producer = above.producer
+    for place, below in enumerate(above.inputs):
+        match producer:
+            case Join(last=last) if place != last and needs.windows[above.number] >= UNBOUNDED:
+                yield below
+            case Probe() if place == 1 and needs.kept(producer) >= UNBOUNDED:
+                yield below
+
+
+def _made_of(tree: Reached) -> Iterator[Reached]:
+    """Yield the leaves whose rows a producer's tuples are made of: not those that a probe looks at."""
+    below = tree.inputs[:1] if isinstance(tree.producer, Probe) else tree.inputs
+    for each in below:
+        yield from _made_of(each)
+    if not below:
+        yield tree
+
+
+def _falls_out(plan: Plan, number: int) -> bool:
+    """Tell whether a producer's rows fall out of a window of their own, as those of a stream with a RANGE do."""
+    match producer := plan.producers[number]:
+        case Table():
+            return True
+        case AlphaTest(streams=streams):
+            return streams is not None and all(shift > 0 for _, shift in streams)
+        case Probe(inputs=(decided, _)):
+            return _falls_out(plan, decided.producer)
+    return any(_falls_out(plan, each.producer) for each in inputs_of(producer))

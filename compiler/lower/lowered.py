@@ -1,0 +1,100 @@
+"""What lowering makes of a plan: the records of a network, and how they relate to the plan.
+
+Data's way: plan + dispatch tables -> **network records** -> the kernel's array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.plan.producers import AlphaTest, Plan, SlotFilter
+from retewave.compiler.plan.shape import Member
+from retewave.compiler.rewrite.branch import ExtendStep, Step, is_timed
+from retewave.rete.network.records import Network
+
+__all__ = ["AlphaMemory", "Asked", "Lowered", "Output", "SlotPlan", "output_of"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the output rows of one branch of one query hold."""
+
+    names: tuple[str, ...]  # the variables, column by column
+    steps: tuple[Step, ...]  # the branch's steps, for what the kernel leaves to Python
+    always: bool  # every row must go through the steps in Python (they assign variables)
+
+
+@dataclass(frozen=True)
+class SlotPlan:
+    """What a slot's rows are, in the plan's terms."""
+
+    producer: int  # the producer that feeds it
+    keys: tuple[int, ...]  # the producer's columns in the group's key
+    payload: tuple[int, ...]  # the producer's columns in the row
+    filters: tuple[SlotFilter, ...]  # what its rows have passed
+
+
+@dataclass(frozen=True)
+class AlphaMemory:
+    """A slot that an α test feeds."""
+
+    slot: int  # its number
+    test: AlphaTest  # what its rows have passed
+    filters: tuple[SlotFilter, ...]  # likewise
+    window: int  # how long it keeps them
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A filter that must be decided where it stands, and that Python may be asked for."""
+
+    expressions: tuple[Expression, ...]  # all must be true
+    columns: Mapping[Variable, int]  # where the tuple has what they mention
+
+
+@dataclass
+class Lowered:
+    """A network, and how its parts relate to the plan."""
+
+    plan: Plan  # what was lowered
+    network: Network = field(default_factory=Network)  # the records
+    alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
+    nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
+    probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
+    asked: dict[tuple[bool, int], Asked] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
+    slots: list[SlotPlan] = field(default_factory=list)  # by slot number
+    outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
+
+    @cached_property
+    def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
+        """Return the α-memories by the predicate that they ask for (None: any).
+
+        Of those that hold the same there is one, that with the widest window.
+        """
+        found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
+        for number, slot in enumerate(self.slots):
+            test = self.plan.producers[slot.producer]
+            if isinstance(test, AlphaTest) and not self.network.passes(number):
+                window = self.network.nodes[self.network.slots[number].node].window
+                former = found.get((test, slot.filters))
+                if former is None or window > former.window:
+                    found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)
+        grouped: dict[bytes | None, list[AlphaMemory]] = {}
+        for memory in found.values():
+            grouped.setdefault(memory.test.atom.predicate, []).append(memory)
+        return grouped
+
+
+def output_of(member: Member) -> Output:
+    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
+    branch, sure = member.steps, member.steps.bound
+    bound = {variable.name for variable in sure}
+    listener = member.listener
+    names = dict.fromkeys(name for name in (*listener.projection, *listener.compared) if name in bound)
+    names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
+    steps = tuple(step for step in branch.steps if isinstance(step, ExtendStep) or not is_timed(step))  # decided before
+    always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
+    return Output(tuple(names), steps, always)

@@ -1,0 +1,92 @@
+"""What is needed of a plan: which columns of each producer's tuples, and for how long they are of use.
+
+Data's way: plan -> **needs** -> network records.
+One pass goes over the ends, one from the last producer to the first.  Rows that the next network takes over, perhaps
+for other queries, keep all their columns.  So does an α-memory: a pattern that is registered later starts from what the
+memories hold.
+"""
+
+from __future__ import annotations
+
+from retewave.compiler.expressions.tree import Variable, variables
+from retewave.compiler.lower.lowered import Output, output_of
+from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, Plan, Probe, columns_of
+from retewave.compiler.plan.walk import lasting
+
+__all__ = ["Needs"]
+
+
+class Needs:
+    """What is needed of each producer of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.columns: list[set[int]] = [set() for _ in plan.producers]  # of its tuples, what is needed
+        self.windows = [-1] * len(plan.producers)  # the widest window of those who use it
+        self.lasting = lasting(plan)  # whether the next network makes its tuples anew
+        self.outputs: dict[tuple[int, int], Output] = {}  # (query, branch) -> what its rows hold
+        tests = (each for each in plan.producers if isinstance(each, AlphaTest))
+        # By how much a window start may be before the start.
+        self._most_shifted = max((shift for test in tests if test.streams for _, shift in test.streams), default=0)
+        for end in plan.ends:
+            self._need(end)
+            self._pass_on(end.read, max(member.listener.width for member in end.shape.members))
+        for number in reversed(range(len(plan.producers))):
+            self._pass_down(number)
+
+    def _need(self, end: End) -> None:
+        wanted = self.columns[end.producer]
+        wanted.update(end.parameters)
+        for member in end.shape.members:
+            output = self.outputs[member.listener.number, member.branch] = output_of(member)
+            wanted.update(end.columns[member.numbers[Variable(name)]] for name in output.names)
+
+    def _pass_down(self, number: int) -> None:
+        producer = self.plan.producers[number]
+        if isinstance(producer, Join):
+            for place, each in enumerate(producer.inputs):
+                needed = self.columns[each.producer]
+                needed.update(each.keys, self.payload(number, place))
+                self._pass_on(each, self.windows[number])
+        elif isinstance(producer, Probe):
+            decided, looked = producer.inputs
+            self.columns[decided.producer].update(column for column in producer.origins if column >= 0)
+            self.columns[looked.producer].update(looked.keys, self.seen(producer))
+            source = self.plan.producers[looked.producer]
+            if not isinstance(source, AlphaTest) and not self.lasting[looked.producer]:
+                self.columns[looked.producer].update(range(columns_of(source)))
+            self._pass_on(decided, self.windows[number])
+            self._pass_on(looked, self.kept(producer))
+
+    def _pass_on(self, each: Input, width: int) -> None:
+        """Let a producer know what is asked of it, and for how long it is of use."""
+        self.columns[each.producer].update(column for one in each.filters for column in one.columns)
+        within = width if each.within is None else min(width, each.within + self._most_shifted)
+        self.windows[each.producer] = max(self.windows[each.producer], within)
+
+    def kept(self, probe: Probe) -> int:
+        """Return how long the rows that a probe looks at are kept: by their window starts."""
+        if probe.keep is None:
+            return probe.reach
+        kept = probe.keep + self._most_shifted
+        return kept if probe.reach < 0 else min(kept, probe.reach)
+
+    def seen(self, probe: Probe) -> tuple[int, ...]:
+        """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
+        named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}
+        times = {time[1] for gap in probe.gaps for time in (gap.earlier, gap.later) if time[0] == 1 and time[1] >= 0}
+        return tuple(sorted(named | times))
+
+    def payload(self, number: int, place: int) -> tuple[int, ...]:
+        """Return the columns of one of a join's inputs that its memory keeps beside the key."""
+        join = self.plan.producers[number]
+        assert isinstance(join, Join)
+        each = join.inputs[place]
+        source = self.plan.producers[each.producer]
+        if isinstance(source, AlphaTest):
+            return tuple(column for column in source.columns if column not in each.keys)
+        if not self.lasting[each.producer]:  # the next network may have other queries, and takes over these rows
+            return tuple(column for column in range(columns_of(source)) if column not in each.keys)
+        origins = [join.origins[column] for column in sorted(self.columns[number])]
+        times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]
+        return tuple(sorted({column for slot, column in (*origins, *times) if slot == place and column >= 0}))

@@ -1,0 +1,123 @@
+"""What a query is looked at for before it is registered: what cannot run is refused, what hardly can be meant is told.
+
+Where it stands: between the normal form of a query and the registry.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+
+from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.algebra.written import looking
+from retewave.compiler.lower import kept_for_ever
+from retewave.compiler.plan.shape import Listener
+from retewave.compiler.rewrite.branch import Branch, Probe
+from retewave.compiler.rewrite.parts import parts_of
+from retewave.errors import QueryError
+
+__all__ = [
+    "CartesianWarning",
+    "UnboundedWarning",
+    "check_parts",
+    "check_shedding",
+    "check_width",
+    "warn_of_what_is_kept",
+]
+
+MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
+MOST_NAMED = 3  # patterns that a warning shows
+
+
+class CartesianWarning(UserWarning):
+    """A query is a cartesian product, as its author allowed."""
+
+
+class UnboundedWarning(UserWarning):
+    """A query that looks at time, or at what is there or is not, keeps what it looks at for ever."""
+
+
+def check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+    """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
+    for branch in normal:
+        constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
+        columns = len(branch.bound) + constants
+        if columns > MOST_COLUMNS:
+            raise QueryError(
+                f"{_name(parsed)}: the pattern has {columns} variables, and constants as subjects and "
+                f"objects; {MOST_COLUMNS} is the most",
+                hint="split it: let one query CONSTRUCT what the other looks for",
+            )
+
+
+def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:
+    """Refuse a cartesian product that nobody allowed; warn of one that somebody did."""
+    for branch in normal:
+        parts = parts_of(branch)
+        if len(parts) < 2:
+            continue
+        listed = "; ".join(f"{{ {part} }}" for part in parts)
+        what = f"{_name(parsed)}: {len(parts)} parts of the pattern share no variable: {listed}"
+        if not allowed:
+            raise QueryError(
+                what,
+                hint="each match of one part pairs with each match of the other; to mean that: "
+                "allow_cartesian=True, or --allow-cartesian",
+            )
+        warnings.warn(what, CartesianWarning, stacklevel=4)
+
+
+def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+    """Refuse a query that may take what is dropped for what never came."""
+    if all(probe.wanted for branch in normal for probe in _probes(branch)):
+        return
+    operator, place = looking(parsed.where) or ("NOT", None)
+    name = _name(parsed) + ": " if place is None else ""
+    raise QueryError(
+        f'{name}{operator} tells of what is not there, and under at_limit="shed" that may be a triple that was dropped',
+        place=place,
+        hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+    )
+
+
+def warn_of_what_is_kept(parsed: Parsed, listener: Listener) -> None:
+    """Warn of a query whose memories grow as long as the stream runs, though it may not look so."""
+    kept = tuple(dict.fromkeys(_readable(str(pattern)) for pattern in kept_for_ever(listener)))
+    if not kept:
+        return
+    operator, _ = looking(parsed.where) or ("the pattern", None)
+    listed = " and ".join(f"{{ {pattern} }}" for pattern in kept[:MOST_NAMED])
+    more = f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else ""
+    find = "find" if len(kept) > 1 else "finds"
+    endless = [f"<{stream.iri[1:-1].decode()}>" for stream in parsed.streams if stream.width is None]
+    where = f"FROM STREAM {' and '.join(endless)}" if endless else "FROM STREAM <…>"
+    warnings.warn(
+        f"{_name(parsed)}: {operator} keeps for ever what {listed}{more} {find}, as nothing bounds it: write {where} "
+        "[RANGE 1h], or put WITHIN 1h behind the groups",
+        UnboundedWarning,
+        stacklevel=4,
+    )
+
+
+def _probes(branch: Branch) -> Iterator[Probe]:
+    """Yield all looks of a branch, those inside its parts and inside what is looked at included."""
+    for probe in branch.probes:
+        yield probe
+        yield from _probes(probe.there)
+    for part in branch.parts:
+        yield from _probes(part.branch)
+
+
+def _name(parsed: Parsed) -> str:
+    return parsed.name or parsed.source
+
+
+def _readable(pattern: str) -> str:
+    """Return a pattern with the names that variables had before they were renamed.
+
+    >>> _readable("_:.x.2 <urn:p> _:._:b.1")
+    '?x <urn:p> _:b'
+    """
+    named = re.sub(r"_:\.(\S+)\.\d+", r"?\1", pattern)
+    return named.replace("?_:", "_:")
