@@ -44,7 +44,9 @@ class Query:
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
         self.compared = _compared(parsed, self.variables)  # the variables in which DISTINCT compares them
-        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared)))  # what a match is told by until then
+        self.solved = _solved(parsed)  # the variables in which solutions of one instant are compared; none: in no way
+        # the columns of a match until it is reported
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
@@ -139,3 +141,8 @@ def _compared(parsed: algebra.Query, shown: tuple[str, ...]) -> tuple[str, ...]:
     if parsed.on is not None:
         return parsed.on.variables
     return shown if parsed.distinct else ()
+
+
+def _solved(parsed: algebra.Query) -> tuple[str, ...]:
+    """Return all variables of the pattern, hidden ones included, where solutions are a set."""
+    return tuple(each.name for each in algebra.visible(parsed.where)) if parsed.solutions == "set" else ()

@@ -124,8 +124,8 @@ class CoolDown:
 
     def mark(self, marks: np.ndarray) -> None:
         """Mark those of the first terms that its keys hold."""
-        terms = self.keys[self.latest != NEVER]
-        marks[terms[terms < len(marks)]] = 1
+        terms = self.keys[self.latest != NEVER]  # times among them are no terms, and do no harm
+        marks[terms[(terms > 0) & (terms < len(marks))]] = 1
 
 
 def _table(size: int, columns: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ from retewave.engine.deciding import Deciding
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
 from retewave.engine.replay import facts_for
-from retewave.engine.stages import Reporting
+from retewave.engine.stages import Once, Reporting
 from retewave.engine.states import State, States, take_over
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
@@ -123,11 +123,17 @@ def build(
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
     """Return the report stages of the queries that have some."""
-    return {
-        each.number: (_reporting(queries[each.number], each.width),)
-        for each in listeners
-        if queries[each.number].parsed.distinct
-    }
+    stages = {each.number: tuple(_stages(queries[each.number], each.width)) for each in listeners}
+    return {number: found for number, found in stages.items() if found}
+
+
+def _stages(query: Query, width: int) -> Iterator[Reporting]:
+    """Yield the report stages of a query with a window of some width."""
+    if query.parsed.solutions == "set":
+        keys = [query.columns.index(name) for name in query.solved]
+        yield Once(CoolDown.empty(len(keys) + 2, 0, 1), keys)
+    if query.parsed.distinct:
+        yield _reporting(query, width)
 
 
 def _reporting(query: Query, width: int) -> Reporting:

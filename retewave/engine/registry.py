@@ -113,7 +113,7 @@ class Registry:
         self._numbers += 1
         self.queries[number] = query
         listener = self._listener(number, parsed, normal)
-        self._listeners[number] = replace(listener, projection=query.variables, compared=query.compared)
+        self._listeners[number] = replace(listener, projection=query.variables, compared=(*query.compared, *query.solved))
         self.generation += 1
         log.info("query %s is registered", query.name)
         return query

@@ -20,7 +20,7 @@ from retewave.engine.states import State
 from retewave.query import Query
 from retewave.rete.words import layout
 
-__all__ = ["Report", "Reporting", "Solutions", "Stage"]
+__all__ = ["Once", "Report", "Reporting", "Solutions", "Stage"]
 
 
 class Solutions(NamedTuple):
@@ -68,9 +68,13 @@ class Reporting:
         if len(found.rows) == 0:
             return found
         starts, ends = found.rows[:, layout.O_WINDOW_START], found.rows[:, layout.O_END]
-        reported = found.only(self.report.new(found.columns[:, self._keys], starts, ends))
+        reported = found.only(self.report.new(self._compared(found), starts, ends))
         self.suppressed += len(found.rows) - len(reported.rows)
         return reported
+
+    def _compared(self, found: Solutions) -> np.ndarray:
+        """Return the columns in which solutions are compared."""
+        return found.columns[:, self._keys]
 
     @property
     def follows(self) -> bool:
@@ -98,3 +102,11 @@ class Reporting:
         """Remember what such a stage remembered, and nothing else."""
         self.report.put(state)
         self.suppressed = int(state["suppressed"][0])
+
+
+class Once(Reporting):
+    """A stage that lets each solution pass once: of those with the same terms and the same interval, the first."""
+
+    def _compared(self, found: Solutions) -> np.ndarray:
+        times = found.rows[:, [layout.O_START, layout.O_END]]
+        return np.concatenate([found.columns[:, self._keys], times], axis=1)

@@ -1,0 +1,124 @@
+"""What the laws of time share: engines that listen for a case's query, and what they have told by then."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases.engine import written
+from cases.many import many
+from cases.temporal import Case
+from hypothesis import HealthCheck, assume, settings
+from laws.test_engine_time import Told, engine_for, of_token, shown
+from naive.streams import Item
+from naive.tokens import Token
+
+import retewave as rw
+from retewave.compiler import algebra
+from retewave.engine import matcher, snapshot
+from retewave.engine.registry import CartesianWarning
+from retewave.errors import QueryError
+from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
+
+__all__ = [
+    "asked",
+    "bag",
+    "changes_kept",
+    "law",
+    "listening",
+    "named",
+    "of_query",
+    "poured",
+    "pushed",
+    "registered",
+    "rows_of",
+    "told",
+]
+
+
+def law(cases: int) -> settings:
+    """Return how often a law is tried."""
+    return settings(max_examples=many(cases), deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def asked(case: Case) -> Case:
+    """Return a case as the engine takes it now: of bags, without policies."""
+    return replace(case, query=replace(case.query, solutions="bag", policy=algebra.Policy()))
+
+
+def listening(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
+    """Return an engine that listens for a case's query; a query that it refuses is none."""
+    try:
+        return engine_for(case, **options)
+    except QueryError:
+        assume(condition=False)
+        raise
+
+
+def registered(engine: rw.Engine, query: algebra.Query) -> rw.Query:
+    """Register a further query, with its products; a query that is refused is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CartesianWarning)
+        try:
+            return engine.register(query, keep=None)
+        except QueryError:
+            assume(condition=False)
+            raise
+
+
+def bag(tokens: Iterable[Token]) -> Counter[Told]:
+    """Return what tokens tell."""
+    return Counter(map(of_token, tokens))
+
+
+def told(matches: Iterable[rw.Match]) -> Counter[Told]:
+    """Return what matches tell."""
+    return Counter(map(shown, matches))
+
+
+def of_query(matches: Iterable[rw.Match], query: rw.Query) -> Counter[Told]:
+    """Return what the matches of one query tell."""
+    return told(match for match in matches if match.query is query)
+
+
+def pushed(engine: rw.Engine, item: Item) -> list[rw.Match]:
+    """Push an item; return the matches."""
+    return engine.push([written(item.triple)], time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
+
+
+def rows_of(engine: rw.Engine, stream: Sequence[Item]) -> np.ndarray:
+    """Return a stream as input rows."""
+    rows = np.zeros((len(stream), ROW_WIDTH), dtype=np.int64)
+    for place, item in enumerate(stream):
+        rows[place, :3] = engine.encode([written(item.triple)])[0]
+        rows[place, START], rows[place, END] = item.start, item.end
+        rows[place, STREAM] = engine.registry.stream_number(item.stream)
+    return rows
+
+
+def poured(engine: rw.Engine, stream: Sequence[Item]) -> list[rw.Match]:
+    """Pour a part of a stream as one batch; return the matches."""
+    batches = engine.matcher.pour(rows_of(engine, stream), engine.shown_clock)
+    return [match for found in batches for batch in found for match in batch]
+
+
+@contextmanager
+def changes_kept(apart: bool) -> Iterator[None]:
+    """Let every change of queries make a young network, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matcher, "are_few", lambda *_: apart)
+        yield
+
+
+@contextmanager
+def named(*queries: algebra.Query) -> Iterator[None]:
+    """Let a snapshot read these queries again by their texts, which are names for them."""
+    known = {query.text: query for query in queries}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(snapshot, "parse", lambda text, **_: known[text])
+        yield

@@ -1,0 +1,97 @@
+"""However work in time is cut up, stopped, or shared with other queries, the engine tells the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from cases.engine import case_of
+from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from hypothesis import given
+from hypothesis import strategies as st
+from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
+from laws.test_engine_time import Told
+from naive.detectors import detected
+
+import retewave as rw
+from retewave.compiler.algebra import Query
+from retewave.compiler.parse import parse
+from retewave.windows.times import Clock
+
+EVERYTHING = OPERATORS | {ANYWHERE}
+temporal = temporal_case(operators=EVERYTHING).map(asked)
+guests = st.one_of(temporal.map(lambda case: case.query), case_of().map(lambda case: parse(case.text)))
+places = st.integers(0, 12)
+
+
+@law(150)
+@given(temporal, st.data())
+def test_any_cut_of_a_stream_in_any_order_within_instants_tells_what_the_naive_meaning_says(
+    case: Case, data: st.DataObject
+) -> None:
+    stream = sorted(data.draw(st.permutations(case.stream)), key=lambda item: item.end)
+    engine, _ = listening(case)
+    engine.clock = Clock("float")
+    found = told(engine.flush())
+    cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
+    for first, last in zip(cuts, cuts[1:], strict=False):
+        found += told(poured(engine, stream[first:last]))
+    found += told(engine.flush())
+    assert found == bag(detected(case.query, case.stream, case.static))
+
+
+@law(100)
+@given(temporal, places)
+def test_what_a_batch_tells_is_in_the_order_of_ends(case: Case, cut: int) -> None:
+    engine, _ = listening(case)
+    engine.clock = Clock("float")
+    engine.flush()
+    matches = [*poured(engine, case.stream[:cut]), *poured(engine, case.stream[cut:])]
+    ends = [match.end for match in matches if match.end is not None]
+    assert ends == sorted(ends)  # type: ignore[type-var]
+
+
+@law(120)
+@given(case=temporal, stop=places, clock=st.integers(0, 3))
+def test_an_engine_that_is_restored_goes_on_as_if_it_had_never_stopped(
+    case: Case, stop: int, clock: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    case = replace(case, query=replace(case.query, text="case"))
+    engine, _ = listening(case)
+    begin, rest = case.stream[:stop], case.stream[stop:]
+    for item in begin:
+        pushed(engine, item)
+    if clock and begin and rest:
+        engine.advance(min(begin[-1].end + clock * 1000, rest[0].end) / 1e6)
+    path = tmp_path_factory.getbasetemp() / "case.snapshot"
+    engine.snapshot(path)
+    with named(case.query):
+        restored = rw.Engine.restore(path)
+    for item in rest:
+        assert told(pushed(restored, item)) == told(pushed(engine, item))
+    assert told(restored.flush()) == told(engine.flush())
+
+
+@law(200)
+@given(temporal, guests, places, places, places, st.booleans())
+def test_other_queries_that_come_and_go_change_nothing_in_time(
+    case: Case, guest: Query, comes: int, goes: int, joins: int, apart: bool
+) -> None:
+    with changes_kept(apart):
+        assert beside_a_guest(case, guest, comes, goes, joins) == bag(detected(case.query, case.stream, case.static))
+
+
+def beside_a_guest(case: Case, guest: Query, comes: int, goes: int, joins: int) -> Counter[Told]:
+    """Return what a query finds beside a guest; at `joins` all become one network."""
+    engine, query = listening(case)
+    found, visitor = of_query(engine.flush(), query), None
+    for place, item in enumerate(case.stream):
+        if place == comes:
+            visitor = registered(engine, guest)
+        if place == goes and visitor is not None:
+            engine.remove(visitor)
+        if place == joins:
+            engine.matcher.current()
+        found += of_query(pushed(engine, item), query)
+    return found + of_query(engine.flush(), query)
