@@ -30,3 +30,7 @@ run run "$here/sensors/overheating.rq" --format csv \
 
 say "3. A pattern file of the original Sparkwave, as it is; it builds triples."
 run run "$here/sensors/overheating.tpg" --stream "$here/sensors/readings.nt" --rate 1
+
+say "4. Who asks, and gets no answer for five seconds?  examples/time has a query for each operator of time."
+run run "$here/time/not_after.rq" --format csv --stream "$here/time/desk.trig" \
+  --time-property http://www.w3.org/ns/prov#generatedAtTime

@@ -95,7 +95,7 @@ def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
         alone = left
         for right in of(node.right):
             yield _together(left, right, node.condition, fresh, node.place)
-            look = _look(alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            look = _look("OPTIONAL", alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
             alone = absent(alone, replace(look, joint=True), node.place)
         yield alone
 
@@ -119,20 +119,25 @@ def _with(found: Joined, bounds: tuple[Bound, ...], condition: Expression | None
 
 
 def _look(
-    branch: Branch, there: Branch, condition: Expression | None, bounds: tuple[Bound, ...], decided: Decided
+    operator: str,
+    branch: Branch,
+    there: Branch,
+    condition: Expression | None,
+    bounds: tuple[Bound, ...],
+    decided: Decided,
 ) -> Probe:
     """Return the look of a branch's solutions for those of another one."""
     conditions = scoped(condition, branch.bound | branch.assigned | there.bound | there.assigned)
-    return Probe(there, bounds, decided, conditions=conditions)
+    return Probe(there, bounds, decided, conditions=conditions, operator=operator)
 
 
 def optional(node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL."""
     if isinstance(node, OptionalBefore):
-        relation, decided = relations.BEFORE, Decided.AT_ARRIVAL
+        name, relation, decided = "OPTIONALSEQ", relations.BEFORE, Decided.AT_ARRIVAL
         bounds: tuple[Bound, ...] = (Bound(_ITS_END, 1, _START),)
     else:
-        relation, decided = relations.EQUALS, Decided.AT_CLOSE
+        name, relation, decided = "EQUALSOPTIONAL", relations.EQUALS, Decided.AT_CLOSE
         bounds = (
             *(Bound(_ITS_START, 0, _START), Bound(_START, 0, _ITS_START)),
             *(Bound(_ITS_END, 0, _END), Bound(_END, 0, _ITS_END)),
@@ -142,7 +147,7 @@ def optional(node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh) ->
         for there in of(node.optional):
             found = relating.joined(there, relation, branch, fresh, node.place)
             yield _with(found, (), node.condition)
-            look = _look(branch, there, node.condition, bounds, decided)
+            look = _look(name, branch, there, node.condition, bounds, decided)
             alone = absent(alone, replace(look, joint=True, streamed=True), node.place)
         yield alone
 
@@ -153,7 +158,7 @@ def minus(node: Minus, of: Normal) -> Iterator[Branch]:
     for branch in of(node.left):
         for there in others:
             if (branch.bound | branch.assigned) & (there.bound | there.assigned):
-                look = _look(branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
+                look = _look("MINUS", branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
                 branch = absent(branch, look, node.place)
         yield branch
 
@@ -163,10 +168,10 @@ def exists(node: Exists, of: Normal) -> Iterator[Branch]:
     others = of(node.group)
     for branch in of(node.pattern):
         for there in others:
-            look = _look(branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            look = _look("EXISTS", branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
             if not node.negated:
                 yield absent(branch, replace(look, wanted=True), node.place)
-            branch = absent(branch, look, node.place)
+            branch = absent(branch, replace(look, operator="NOT EXISTS"), node.place)
         if node.negated:
             yield branch
 
@@ -179,7 +184,7 @@ def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:
-            look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            look = _look("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True), node.place)
         yield branch
 
@@ -191,7 +196,7 @@ def never_before(node: Before, of: Normal) -> Iterator[Branch]:
     for branch in of(node.pattern):
         branch = relating.bounded(branch, node.width, node.place)
         for there in others:
-            look = _look(branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            look = _look("NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True, keep=node.width), node.place)
         yield branch
 
@@ -207,7 +212,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
         branch = as_part(relating.bounded(branch, node.width, node.place), node.place)
         decided = Decided.AT_DEADLINE
         for there in others:
-            look = _look(branch, there, node.condition, bounds, decided)
+            look = _look("SEQ NOT", branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
             look = replace(look, streamed=True, keep=node.width, deadline=deadline)
             branch = absent(branch, look, node.place)

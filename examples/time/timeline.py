@@ -70,7 +70,8 @@ def number(text: str) -> float:
 def found(query: str, items: list[Item], **options: Any) -> list[tuple[rw.Match, str]]:
     """Return the matches of a query in their order, each with when it was told."""
     engine = rw.Engine(**options)
-    engine.register(PREFIXES + query)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of rows that are kept for ever: not for long
+        engine.register(PREFIXES + query)
     told = []
     for each in items:
         if each.triple is None:

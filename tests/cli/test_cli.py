@@ -329,6 +329,7 @@ def test_demo_shows_the_papers_match() -> None:
     assert ended.returncode == 0, ended.stderr
     assert "ns#tweet456,http://facebook.example.org/ns#post123,http://xmlns.com/foaf/0.1/JohnDoe" in ended.stdout
     assert "Overheating,2.0,4.0," in ended.stdout
+    assert "09:00:02Z,2024-05-01T09:00:07Z,http://example.org/bob,8" in ended.stdout
 
 
 # ---- the parts ----

@@ -34,7 +34,7 @@ def found(query: Path, *streams: str) -> list[str]:
     return [line.partition(",")[2] for line in out.getvalue().decode().split("\r\n")[:-1]]
 
 
-@pytest.mark.filterwarnings("ignore::retewave.engine.registry.CartesianWarning")
+@pytest.mark.filterwarnings("error", "ignore::retewave.engine.accepting.CartesianWarning")
 @pytest.mark.parametrize("query", TIME, ids=lambda path: path.stem)
 def test_example_of_an_operator_finds_what_its_comment_says(query: Path) -> None:
     text = query.read_text()
@@ -42,7 +42,6 @@ def test_example_of_an_operator_finds_what_its_comment_says(query: Path) -> None
     assert found(query, *streams.split(" and ")) == re.findall(r"#   (.*)", said)
 
 
-@pytest.mark.filterwarnings("error")
 def test_each_stream_of_the_examples_is_asked() -> None:
     asked = " ".join(path.read_text() for path in TIME)
     assert [path.name for path in (EXAMPLES / "time").glob("*.trig") if path.name not in asked] == []
