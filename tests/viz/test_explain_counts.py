@@ -184,9 +184,9 @@ def test_probe_counts_what_it_has_decided_and_what_of_that_passed() -> None:
     (memory,) = counted.memories
     assert (memory.join, memory.rows_in, memory.refused_by_filter, counted.joins) == (None, 2, 0, ())
     assert "2 decided, 1 passed, 1 waiting" in engine.explain()
-    assert engine.stats()["network"]["probes"] == [
-        {"probe": 0, "waiting": 1, "due": 14_000_000, "decided": 2, "passed": 1, "unknown": 0}
-    ]
+    assert engine.stats()["network"]["probes"] == (
+        {"probe": 0, "waiting": 1, "due": 14_000_000, "decided": 2, "passed": 1, "unknown": 0},
+    )
 
 
 def test_counts_of_a_probe_go_on_in_the_next_network() -> None:
