@@ -19,12 +19,12 @@ from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, digest
 from retewave.compiler.plan.walk import lasting
 from retewave.engine.states import State
-from retewave.rete.counters import counted, is_counting, put_counted
+from retewave.rete.counters import counted, is_counting, probe_counters, put_counted, put_decided
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
 
-__all__ = ["KINDS", "Counted", "Kind", "node_states", "nodes_of"]
+__all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "node_states", "nodes_of"]
 
 Kind = Callable[[Lowered, Runtime, Callable[[], Sequence[Identity]]], Mapping[str, State]]
 
@@ -60,11 +60,42 @@ class Counted:
         put_counted(self.runtime.arena, self.runtime.network, self.slots, state["slots"])
 
 
+@dataclass(frozen=True)
+class CountedDecisions:
+    """What a network that counts has counted of one probe's decisions."""
+
+    runtime: Runtime  # where the counters are
+    probe: int  # number of the probe
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset()
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: it does not grow."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: there are no terms."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return what has been decided, what of that passed, and what was not known."""
+        found = probe_counters(self.runtime.net, self.runtime.arena, self.probe)
+        return {"probes": np.array([found.decided, found.passed, found.unknown])}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on counting from there."""
+        put_decided(self.runtime.net, self.runtime.arena, self.probe, state["probes"].tolist())
+
+
 def _counted(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
     if not is_counting(runtime.arena):
         return {}
-    nodes = nodes_of(lowered, identities())
-    return {digest(("counted", name)): Counted(runtime, slots) for name, _, slots in nodes}
+    known = identities()
+    nodes = nodes_of(lowered, known)
+    found: dict[str, State] = {digest(("counted", name)): Counted(runtime, slots) for name, _, slots in nodes}
+    for producer, probe in lowered.probes.items():
+        name = known[producer].digest
+        found[digest(("looked at", name))] = Counted(runtime, (lowered.network.probes[probe].slot,))
+        found[digest(("decided", name))] = CountedDecisions(runtime, probe)
+    return found
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Where it stands: beside data's way.  The engine and its readers keep the counts; this module only gathers them.
 Invariant: the result is JSON, with the same keys and types at any time; unknown is 0.
-With `Engine(stats=True)` the counts by memory and by join are there too, as `network`.
+With `Engine(stats=True)` the counts by memory, by join and by probe are there too, as `network`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete.counters import totals
+from retewave.rete.counters import next_due, probe_counters, totals
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -112,6 +112,7 @@ def stats(engine: Engine) -> dict[str, Any]:
         "peak_rss_bytes": peak_rss_bytes(),
         "terms": len(engine.terms),
         **_of_network(engine),
+        **_of_waiting(engine),
         **_counted(engine),
     }
 
@@ -126,7 +127,7 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
 
 
 def _counted(engine: Engine) -> dict[str, Any]:
-    """Return what the network counts by memory and by join, if it was told to."""
+    """Return what the network counts by memory, by join and by probe, if it was told to."""
     compiled = engine.matcher.main
     if compiled is None or not engine.matcher.options.stats:
         return {}
@@ -147,6 +148,17 @@ def _of_network(engine: Engine) -> dict[str, int]:
         found["shed"] += held.shed
         found["arena_bytes"] += held.used_bytes
     return found
+
+
+def _of_waiting(engine: Engine) -> dict[str, Any]:
+    """Return how many tuples wait for a decision, and when the next of them is due, as the user tells times."""
+    runtimes = [each.runtime for each in engine.matcher.networks.all] if engine.matcher.networks else []
+    counters = (probe_counters(each.net, each.arena, n) for each in runtimes for n in range(len(each.network.probes)))
+    due = min((found for each in runtimes if (found := next_due(each.arena)) is not None), default=None)
+    return {
+        "waiting": sum(each.waiting for each in counters),
+        "next_due": "" if due is None else str(engine.shown_clock.decode(due)),
+    }
 
 
 def peak_rss_bytes() -> int:

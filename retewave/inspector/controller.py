@@ -1,6 +1,7 @@
 """The controller: runs an engine over its readers in one thread; pauses, steps and reports how far it is.
 
 Data's way: readers -> pump -> **controller** (how many rows, and when) -> engine.
+A step lets one triple in; where something is to be decided before that triple's time, that is a step of its own.
 Invariant: the engine is touched under one lock only; a command is done, or has taken effect, when its call returns.
 Left out: pictures and pages.
 """
@@ -9,9 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import networkx
 import numpy as np
@@ -22,9 +23,12 @@ from retewave.engine.pump import Arrived
 from retewave.errors import RetewaveError, UsageError
 from retewave.inspector.paths import leading_to
 from retewave.inspector.portions import Portions
-from retewave.inspector.reading import StaticRows, counts_by_node, matches_of_query, rows_of_memory
+from retewave.inspector.reading import StaticRows, counts_by_node, matches_of_query, rows_of_memory, waiting_at_probe
 from retewave.io.reading.reader import Reader
+from retewave.match import Matches
+from retewave.rete.counters import next_due, probe_counters
 from retewave.rete.facts import FACT_ALPHA
+from retewave.rete.words.layout import AT_DEADLINE
 from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
 
 __all__ = ["Controller", "Effect"]
@@ -32,19 +36,23 @@ __all__ = ["Controller", "Effect"]
 TICK = 0.05  # seconds between two portions of a run
 MOST_ROWS = 2_000  # rows of a portion, so that a pause is never far
 
+_Counts = dict[str, dict[str, int]]  # node -> what is counted of it
+
+_AGING = {"live", "collected", "remembered"}  # what changes though nothing has come to a node
 _REFUSALS = {"refused_by_filter", "refused_by_window", "refused_by_relation"}  # a key without a partner just waits
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one triple did."""
+    """What one triple did, or the decision of what was due before it."""
 
-    triple: tuple[str, str, str]  # as canonical N-Triples
-    time: str  # when it ends, as the user tells times
-    stream: str | None  # the IRI of its stream; None: no stream
+    what: Literal["triple", "instant", "deadline"]  # a triple came, an instant was closed, a deadline has come
+    triple: tuple[str, ...]  # as canonical N-Triples; empty where none came
+    time: str  # when it ends, or what is closed or has come, as the user tells times
+    stream: str | None  # the IRI of its stream; None: it has none
     touched: tuple[str, ...]  # the nodes that it went through, by name
-    refused: tuple[str, ...]  # those nodes where a filter, a window or a relation refused a row
-    changes: dict[str, dict[str, int]]  # node -> the counters that changed, and by how much
+    refused: tuple[str, ...]  # those of them where a filter, a window, a relation or a probe refused something
+    changes: dict[str, dict[str, int]]  # node -> what was counted more, or less
     matches: int  # matches that it completed
 
 
@@ -83,7 +91,7 @@ class Controller:
                 self.state = "paused"
 
     def step(self) -> Effect | None:
-        """Let one triple in and return what it did; nothing at the end of the streams."""
+        """Let one triple in, or decide what is due before it; return what that did, or nothing at the end."""
         with self._wake:
             if self.state == "running":
                 self.state = "paused"
@@ -119,6 +127,8 @@ class Controller:
                 "poured": self.poured,
                 "now": "" if engine.order.newest is None else str(engine.shown_clock.decode(engine.order.newest)),
                 **{name: stats[name] for name in ("triples", "live_rows", "static_rows", "collected", "late", "terms")},
+                "waiting": stats["waiting"],
+                "next_due": stats["next_due"],
                 "matches": sum(query.matched for query in engine.queries),
                 "nodes": counts_by_node(engine.matcher.current()),
                 "last": None if self.last is None else self.last.__dict__,
@@ -128,6 +138,11 @@ class Controller:
         """Return a page of a memory's rows, decoded."""
         with self._lock:
             return rows_of_memory(self.engine, slot, offset, self._static)
+
+    def waiting(self, probe: int, offset: int = 0) -> dict[str, Any]:
+        """Return a page of the tuples that wait at a probe, decoded."""
+        with self._lock:
+            return waiting_at_probe(self.engine, probe, offset)
 
     def matches(self, name: str, offset: int = 0) -> dict[str, Any]:
         """Return a page of a query's last matches, decoded."""
@@ -154,38 +169,70 @@ class Controller:
         while most > 0 and self.state == "running":
             arrived = self._next(most)
             if arrived is None:
+                self._end()
                 return
             most -= len(arrived.rows)
             self._take(arrived)
 
     def _stepped(self) -> Effect | None:
         arrived = self._next(1)
-        if arrived is None:
+        if self.state == "failed":
             return None
+        due = self._due()
+        if due is not None and (arrived is None or due < int(arrived.rows[0, END])):
+            if arrived is not None:
+                self._portions.give_back(arrived)
+            return self._decided(due, still=arrived is None)
+        if arrived is None:
+            self._end()
+            return None
+        return self._let_one_in(arrived)
+
+    def _let_one_in(self, arrived: Arrived) -> Effect:
         compiled = self.engine.matcher.current()
         before = counts_by_node(compiled)
         (row,) = arrived.rows
         facts = compiled.runtime.static_facts(arrived.rows, self.engine.terms.values)
         subject, predicate, object_ = (self.engine.terms.text(int(term)) for term in row[SUBJECT : OBJECT + 1])
         found = self._take(arrived)
-        after = counts_by_node(compiled)
-        changes = {name: _difference(before[name], counts) for name, counts in after.items()}
-        changes = {name: changed for name, changed in changes.items() if changed}
-        entered = [
-            name for name, changed in changes.items() if not changed.keys() <= {"live", "collected", "remembered"}
-        ]
+        changes, entered, refused = _changed(before, counts_by_node(compiled))
         alphas = [f"alpha:{alpha}" for alpha in np.unique(facts[:, FACT_ALPHA]).tolist()]
         way = leading_to(self._graph(), (subject, predicate, object_), alphas)
-        refused = [name for name in entered if _REFUSALS & changes[name].keys()]
         return Effect(
+            "triple",
             (subject.decode(), predicate.decode(), object_.decode()),
             str(arrived.clock.decode(int(row[END]))),
             next((iri for iri, number in self.engine.registry.streams.items() if number == row[STREAM]), None),
             (*way, *alphas, *entered),
-            tuple(refused),
+            refused,
             changes,
             found,
         )
+
+    # ---- what is due ----
+    def _due(self) -> int | None:
+        """Return when something is decided next; nothing while rows wait in front of the network."""
+        engine = self.engine
+        if engine.order.waiting or len(engine.matcher.waiting):
+            return None
+        return next_due(engine.matcher.current().runtime.arena)
+
+    def _decided(self, due: int, still: bool) -> Effect:
+        """Decide what is due at a time; `still`: and leave the clock where it is."""
+        engine, compiled = self.engine, self.engine.matcher.current()
+        runtime, probes = compiled.runtime, compiled.lowered.network.probes
+        before = counts_by_node(compiled)
+        deadline = any(
+            probe.decided == AT_DEADLINE and probe_counters(runtime.net, runtime.arena, number).due == due
+            for number, probe in enumerate(probes)
+        )
+        with engine.lock:
+            engine.matcher.advance(due + 1, still=still)
+        found = self._told(engine.poured())
+        changes, entered, refused = _changed(before, counts_by_node(compiled))
+        time = str(engine.shown_clock.decode(due))
+        what: Literal["instant", "deadline"] = "deadline" if deadline else "instant"
+        return Effect(what, (), time, None, entered, refused, changes, found)
 
     def _graph(self) -> networkx.MultiDiGraph:
         """Return the engine's graph; it is the same as long as the network is."""
@@ -196,13 +243,18 @@ class Controller:
 
     def _take(self, arrived: Arrived) -> int:
         """Pour rows in; return how many matches they complete."""
+        found = self._told(self.engine.take(arrived))
+        if self.state != "failed":
+            self.poured += len(arrived.rows)
+        return found
+
+    def _told(self, steps: Iterator[list[Matches]]) -> int:
+        """Take the steps of a pour; return how many matches there are."""
         try:
-            found = sum(len(batch) for batches in self.engine.take(arrived) for batch in batches)
+            return sum(len(batch) for batches in steps for batch in batches)
         except RetewaveError as error:
             self.state, self.error = "failed", str(error)
             return 0
-        self.poured += len(arrived.rows)
-        return found
 
     def _next(self, most: int) -> Arrived | None:
         """Return up to `most` rows of the readers; nothing at their end."""
@@ -214,11 +266,28 @@ class Controller:
         except (RetewaveError, OSError) as error:
             self.state, self.error = "failed", str(error)
             return None
-        if arrived is None:
-            for _ in self.engine.run_batches():  # no reader: the engine lets go of the rows that wait for late items
-                pass
-            self.state = "ended"
         return arrived
+
+    def _end(self) -> None:
+        """Let go of what waits, at the end of the streams."""
+        if self.state == "failed":
+            return
+        for _ in self.engine.run_batches():  # no reader: it lets go of what waits for late items
+            pass
+        self.state = "ended"
+
+
+def _changed(before: _Counts, after: _Counts) -> tuple[dict[str, dict[str, int]], tuple[str, ...], tuple[str, ...]]:
+    """Return what was counted more or less, the nodes that something has entered, and where something was refused."""
+    changes = {name: _difference(before[name], counts) for name, counts in after.items()}
+    changes = {name: changed for name, changed in changes.items() if changed}
+    entered = [name for name, changed in changes.items() if not changed.keys() <= _AGING]
+    refused = [
+        name
+        for name in entered
+        if _REFUSALS & changes[name].keys() or changes[name].get("decided", 0) > changes[name].get("passed", 0)
+    ]
+    return changes, tuple(entered), tuple(refused)
 
 
 def _difference(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:

@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 164, 46  # of a node, in pixels
 GAP_X, GAP_Y = 46, 14
 _SWEEPS = 6
 _EPSILON = frozenset(("class", "property", "value", "rest"))
-_SHOWN = ("kind", "label", "text", "shared_by", "of", "static", "pattern", "window")
+_SHOWN = ("kind", "label", "text", "shared_by", "of", "static", "pattern", "window", "operator", "when", "passing")
 
 
 def place(graph: networkx.MultiDiGraph) -> dict[str, Any]:

@@ -49,10 +49,10 @@ function draw(network) {
 }
 
 function drawNode(svg, data, width, height) {
-  const opens = data.kind === "memory" || data.kind === "query";
+  const opens = ["memory", "probe", "query"].includes(data.kind);
   const kinds = `node ${data.kind} ${data.of || ""} ${opens ? "open" : ""}`;
   const group = made("svg:g", svg, { class: kinds, transform: `translate(${data.x},${data.y})`, "data-name": data.name });
-  made("svg:rect", group, { class: "box", width, height, rx: data.kind === "join" ? 22 : 7 });
+  made("svg:rect", group, { class: "box", width, height, rx: ["join", "probe"].includes(data.kind) ? 22 : 7 });
   cut(made("svg:text", group, { x: INSET, y: 19 }, title(data)), width - 2 * INSET);
   const sub = made("svg:text", group, { x: INSET, y: 36, class: "sub" }, data.kind);
   made("svg:title", group, {}, data.text || data.label);
@@ -71,6 +71,7 @@ function drawNode(svg, data, width, height) {
 function title(data) {
   if (data.kind === "memory") return data.pattern || data.label || data.text;
   if (data.kind === "join") return `join ${data.label}`;
+  if (data.kind === "probe") return `${data.operator} ${data.label}`;
   return data.label;
 }
 
@@ -96,6 +97,7 @@ function scale(factor) {
 function show(snapshot) {
   const before = latest;
   latest = snapshot;
+  const probing = [...nodes.values()].some((node) => node.data.kind === "probe");
   const running = snapshot.state === "running", over = snapshot.state === "ended" || snapshot.state === "failed";
   by("state").textContent = snapshot.error || snapshot.state;
   by("state").className = snapshot.state;
@@ -105,6 +107,7 @@ function show(snapshot) {
   list(by("totals"), {
     time: snapshot.now || "–", read: number(snapshot.triples), used: number(snapshot.poured),
     live: number(snapshot.live_rows), collected: number(snapshot.collected), matches: number(snapshot.matches),
+    ...(probing ? { waiting: number(snapshot.waiting), "next due": snapshot.next_due || "–" } : {}),
   });
   for (const [name, node] of nodes) node.sub.textContent = summary(node.data, snapshot.nodes[name]);
   mark(snapshot.last);
@@ -120,9 +123,11 @@ function summary(data, counts) {
   if (!counts) return data.kind;
   if (data.kind === "memory") {
     const refused = counts.refused_by_filter ? ` · ${number(counts.refused_by_filter)} refused` : "";
+    if (data.passing) return `${number(counts.rows_in)} in · keeps none${refused}`;
     return `${number(counts.live)} live · ${number(counts.rows_in)} in${refused}${data.static ? " · static" : ""}`;
   }
   if (data.kind === "join") return `${number(counts.hits)} made · ${data.window}`;
+  if (data.kind === "probe") return `${number(counts.waiting)} waiting · ${number(counts.passed)} of ${number(counts.decided)} passed`;
   return `${number(counts.matches)} ${counts.matches === 1 ? "match" : "matches"}`;
 }
 
@@ -162,7 +167,8 @@ function mark(last) {
   made("span", line, {}, last.matches ? `, ${number(last.matches)} ${last.matches === 1 ? "match" : "matches"}` : ", no match yet");
   const where = [...new Set(last.refused.map(label))].join(", ");
   if (where) made("span", line, { class: "wrong" }, `, refused at ${where}`);
-  made("code", line, {}, `   ${last.triple.join(" ")}   `);
+  const what = { triple: last.triple.join(" "), instant: "the instant is closed", deadline: "the deadline has come" };
+  made("code", line, {}, `   ${what[last.what]}   `);
   made("span", line, { class: "hint" }, `at ${last.time}${last.stream ? " on " + last.stream : ""}`);
 }
 
@@ -193,13 +199,14 @@ function close() {
 
 async function load() {
   const name = opened, mine = ++asked, { kind, text, pattern } = nodes.get(name).data;
-  const path = kind === "memory" ? `/memory/${name.slice(7)}` : `/query/${encodeURIComponent(name.slice(6))}`;
+  const path = kind === "query" ? `/query/${encodeURIComponent(name.slice(6))}` : `/${kind}/${name.slice(kind.length + 1)}`;
   const page = await (await fetch(`${path}?offset=${offset}`)).json();
   if (mine !== asked || name !== opened) return; // a later question is on its way
   by("title").textContent = page.title;
-  by("about").textContent = kind === "memory" ? `${pattern || text}: its rows, latest first${page.note}` : "its latest matches, latest first";
+  const about = { memory: `${pattern || text}: its rows, latest first`, probe: `${text}: what waits for its decision`, query: "its latest matches, latest first" };
+  by("about").textContent = `${about[kind]}${page.note || ""}`;
   const counts = latest ? latest.nodes[name] : {};
-  const told = Object.entries(counts).filter(([key, value]) => value || key === "live" || key === "matches");
+  const told = Object.entries(counts).filter(([key, value]) => value || ["live", "matches", "waiting"].includes(key));
   list(by("counts"), Object.fromEntries(told.map(([key, value]) => [WORDS[key] || key.replaceAll("_", " "), number(value)])));
   by("text").hidden = !page.text;
   by("text").textContent = page.text || "";

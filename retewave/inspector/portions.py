@@ -40,6 +40,14 @@ class Portions:
         self._rest = replace(rest, rows=rest.rows[most:], triples=max(0, rest.triples - most))
         return replace(rest, rows=rest.rows[:most], triples=min(most, rest.triples))
 
+    def give_back(self, arrived: Arrived) -> None:
+        """Let what was taken last be the first to be taken again."""
+        rest = self._rest
+        if rest is not None:
+            rows, triples = np.concatenate([arrived.rows, rest.rows]), arrived.triples + rest.triples
+            arrived = replace(arrived, rows=rows, triples=triples)
+        self._rest = arrived
+
     def close(self) -> None:
         """Let the readers end."""
         self._pump.close()

@@ -1,21 +1,21 @@
 """The rows of memories and queries, decoded page by page, and a network's counts, node by node.
 
 Data's way: arrays of a network that runs -> **plain data** -> the page.
-Nodes are named as `retewave.viz.draw.graph` names them: `memory:3`, `join:1`, `query:name`.
-A memory lists its streamed rows only; its static rows are asked of the static data anew, once for a network.
+Nodes are named as `retewave.viz.draw.graph` names them: `memory:3`, `join:1`, `probe:0`, `query:name`.
+A memory lists its streamed rows only; its static ones are asked of the static data anew, once for a network.
 Left out: static rows of memories that a join fills, or that a filter guards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from retewave.compiler.plan.producers import AlphaTest
-from retewave.compiler.plan.walk import reached
+from retewave.compiler.plan.producers import AlphaTest, Probe
+from retewave.compiler.plan.walk import reached, times_of
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.engine.engine import Engine
 from retewave.errors import UsageError
@@ -28,21 +28,23 @@ from retewave.rete.facts import (
     FACT_WIDTH,
     FACT_WINDOW_START,
 )
+from retewave.rete.memory.due import WAITING_TIMES
 from retewave.viz.explain.counts import count
 from retewave.viz.explain.names import Prefixes
-from retewave.windows.intervals import is_static
+from retewave.windows.intervals import EARLIEST, LATEST, is_static
 
-__all__ = ["PAGE_ROWS", "StaticRows", "counts_by_node", "matches_of_query", "rows_of_memory"]
+__all__ = ["PAGE_ROWS", "StaticRows", "counts_by_node", "matches_of_query", "rows_of_memory", "waiting_at_probe"]
 
 PAGE_ROWS = 50
 _COLUMNS_BEFORE = 3  # end, window start, start
 
 
 def counts_by_node(compiled: CompiledNetwork) -> dict[str, dict[str, int]]:
-    """Return the counts of every memory, join and query, by the name of its node."""
+    """Return the counts of every memory, join, probe and query, by the name of its node."""
     counted = count(compiled)
     found = {f"memory:{each.memory}": _numbers(asdict(each)) for each in counted.memories}
     found.update({f"join:{each.join}": _numbers(asdict(each)) for each in counted.joins})
+    found.update({f"probe:{each.probe}": _numbers(asdict(each)) for each in counted.probes})
     outcome = compiled.outcome
     found.update(
         {
@@ -54,7 +56,7 @@ def counts_by_node(compiled: CompiledNetwork) -> dict[str, dict[str, int]]:
 
 
 def _numbers(counts: dict[str, Any]) -> dict[str, int]:
-    return {name: value for name, value in counts.items() if name not in ("memory", "join")}
+    return {name: value for name, value in counts.items() if name not in ("memory", "join", "probe", "due")}
 
 
 class StaticRows:
@@ -88,14 +90,16 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
     prefixes, names = _prefixes(engine), _names_of_slots(compiled).get(slot, {})
     still = (static or StaticRows(engine)).of(slot)
     rows = np.concatenate([compiled.runtime.rows_of(slot)[::-1], still])
-    columns = [names.get(column, "_") for column in (*plans[slot].keys, *plans[slot].payload)]
+    own = (*plans[slot].keys, *plans[slot].payload)
+    columns = [names.get(column, "_") for column in own]
+    times = times_of(compiled.plan)[plans[slot].producer]
     joined = not isinstance(compiled.plan.producers[plans[slot].producer], AlphaTest)
     endless = joined and compiled.lowered.network.times == 1
     shown = [
         [
             *_interval(engine, int(row[2]), int(row[0]))[: 1 if endless else 2],
             *(["–"] if endless else []),
-            *(_term(engine, prefixes, term) for term in row[_COLUMNS_BEFORE:]),
+            *_cells(engine, prefixes, own, times, row[_COLUMNS_BEFORE:]),
         ]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
@@ -103,6 +107,29 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
     note = "; static rows are not listed" if holds_static(compiled.runtime.arena, slot) and not len(still) else ""
     note += "; rows of joins keep no end while all items are instants" if endless else ""
     return {"title": f"memory {slot}", "columns": head, "rows": shown, "total": len(rows), "note": note}
+
+
+def waiting_at_probe(engine: Engine, probe: int, offset: int = 0) -> dict[str, Any]:
+    """Return a page of the tuples that wait at a probe, decoded: those that are decided first come first."""
+    compiled = engine.matcher.current()
+    producers = {number: producer for producer, number in compiled.lowered.probes.items()}
+    if probe not in producers:
+        raise UsageError(f"there is no probe {probe}", hint=f"there are {len(producers)}, from 0 on")
+    prefixes, names, producer = _prefixes(engine), _names_of_probes(compiled)[probe], producers[probe]
+    columns, times = range(compiled.lowered.network.probes[probe].columns), times_of(compiled.plan)[producer]
+    since, rows = compiled.runtime.waiting_of(probe)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    shown = [
+        [
+            _moment(engine, row[0]),
+            *_interval(engine, row[3], row[1]),
+            *_cells(engine, prefixes, columns, times, row[WAITING_TIMES:]),
+        ]
+        for row in rows[offset : offset + PAGE_ROWS].tolist()
+    ]
+    head = ["decided at", "start", "end", *(names.get(column, "_") for column in columns)]
+    note = f"; it knows what came from {_moment(engine, since)} on" if EARLIEST < since < LATEST else ""
+    return {"title": f"probe {probe}", "columns": head, "rows": shown, "total": len(rows), "note": note}
 
 
 def matches_of_query(engine: Engine, name: str, offset: int = 0) -> dict[str, Any]:
@@ -129,6 +156,18 @@ def _interval(engine: Engine, start: int, end: int) -> tuple[str, str]:
     return _told(engine.shown_clock.decode(start)), _told(engine.shown_clock.decode(end))
 
 
+def _cells(
+    engine: Engine, prefixes: Prefixes, columns: Iterable[int], times: frozenset[int], row: Iterable[int]
+) -> Iterator[str]:
+    """Yield the columns of a row, decoded: terms, and here and there a time."""
+    for column, word in zip(columns, row, strict=True):
+        yield _moment(engine, word) if column in times else _term(engine, prefixes, word)
+
+
+def _moment(engine: Engine, time: int) -> str:
+    return _told(engine.shown_clock.decode(time) if EARLIEST <= time <= LATEST else None)
+
+
 def _told(time: object) -> str:
     return "static" if time is None else str(time)
 
@@ -144,10 +183,25 @@ def _short(prefixes: Prefixes, text: bytes | None) -> str:
 def _names_of_slots(compiled: CompiledNetwork) -> dict[int, Mapping[int, str]]:
     """Return the names that the first query that uses a memory gives to the columns of the memory's producer."""
     found: dict[int, Mapping[int, str]] = {}
+    network = compiled.lowered.network
     for end in compiled.plan.ends:
-        for join in reached(compiled.plan, end).walk():
-            if join.inputs:
-                slots = compiled.lowered.network.nodes[compiled.lowered.nodes[join.number]].slots
-                for slot, fed in zip(slots, join.inputs, strict=True):
+        for step in reached(compiled.plan, end).walk():
+            if isinstance(step.producer, Probe):
+                slot = network.probes[compiled.lowered.probes[step.number]].slot
+                found.setdefault(slot, step.inputs[1].names)
+            elif step.inputs:
+                for slot, fed in zip(
+                    network.nodes[compiled.lowered.nodes[step.number]].slots, step.inputs, strict=True
+                ):
                     found.setdefault(slot, fed.names)
+    return found
+
+
+def _names_of_probes(compiled: CompiledNetwork) -> dict[int, Mapping[int, str]]:
+    """Return what the first query that uses a probe calls its columns."""
+    found: dict[int, Mapping[int, str]] = {}
+    for end in compiled.plan.ends:
+        for step in reached(compiled.plan, end).walk():
+            if isinstance(step.producer, Probe):
+                found.setdefault(compiled.lowered.probes[step.number], step.names)
     return found

@@ -87,6 +87,7 @@ def application(controller: Controller, hosts: frozenset[str], ending: Callable[
         Route("/network", pages.network),
         Route("/events", pages.events),
         Route("/memory/{slot:int}", pages.memory),
+        Route("/probe/{number:int}", pages.probe),
         Route("/query/{name:path}", pages.query),
         *(Route(f"/{name}", pages.command(name), methods=["POST"]) for name in ("run", "pause", "step", "pace")),
     ]
@@ -119,6 +120,10 @@ class _Pages:
     async def memory(self, request: Request) -> Response:
         slot, offset = request.path_params["slot"], _offset(request)
         return JSONResponse(await run_in_threadpool(self.controller.memory, slot, offset))
+
+    async def probe(self, request: Request) -> Response:
+        number, offset = request.path_params["number"], _offset(request)
+        return JSONResponse(await run_in_threadpool(self.controller.waiting, number, offset))
 
     async def query(self, request: Request) -> Response:
         name, offset = request.path_params["name"], _offset(request)

@@ -231,3 +231,110 @@ def test_rows_of_joins_show_no_end_where_they_keep_none() -> None:
     engine.push(("<http://e/u>", "<http://e/p>", "<http://e/v>"), time=(5.0, 6.0))
     ended = [page["rows"][0][:2] for slot in slots if (page := rows_of_memory(engine, slot))["rows"]]
     assert ["1.0", "4.0"] in ended
+
+
+# Operators of time
+
+NEVER = "PREFIX e: <http://e/> SELECT * { { ?x e:a ?a . ?x e:c ?c } SEQ NOT { ?x e:b ?b } WITHIN 3s }"
+ASKED = """<http://e/x> <http://e/a> "1" .
+<http://e/x> <http://e/c> "2" .
+<http://e/y> <http://e/a> "1" .
+<http://e/noise> <http://e/noise> "0" .
+<http://e/noise> <http://e/noise> "0" .
+<http://e/y> <http://e/c> "1" .
+<http://e/y> <http://e/b> "1" .
+"""
+
+
+def timed(query: str, lines: str = ASKED) -> Controller:
+    engine = rw.Engine(stats=True)
+    engine.register(query, name="q")
+    return Controller(engine, [rw.read(lines.encode(), rate=1, format="nt")])
+
+
+def test_deadline_that_comes_before_the_next_triple_is_a_step_of_its_own() -> None:
+    controller = timed(NEVER)
+    said = []
+    while (step := controller.step()) is not None:
+        said.append((step.what, step.time, step.matches))
+    assert said == [
+        ("triple", "0.0", 0), ("triple", "1.0", 0), ("triple", "2.0", 0),
+        ("deadline", "3.0", 1), ("triple", "5.0", 0), ("deadline", "5.0", 1), ("triple", "6.0", 0),
+    ]  # fmt: skip
+    assert controller.snapshot()["state"] == "ended"
+    assert controller.matches("q")["total"] == 2
+    controller.close()
+
+
+def test_deadline_step_touches_the_probe_and_what_it_barred_is_refused_there() -> None:
+    lines = ASKED.replace('<http://e/noise> <http://e/noise> "0"', '<http://e/x> <http://e/b> "0"')
+    controller = timed(NEVER, lines)
+    steps = [stepped(controller) for _ in range(5)]
+    assert (steps[3].what, steps[3].triple, steps[3].refused) == ("triple", steps[3].triple, ())
+    assert (steps[4].what, steps[4].touched, steps[4].refused) == ("deadline", ("probe:0",), ("probe:0",))
+    assert steps[4].changes["probe:0"] == {"waiting": -1, "decided": 1}
+    controller.close()
+
+
+def test_close_of_an_instant_is_a_step_of_its_own_and_so_are_those_at_the_end() -> None:
+    controller = timed(
+        "PREFIX e: <http://e/> SELECT * { ?x e:a ?a OPTIONAL { ?x e:b ?b } }",
+        '<http://e/x> <http://e/a> "1" .\n<http://e/y> <http://e/a> "1" .\n',
+    )
+    said = []
+    while (step := controller.step()) is not None:
+        said.append((step.what, step.time, step.matches))
+    assert said == [("triple", "0.0", 0), ("instant", "0.0", 1), ("triple", "1.0", 0), ("instant", "1.0", 1)]
+    controller.close()
+
+
+def test_tuples_that_wait_at_a_probe_are_listed_with_the_time_of_their_decision() -> None:
+    controller = timed(NEVER)
+    for _ in range(2):
+        controller.step()
+    snapshot = controller.snapshot()
+    assert (snapshot["waiting"], snapshot["next_due"]) == (1, "3.0")
+    page = controller.waiting(0)
+    assert (page["columns"][:3], page["total"]) == (["decided at", "start", "end"], 1)
+    cells = dict(zip(page["columns"], page["rows"][0], strict=True))
+    assert cells == {"decided at": "3.0", "start": "0.0", "end": "1.0", "?x": "e:x", "?a": '"1"', "?c": '"2"'}
+    with pytest.raises(rw.UsageError, match="there is no probe 7"):
+        controller.waiting(7)
+    controller.close()
+
+
+def test_columns_that_hold_times_are_shown_as_times() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register("PREFIX e: <http://e/> SELECT * { ?x e:a ?a . ?x e:d ?d OPTIONAL { ?x e:b ?b . ?b e:c ?c } }")
+    engine.push(("http://e/x", "http://e/b", "http://e/y"), time=0)
+    engine.push(("http://e/y", "http://e/c", 1), time=1)
+    compiled = engine.matcher.current()
+    pages = [rows_of_memory(engine, slot) for slot in range(len(compiled.lowered.slots))]
+    timed_ = [page for page in pages if "end" in page["columns"][2:] and page["rows"]]
+    assert timed_
+    for page in timed_:
+        named = list(zip(page["columns"], page["rows"][0], strict=True))[2:]
+        assert {cell for name, cell in named if name in ("start", "end")} <= {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * { { ?x e:a ?a } SEQ { ?x e:b ?b } SEQ { ?x e:c ?c } }",
+        "SELECT * { { ?x e:a ?a } OPTIONALSEQ { ?x e:c ?c } }",
+        "SELECT * { LAST { ?x e:a ?a . ?x e:c ?c } SEQ { ?x e:b ?b } }",
+        "SELECT * { { ?x e:a ?a } SEQ NOT { { ?x e:b ?b } SEQ NOT { ?x e:c ?c } WITHIN 1s } WITHIN 2s }",
+    ],
+)
+def test_every_step_memory_and_probe_of_operators_of_time_can_be_shown(query: str) -> None:
+    controller = timed("PREFIX e: <http://e/> " + query)
+    compiled = controller.engine.matcher.current()
+    while controller.step() is not None:
+        for slot in range(len(compiled.lowered.slots)):
+            controller.memory(slot)
+        for probe in range(len(compiled.lowered.probes)):
+            controller.waiting(probe)
+        controller.snapshot()
+    assert controller.snapshot()["state"] == "ended"
+    assert len(place(controller.engine.graph())["nodes"]) == len(controller.engine.graph())
+    controller.close()

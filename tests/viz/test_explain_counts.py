@@ -152,3 +152,60 @@ def test_the_text_shows_the_counts() -> None:
     assert "join 0 on ?y, keeps unbounded  · 1 made, 1 refused by key" in text
     assert "?x e:p ?y  · 1 in, 1 live" in text
     assert "  matches: 1" in text
+
+
+# Probes
+
+NEVER = "SELECT * { { ?x e:a ?a } SEQ NOT { ?x e:b ?b FILTER(?b > 1) } WITHIN 5s }"
+
+
+def a_and_b(engine: rw.Engine, *pushes: tuple[str, str, int, float]) -> None:
+    for subject, predicate, value, time in pushes:
+        engine.push((f"http://e/{subject}", f"http://e/{predicate}", value), time=time)
+
+
+def test_what_waits_for_its_decision_and_when_the_first_is_due_is_told() -> None:
+    engine = rw.Engine()
+    assert (engine.stats()["waiting"], engine.stats()["next_due"]) == (0, "")
+    engine.register(PREFIX + NEVER)
+    a_and_b(engine, ("x", "a", 1, 1.0), ("y", "a", 1, 3.0))
+    assert (engine.stats()["waiting"], engine.stats()["next_due"]) == (2, "6.0")
+    engine.advance(7.0)
+    assert (engine.stats()["waiting"], engine.stats()["next_due"]) == (1, "8.0")
+
+
+def test_probe_counts_what_it_has_decided_and_what_of_that_passed() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(PREFIX + NEVER, name="never")
+    a_and_b(engine, ("x", "a", 1, 1.0), ("x", "b", 2, 2.0), ("y", "a", 1, 3.0), ("y", "b", 1, 4.0), ("z", "a", 1, 9.0))
+    counted = count(engine.matcher.current())
+    (probe,) = counted.probes
+    assert (probe.decided, probe.passed, probe.unknown, probe.waiting, probe.due) == (2, 1, 0, 1, 14_000_000)
+    (memory,) = counted.memories
+    assert (memory.join, memory.rows_in, memory.refused_by_filter, counted.joins) == (None, 2, 0, ())
+    assert "2 decided, 1 passed, 1 waiting" in engine.explain()
+    assert engine.stats()["network"]["probes"] == (
+        {"probe": 0, "waiting": 1, "due": 14_000_000, "decided": 2, "passed": 1, "unknown": 0},
+    )
+
+
+def test_counts_of_a_probe_go_on_in_the_next_network() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(PREFIX + NEVER, name="never")
+    a_and_b(engine, ("x", "a", 1, 1.0), ("x", "b", 2, 2.0), ("y", "a", 1, 9.0))
+    engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:a ?z }")
+    counted = count(engine.matcher.current())
+    (probe,) = counted.probes
+    assert (probe.decided, probe.passed, probe.waiting) == (1, 0, 1)
+    assert next(each.rows_in for each in counted.memories if each.join is None) == 1
+
+
+def test_decision_on_what_may_have_been_before_the_query_came_is_counted_as_not_known() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register(PREFIX + "SELECT * { ?x e:c ?c }")
+    a_and_b(engine, ("x", "c", 1, 1.0))
+    engine.register(PREFIX + "SELECT * { NOT { ?x e:b ?b } SEQ { ?x e:a ?a } WITHIN 5s }")
+    a_and_b(engine, ("x", "a", 1, 2.0), ("x", "a", 1, 9.0))
+    (probe,) = count(engine.matcher.current()).probes
+    assert (probe.decided, probe.passed, probe.unknown) == (2, 1, 1)
+    assert "2 decided, 1 passed, 0 waiting, 1 not known" in engine.explain()

@@ -7,28 +7,13 @@ import json
 import pytest
 from cases.many import many
 from cases.temporal import Case, temporal_case
+from helpers.shown import BETWEEN, NESTED, NEVER, OPTIONAL, OPTIONALSEQ, SEQ, engine_of
 from hypothesis import assume, given, settings
 
 import retewave as rw
 from retewave.viz.explain.describe import Section, StepPlan, describe
 
 CASES = many(60)
-PREFIX = "PREFIX e: <http://e/>\n"
-SEQ = "SELECT * { { ?x e:a ?a } SEQ { ?x e:b ?b } SEQ { ?x e:c ?c } }"
-OPTIONALSEQ = "SELECT * { { ?x e:a ?a FILTER(?a < ?b) } OPTIONALSEQ { ?x e:b ?b } }"
-MINUTES = '"PT5M"^^<http://www.w3.org/2001/XMLSchema#duration>'
-BETWEEN = (
-    f"SELECT * {{ {{ ?x e:a ?a }} SEQ NOT {{ ?x e:n ?n }} SEQ {{ ?x e:b ?b }} FILTER(getDURATION() < {MINUTES}) }}"
-)
-NEVER = "SELECT * { { ?x e:a ?a } SEQ NOT { ?x e:b ?b } WITHIN 5m }"
-OPTIONAL = "SELECT * { ?x e:a ?a . ?x e:d ?d OPTIONAL { ?x e:b ?b . ?b e:c ?c } }"
-NESTED = "SELECT * { { ?x e:a ?a } SEQ NOT { { ?x e:b ?b } SEQ NOT { ?x e:c ?c } WITHIN 1m } WITHIN 5m }"
-
-
-def engine_of(query: str, **options: bool) -> rw.Engine:
-    engine = rw.Engine(**options)  # type: ignore[arg-type]
-    engine.register(PREFIX + query, name="q")
-    return engine
 
 
 def sections_of(query: str) -> tuple[Section, ...]:

@@ -16,6 +16,7 @@ import networkx
 import pytest
 from cases.many import many
 from helpers.explained import agrees_with_golden, bsbm_engine, social_engine
+from helpers.shown import needs_renderer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,10 +30,6 @@ from retewave.viz.draw.render import render, svg_element
 
 HERE = Path(__file__).parents[1]
 CASES = many(100)
-needs_renderer = pytest.mark.skipif(
-    not (shutil.which("dot") and find_spec("graphviz")) and not find_spec("pygraphviz"),
-    reason="neither Graphviz with the package graphviz nor pygraphviz is installed",
-)
 PREFIX = "PREFIX e: <http://e/> "
 RDFS = b"http://www.w3.org/2000/01/rdf-schema#"
 

@@ -234,8 +234,9 @@ class _Drawn:
         place, column = which
         if column not in (START, END):
             whose, at_end = moment_of(tree.inputs[place], column)
-            name = self._name(whose.number)
-            return f"α{name.removeprefix('alpha:')}" if not whose.inputs else name.replace(":", " "), at_end
+            return self._name(whose.number).replace(
+                ":", " "
+            ) if whose.inputs else f"{{ {self._pattern(whose)} }}", at_end
         if slots[place] < 0:
             return "tuple", column == END
         return f"{'β' if tree.inputs[place].inputs else 'α'}M{slots[place]}", column == END
