@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from retewave.windows.intervals import EARLIEST, LATEST
 
-__all__ = ["MICROSECONDS", "SECONDS", "Clock", "Instant", "format_datetime", "micros", "parse_datetime"]
+__all__ = ["MICROSECONDS", "SECONDS", "Clock", "Instant", "format_datetime", "in_seconds", "micros", "parse_datetime"]
 
 Instant = int | float | str | datetime | np.datetime64 | np.integer | np.floating
 Kind = Literal["int", "float", "datetime", "datetime64", "text"]
 
 SECOND: Final = 1_000_000  # microseconds
+_EXACT: Final = 2**53  # up to here a float has every whole number
 YEARS: Final = 36_000  # from 1970, in both directions: less than LATEST
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DATETIME = re.compile(
@@ -122,7 +123,7 @@ class Clock:
         if self.kind == "datetime64":
             return times.astype("datetime64[us]").astype(f"datetime64[{self.unit}]")
         if self.kind == "float" or (self.kind == "int" and (times % SECOND).any()):
-            return times / SECOND
+            return in_seconds(times)
         if self.kind == "int":
             return times // SECOND
         decoded = (self.decode(time) for time in times.ravel().tolist())
@@ -160,6 +161,19 @@ def micros(value: Instant) -> int:
     if not EARLIEST <= time <= LATEST:
         raise ValueError(_out_of_range(repr(value)))
     return time
+
+
+def in_seconds(times: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return microseconds as seconds, rounded as Python divides: numpy rounds what a float cannot hold beforehand.
+
+    >>> in_seconds(np.array([1_500_000, 2**53 + 1])).tolist() == [1.5, (2**53 + 1) / SECOND]
+    True
+    """
+    found: NDArray[np.float64] = times / SECOND
+    beyond = np.abs(times) > _EXACT
+    if beyond.any():
+        found[beyond] = [time / SECOND for time in times[beyond].tolist()]
+    return found
 
 
 def parse_datetime(text: str) -> int:

@@ -13,7 +13,7 @@ from naive.detectors import detected
 from naive.tokens import Token
 
 import retewave as rw
-from retewave.engine.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning, UnboundedWarning
 
 LAW = settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -25,7 +25,8 @@ def engine_for(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
     static = [[written(triple) for triple in sorted(case.static)]]
     engine = rw.Engine(static=static, seed=1, max_future=None, allow_cartesian=True, **options)  # type: ignore[arg-type]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CartesianWarning)
+        for each in (CartesianWarning, UnboundedWarning):
+            warnings.simplefilter("ignore", each)
         return engine, engine.register(case.query, keep=None)
 
 

@@ -29,7 +29,7 @@ from retewave.compiler.plan.identity import Identity
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.engine import node_states
 from retewave.engine.node_states import nodes_of
-from retewave.engine.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.engine.states import State
 from retewave.rete.counters import slot_counters
 from retewave.rete.runtime import Runtime
@@ -78,7 +78,8 @@ def nodes_that_count() -> Iterator[None]:
     """Let all nodes be of the kind that counts, and no query share a shape with another one."""
     plain = shape._key
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", CartesianWarning)
+        for each in (CartesianWarning, UnboundedWarning):
+            warnings.simplefilter("ignore", each)
         patch.setattr(node_states, "KINDS", (seen,))
         patch.setattr(shape, "_key", lambda listener, *rest: ((listener.number, *plain(listener, *rest)[0]), ()))
         yield

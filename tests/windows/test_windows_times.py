@@ -104,6 +104,12 @@ def test_whole_seconds_between_which_a_time_falls_come_out_as_floats() -> None:
     assert clock.decode_all(np.array([1_000_000, 1_500_000])).tolist() == [1.0, 1.5]
 
 
+def test_array_of_times_that_no_float_holds_is_rounded_as_each_of_them() -> None:
+    clock = Clock.of(1.0)
+    times = [2**53 - 1, 2**53 + 1, -(2**53) - 1, 2**53 + 3]
+    assert clock.decode_all(np.array(times)).tolist() == [clock.decode(time) for time in times]
+
+
 def test_datetime64_of_several_units_keeps_its_step() -> None:
     value = datetime64(4, "25s")
     assert Clock.of(value).decode(micros(value)) == value

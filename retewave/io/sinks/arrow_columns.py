@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from retewave.rete.terms.texts import Texts
 from retewave.rete.written.columns import encoded, spelled
+from retewave.windows.times import in_seconds
 
 __all__ = ["MOST_BYTES", "TERMS", "moments", "strings", "terms"]
 
@@ -37,5 +38,5 @@ def terms(texts: Texts, ids: np.ndarray) -> pa.DictionaryArray:
 
 def moments(times: np.ndarray, timeless: np.ndarray, kind: pa.DataType) -> pa.Array:
     """Return a column of times, as seconds or as timestamps; null where all is static."""
-    values = times / 1_000_000 if pa.types.is_floating(kind) else np.ascontiguousarray(times)
+    values = in_seconds(times) if pa.types.is_floating(kind) else np.ascontiguousarray(times)
     return pa.array(values, mask=timeless if timeless.any() else None).cast(kind)
