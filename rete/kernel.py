@@ -578,7 +578,7 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
     sizes = Sizes(
         cell(cells, _ARENA_WORDS) - STEP, cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    return _pour(  # type: ignore[no-any-return]
+    return _pour(
         net,
         words_at(cell(cells, _ARENA)),
         sizes,
@@ -603,10 +603,10 @@ def run(cells: Address, rows: np.ndarray) -> int:
 
     For networks of joins alone: what follows `looks` is not compiled into it, and costs nothing.
     """
-    return _run(cells, rows, None)
+    return _run(cells, rows, None)  # type: ignore[no-any-return]
 
 
 @kernel
 def run_looking(cells: Address, rows: np.ndarray) -> int:
     """Do as `run` does, for networks in which some rows are only looked at, or only pass."""
-    return _run(cells, rows, 1)
+    return _run(cells, rows, 1)  # type: ignore[no-any-return]
