@@ -107,7 +107,8 @@ def written(workload: str, rows: list[tuple[int, ...]], path: Path) -> EventTask
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize("case", AT_THE_BOUNDS)
 def test_bounds_are_inclusive(name: str, case: Any, tmp_path: Path) -> None:
-    workload, rows, matches = AT_THE_BOUNDS[case]
+    bounds: Any = AT_THE_BOUNDS[case]
+    workload, rows, matches = bounds
     task = written(workload, rows, tmp_path / "bounds.csv")
     right, found = expected(workload, columns(task.csv)), peer(name).run(task)
     assert right.matches == matches
