@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from retewave.bench.events.task import WORKLOADS, EventPeer, EventTask, Found, clocked
+from retewave.bench.events.task import WORKLOADS, EventFound, EventPeer, EventTask, clocked
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = ["PEERS", "counted", "refused"]
@@ -50,10 +50,10 @@ def _beginning(path: Path) -> bytes:
         return b"".join(itertools.islice(lines, _WARM_UP))
 
 
-def counted(task: EventTask, query: str) -> Found:
+def counted(task: EventTask, query: str) -> EventFound:
     """Read the stream's bytes, and count the matches of a query."""
 
-    def drained(source: Any) -> Found:
+    def drained(source: Any) -> EventFound:
         engine, reader = _engine(query), _reader(task, source)
         return clocked(lambda: (sum(len(found) for batch in engine.run_batches(reader) for found in batch), None, None))
 
@@ -61,10 +61,10 @@ def counted(task: EventTask, query: str) -> Found:
     return drained(str(_rdf(task)))
 
 
-def poured(task: EventTask, query: str) -> Found:
+def poured(task: EventTask, query: str) -> EventFound:
     """Pour rows that were encoded beforehand into the network, in one thread, and count what comes out."""
 
-    def encoded(source: Any) -> Found:
+    def encoded(source: Any) -> EventFound:
         engine, reader = _engine(query), _reader(task, source)
         chunks = [chunk.rows for chunk in reader.chunks(engine.terms, engine.matcher.acceptance)]
         runtime, values = engine.matcher.current().runtime, engine.terms.values

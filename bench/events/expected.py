@@ -13,7 +13,7 @@ from itertools import count
 
 import numpy as np
 
-from retewave.bench.events.streams import KINDS, Columns
+from retewave.bench.events.streams import KINDS, EventColumns
 from retewave.bench.events.task import WITHIN
 
 __all__ = ["Expected", "expected"]
@@ -31,12 +31,12 @@ class Expected:
     as_set: int | None = None  # how many differ in what they show or in their times; None: all do
 
 
-def expected(workload: str, stream: Columns) -> Expected:
+def expected(workload: str, stream: EventColumns) -> Expected:
     """Return the exact answer of a workload."""
     return _ANSWERS[workload](stream)
 
 
-def _w1(stream: Columns) -> Expected:
+def _w1(stream: EventColumns) -> Expected:
     by_key = np.argsort(stream.key, kind="stable")
     key, time, price = stream.key[by_key], stream.time[by_key], stream.value[by_key]
     every = np.arange(len(key))
@@ -70,7 +70,7 @@ def _later(
         yield pair, there[live]
 
 
-def _w3(stream: Columns) -> Expected:
+def _w3(stream: EventColumns) -> Expected:
     asked, told = stream.kind == KINDS["Q"], stream.kind == KINDS["R"]
     answered = np.full(stream.key.max() + 1, -1)
     answered[stream.key[told]] = stream.time[told]
@@ -80,7 +80,7 @@ def _w3(stream: Columns) -> Expected:
     return Expected(len(open_), _sum(open_), int((stream.time[open_] + WITHIN["W3"]).sum()))
 
 
-def _w4(stream: Columns) -> Expected:
+def _w4(stream: EventColumns) -> Expected:
     by_key = np.argsort(stream.key, kind="stable")
     key, time, kind = stream.key[by_key], stream.time[by_key], stream.kind[by_key]
     barred = np.cumsum(kind == KINDS["B"])
@@ -98,4 +98,4 @@ def _sum(*rows: np.ndarray) -> int:
     return sum((2 * place + 1) * int(column.sum()) for place, column in enumerate(rows)) % WRAP
 
 
-_ANSWERS: dict[str, Callable[[Columns], Expected]] = {"W1": _w1, "W3": _w3, "W4": _w4}
+_ANSWERS: dict[str, Callable[[EventColumns], Expected]] = {"W1": _w1, "W3": _w3, "W4": _w4}

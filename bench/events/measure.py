@@ -15,7 +15,7 @@ from pathlib import Path
 from retewave.bench.events.expected import WRAP, Expected, expected
 from retewave.bench.events.run import peer, why_missing
 from retewave.bench.events.streams import columns, make
-from retewave.bench.events.task import EventTask, Found
+from retewave.bench.events.task import EventFound, EventTask
 from retewave.bench.harness import answer
 
 __all__ = ["Contest", "contests", "play", "wrong"]
@@ -30,7 +30,7 @@ class Contest:
     peer: str  # as `run` knows it
     task: EventTask
     expected: Expected
-    runs: list[Found] = field(default_factory=list)  # those that found what is there
+    runs: list[EventFound] = field(default_factory=list)  # those that found what is there
     failure: str = ""  # why there are no more
 
     @property
@@ -54,7 +54,7 @@ class Contest:
         told, self.failure = answer("retewave.bench.events.run", self.peer, self.task)
         if told is None:
             return
-        found = Found(**told)
+        found = EventFound(**told)
         self.failure = wrong(found, self.expected, self.matches)
         if self.failure:
             self.runs.clear()
@@ -82,7 +82,7 @@ class Contest:
         }
 
 
-def wrong(found: Found, right: Expected, matches: int) -> str:
+def wrong(found: EventFound, right: Expected, matches: int) -> str:
     """Return what is wrong with an answer, or nothing."""
     told = {"matches": (found.matches, matches), "sum": (found.sum, right.sum), "dues": (found.dues, right.dues)}
     for name, (value, wanted) in told.items():

@@ -22,7 +22,7 @@ import pyarrow.csv
 
 from retewave.bench.events.task import WORKLOADS, EventTask
 
-__all__ = ["KINDS", "Columns", "absent", "columns", "generator", "make"]
+__all__ = ["KINDS", "EventColumns", "absent", "columns", "generator", "make"]
 
 VARIABLE = "RETEWAVE_SHARED_EVENTS"
 SEED = 7
@@ -31,7 +31,7 @@ _BESIDE = Path(__file__).resolve().parents[3] / "shared" / "events"
 
 
 @dataclass(frozen=True)
-class Columns:
+class EventColumns:
     """A stream in memory, in the order of time."""
 
     time: np.ndarray  # µs
@@ -74,9 +74,9 @@ def _generate(workload: str, size: int, wanted: list[Path]) -> None:
 
 
 @cache
-def columns(csv: Path) -> Columns:
+def columns(csv: Path) -> EventColumns:
     """Read a stream."""
     table = pyarrow.csv.read_csv(csv)
     kind = pc.index_in(table["kind"], value_set=pa.array(list(KINDS)))
     time, key, value = (table[name].to_numpy().astype(np.int64) for name in ("time_us", "key", "value"))
-    return Columns(time, key, value, kind.to_numpy().astype(np.int64))
+    return EventColumns(time, key, value, kind.to_numpy().astype(np.int64))

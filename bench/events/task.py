@@ -1,7 +1,7 @@
 """An event workload, what a run of it is told, and what it found: the protocol between harness and peers.
 
 Where it stands: `streams` makes an EventTask, `measure` starts a process for it (`run`), which hands it to an
-EventPeer and prints what it Found.  Both are JSON on the way.  Invariant: a peer has all events in memory, parsed,
+EventPeer and prints what it EventFound.  Both are JSON on the way.  Invariant: a peer has all events in memory, parsed,
 before its clock starts, and its compilation is over.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["WITHIN", "WORKLOADS", "EventPeer", "EventTask", "Found", "Workload", "clocked"]
+__all__ = ["WITHIN", "WORKLOADS", "EventFound", "EventPeer", "EventTask", "EventWorkload", "clocked"]
 
 WITHIN = {"W1": 500_000_000, "W3": 5_000_000, "W4": 10_000_000}  # µs; the bound itself is inside
 _QUERIES = Path(__file__).parents[1] / "queries"
@@ -21,7 +21,7 @@ _CEP = "http://example.org/cep#"
 
 
 @dataclass(frozen=True)
-class Workload:
+class EventWorkload:
     """One of the generator's streams, and what is looked for in it."""
 
     name: str  # as the generator calls it
@@ -37,9 +37,9 @@ class Workload:
 WORKLOADS = {
     each.name: each
     for each in (
-        Workload("W1", "a price that falls below 70 % and recovers beyond 105 %, within 500 s", "nt"),
-        Workload("W3", "a request without a response within 5 s", "nq", f"{_CEP}at"),
-        Workload("W4", "A then C of one key within 10 s, no B of the key between", "nt"),
+        EventWorkload("W1", "a price that falls below 70 % and recovers beyond 105 %, within 500 s", "nt"),
+        EventWorkload("W3", "a request without a response within 5 s", "nq", f"{_CEP}at"),
+        EventWorkload("W4", "A then C of one key within 10 s, no B of the key between", "nt"),
     )
 }
 
@@ -72,7 +72,7 @@ class EventTask:
 
 
 @dataclass(frozen=True)
-class Found:
+class EventFound:
     """What came out of one run."""
 
     matches: int  # all that were found
@@ -82,11 +82,11 @@ class Found:
     dues: int | None = None  # of the deadlines, in microseconds, modulo 2^64
 
 
-def clocked(work: Callable[[], tuple[int, int | None, int | None]]) -> Found:
+def clocked(work: Callable[[], tuple[int, int | None, int | None]]) -> EventFound:
     """Let a loop find matches, their sum and that of their deadlines, by the clock."""
     started, busy = time.perf_counter(), time.process_time()
     matches, total, dues = work()
-    return Found(matches, time.perf_counter() - started, time.process_time() - busy, total, dues)
+    return EventFound(matches, time.perf_counter() - started, time.process_time() - busy, total, dues)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class EventPeer:
 
     name: str  # in tables
     cannot: str  # what it cannot do, in a few words
-    run: Callable[[EventTask], Found]  # do the task
+    run: Callable[[EventTask], EventFound]  # do the task
     missing: Callable[[str], str] = lambda workload: ""  # why it cannot run a workload here; builds what it needs
     workloads: tuple[str, ...] = tuple(WORKLOADS)  # those that it has a formulation of
     reads_rdf: bool = False  # it reads the RDF, not the CSV

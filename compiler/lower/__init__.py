@@ -1,7 +1,7 @@
 """Lower a plan: what each producer must keep, the records of the network, the keys of its dispatch."""
 
 from retewave.compiler.lower.endless import kept_for_ever
-from retewave.compiler.lower.lowered import AlphaMemory, Asked, Lowered, Output, SlotPlan
+from retewave.compiler.lower.lowered import AlphaMemory, AskedFilter, Lowered, Output, SlotPlan
 from retewave.compiler.lower.lowering import lower
 
-__all__ = ["AlphaMemory", "Asked", "Lowered", "Output", "SlotPlan", "kept_for_ever", "lower"]
+__all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "kept_for_ever", "lower"]

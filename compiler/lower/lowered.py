@@ -15,7 +15,7 @@ from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import ExtendStep, Step, is_timed
 from retewave.rete.network.records import Network
 
-__all__ = ["AlphaMemory", "Asked", "Lowered", "Output", "SlotPlan", "output_of"]
+__all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "output_of"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class AlphaMemory:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedFilter:
     """A filter that must be decided where it stands, and that Python may be asked for."""
 
     expressions: tuple[Expression, ...]  # all must be true
@@ -64,7 +64,7 @@ class Lowered:
     alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
-    asked: dict[tuple[bool, int], Asked] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
+    asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
 

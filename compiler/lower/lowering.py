@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.dispatching import lower_dispatch
-from retewave.compiler.lower.lowered import Asked, Lowered, SlotPlan
+from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
 from retewave.compiler.lower.needs import Needs
 from retewave.compiler.plan.producers import (
     END,
@@ -57,7 +57,7 @@ class _Lowering:
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
         self.levels: list[int] = []  # by producer
-        self.asking: list[tuple[Edge, Asked]] = []  # edges whose filters must be decided there
+        self.asking: list[tuple[Edge, AskedFilter]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
         for number, producer in enumerate(self.plan.producers):
@@ -191,7 +191,7 @@ class _Lowering:
         if programs:
             mentioned = frozenset().union(*map(variables, probe.conditions))  # other columns may hold times
             columns = {each: column for each, column in place.items() if each in mentioned}
-            self.lowered.asked[False, record] = Asked(probe.conditions, columns)
+            self.lowered.asked[False, record] = AskedFilter(probe.conditions, columns)
         return conjunction(programs)
 
     def _producer(self, number: int) -> Alpha | Node | records.Probe:
@@ -211,7 +211,7 @@ class _Lowering:
         if asking:
             columns = self.physical[each.producer]
             place = {Variable(f"c{c}"): columns[c] for one in each.filters if one.asked for c in one.columns}
-            self.asking.append((edge, Asked(asking, place)))
+            self.asking.append((edge, AskedFilter(asking, place)))
 
     def _slot_edge(self, kind: int, each: Input, target: int, payload: Sequence[int]) -> Edge:
         columns = self.physical[each.producer]

@@ -19,7 +19,7 @@ from retewave.compiler.algebra import Variable
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.expressions.times import at_times
 from retewave.compiler.expressions.tree import variables
-from retewave.compiler.lower import Asked, Output
+from retewave.compiler.lower import AskedFilter, Output
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.stages import Solutions
 from retewave.query import Query
@@ -63,7 +63,7 @@ class Deciding:
             columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
         return Solutions(query, rows, found.places, columns).only(kept)
 
-    def asked(self, asked: Asked, words: np.ndarray) -> bool:
+    def asked(self, asked: AskedFilter, words: np.ndarray) -> bool:
         """Tell whether a filter is true of a tuple that the kernel has at hand."""
         start, end = int(words[layout.T_START]), int(words[layout.T_END])
         bindings: dict[str, Any] = {}

@@ -21,8 +21,8 @@ from retewave.bench.events.engine import counted, poured, refused
 from retewave.bench.events.expected import Expected, expected
 from retewave.bench.events.measure import Contest, contests, play, wrong
 from retewave.bench.events.run import PEERS, peer, why_missing
-from retewave.bench.events.streams import KINDS, Columns, columns, generator, make
-from retewave.bench.events.task import WITHIN, WORKLOADS, EventTask, Found
+from retewave.bench.events.streams import KINDS, EventColumns, columns, generator, make
+from retewave.bench.events.task import WITHIN, WORKLOADS, EventFound, EventTask
 from retewave.bench.peers.events import etalis, jvm
 
 BY_HAND = ("python", "numba")
@@ -117,7 +117,7 @@ def test_bounds_are_inclusive(name: str, case: Any, tmp_path: Path) -> None:
 
 def test_matches_that_show_the_same_at_the_same_times_are_one_in_a_set() -> None:
     rows = np.array([(0, 1, 101, T), (1, 1, 51, T), (2, 1, 51, T), (3, 1, 201, T)]).T
-    answer = expected("W1", Columns(*rows))
+    answer = expected("W1", EventColumns(*rows))
     assert (answer.matches, answer.as_set) == (2, 1)
 
 
@@ -219,10 +219,10 @@ def test_retewave_counts_what_a_plain_query_finds_in_the_streams(folder: Path) -
 
 def test_a_wrong_answer_is_told() -> None:
     right = Expected(2, 10, 7, as_set=1)
-    assert not wrong(Found(2, 1.0, 0.9, 10, 7), right, 2) and not wrong(Found(1, 1.0, 0.9), right, 1)
-    assert wrong(Found(3, 1.0, 0.9, 10, 7), right, 2) == "WRONG: matches 3 instead of 2"
-    assert wrong(Found(2, 1.0, 0.9, 11, 7), right, 2) == "WRONG: sum 11 instead of 10"
-    assert wrong(Found(2, 1.0, 0.9, 10, 8), right, 2) == "WRONG: dues 8 instead of 7"
+    assert not wrong(EventFound(2, 1.0, 0.9, 10, 7), right, 2) and not wrong(EventFound(1, 1.0, 0.9), right, 1)
+    assert wrong(EventFound(3, 1.0, 0.9, 10, 7), right, 2) == "WRONG: matches 3 instead of 2"
+    assert wrong(EventFound(2, 1.0, 0.9, 11, 7), right, 2) == "WRONG: sum 11 instead of 10"
+    assert wrong(EventFound(2, 1.0, 0.9, 10, 8), right, 2) == "WRONG: dues 8 instead of 7"
 
 
 def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from retewave.bench.events.task import EventPeer, EventTask, Found
+from retewave.bench.events.task import EventFound, EventPeer, EventTask
 
 __all__ = ["PEERS"]
 
@@ -34,13 +34,13 @@ def _missing(workload: str) -> str:
     return "" if shutil.which("swipl") else "there is no swipl: SWI-Prolog is needed"
 
 
-def _run(task: EventTask) -> Found:
+def _run(task: EventTask) -> EventFound:
     words = [_PROGRAM / "play.pl", "--", _etalis(), _PROGRAM / f"{task.workload}.event", task.csv.resolve()]
     done = subprocess.run(["swipl", *map(str, words)], capture_output=True, text=True)
     told = [line for line in done.stdout.splitlines() if line.startswith('{"matches"')]
     if done.returncode or not told:
         raise RuntimeError(f"etalis: {(done.stderr.strip().splitlines() or ['it told nothing'])[-1]}")
-    return Found(**json.loads(told[-1]))
+    return EventFound(**json.loads(told[-1]))
 
 
 PEERS = {

@@ -17,7 +17,7 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from retewave.bench.events.task import EventPeer, EventTask, Found
+from retewave.bench.events.task import EventFound, EventPeer, EventTask
 
 __all__ = ["PEERS", "build", "built"]
 
@@ -98,7 +98,7 @@ def _query(engine: str, form: str, workload: str) -> str:
     return found[0].read_text() if found else ""
 
 
-def _run(task: EventTask, engine: str, form: str) -> Found:
+def _run(task: EventTask, engine: str, form: str) -> EventFound:
     folder = BUILD / engine
     words = [task.workload, _query(engine, form, task.workload), task.csv, WARM_UP]
     command = ["java", *_JAVA, "-cp", f"{folder}/classes:{folder}/jars/*", _PROGRAMS[engine], *map(str, words)]
@@ -107,7 +107,7 @@ def _run(task: EventTask, engine: str, form: str) -> Found:
         raise RuntimeError(
             f"{engine}: {next((line for line in done.stderr.splitlines() if 'xception' in line), 'failed')}"
         )
-    return Found(**json.loads(done.stdout.splitlines()[-1]))
+    return EventFound(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def _peer(engine: str, name: str, cannot: str, form: str = "") -> EventPeer:

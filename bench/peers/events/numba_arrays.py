@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from retewave.bench.events.streams import KINDS, Columns, columns
-from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found, clocked
+from retewave.bench.events.streams import KINDS, EventColumns, columns
+from retewave.bench.events.task import WITHIN, EventFound, EventPeer, EventTask, clocked
 
 __all__ = ["PEERS"]
 
@@ -144,13 +144,13 @@ def _w4(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple
 _LOOPS: dict[str, Callable[..., tuple[int, int, int]]] = {"W1": _w1, "W3": _w3, "W4": _w4}
 
 
-def _words(workload: str, stream: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _words(workload: str, stream: EventColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return what a loop takes: times, keys, what it looks at, how many keys there are."""
     told = stream.value if workload == "W1" else stream.kind.astype(np.int8)
     return stream.time, stream.key.astype(np.int32), told, int(stream.key.max()) + 1
 
 
-def _run(task: EventTask) -> Found:
+def _run(task: EventTask) -> EventFound:
     stream, loop = columns(task.csv), _LOOPS[task.workload]
     words = _words(task.workload, stream)
     loop(*(each[:_WARM_UP] for each in words[:3]), words[3])

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 from retewave.bench.events.streams import KINDS, columns
-from retewave.bench.events.task import WITHIN, EventPeer, EventTask, Found, clocked
+from retewave.bench.events.task import WITHIN, EventFound, EventPeer, EventTask, clocked
 
 __all__ = ["PEERS"]
 
@@ -106,7 +106,7 @@ def _w4(events: Events) -> Answer:
 _LOOPS: dict[str, Callable[[Events], Answer]] = {"W1": _w1, "W3": _w3, "W4": _w4}
 
 
-def _run(task: EventTask) -> Found:
+def _run(task: EventTask) -> EventFound:
     stream = columns(task.csv)
     events: Events = list(zip(*(each.tolist() for each in vars(stream).values()), strict=True))
     gc.collect()
