@@ -22,7 +22,7 @@ from retewave.compiler.expressions.tree import Expression, mentions
 from retewave.errors import Place
 from retewave.windows import relations
 
-__all__ = ["looking"]
+__all__ = ["looking", "missing"]
 
 _NAMES: dict[type, str] = {
     LeftJoin: "OPTIONAL",
@@ -36,6 +36,7 @@ _NAMES: dict[type, str] = {
     First: "FIRST",
     Last: "LAST",
 }
+_MISSING = (LeftJoin, Minus, OptionalBefore, OptionalEquals, Between, Before, After, First, Last)
 _CALLS = {"GETDURATION": "getDURATION()", "GETSTARTTIME": "getSTARTTIME()", "GETENDTIME": "getENDTIME()"}
 
 
@@ -52,6 +53,17 @@ def looking(pattern: Algebra) -> tuple[str, Place | None] | None:
         if name is not None:
             return name, getattr(each, "place", None)
     return None
+
+
+def missing(pattern: Algebra) -> tuple[str, Place | None] | None:
+    """Return the name and the place of the outermost operator that tells of what is not there.
+
+    >>> from retewave.compiler.parse import parse
+    >>> missing(parse("SELECT * { { ?x <urn:p> ?y } SEQ NOT { ?x <urn:q> ?z } WITHIN 5s }").where)[0]
+    'NOT'
+    """
+    told = (each for each in walk(pattern) if isinstance(each, _MISSING) or (isinstance(each, Exists) and each.negated))
+    return next(((_name(each) or "", each.place) for each in told), None)
 
 
 def _name(node: Algebra) -> str | None:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.algebra.written import looking
+from retewave.compiler.algebra.written import looking, missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch, Probe
@@ -87,7 +87,7 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
     """Refuse a query that may take what is dropped for what never came."""
     if all(probe.wanted for branch in normal for probe in _probes(branch)):
         return
-    operator, place = looking(parsed.where) or ("NOT", None)
+    operator, place = missing(parsed.where) or ("NOT", None)
     name = _name(parsed) + ": " if place is None else ""
     raise QueryError(
         f'{name}{operator} tells of what is not there, and under at_limit="shed" that may be a triple that was dropped',

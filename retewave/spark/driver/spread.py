@@ -7,17 +7,19 @@ Patterns that static data feeds are taken to be fed by it only, unless a sample 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from retewave.compiler import algebra
 from retewave.compiler.algebra.written import looking
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
+from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
@@ -45,7 +47,9 @@ def spread(
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
-    _check_plain(engine)
+    for listener in engine.registry.listeners():
+        query = engine.registry.queries[listener.number]
+        check_plain(query.name, query.parsed, listener.branches)
     shapes = shapes_of(engine.registry.listeners())
     distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
     counted = None if sample is None else _Sample(engine, sample, rate)
@@ -55,18 +59,16 @@ def spread(
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
-def _check_plain(engine: Engine) -> None:
-    """Refuse queries that only one process can run: what looks at times, or for what is missing, needs all of it."""
-    for listener in engine.registry.listeners():
-        if all(branch.is_plain for branch in listener.branches):
-            continue
-        query = engine.registry.queries[listener.number]
-        operator, place = looking(query.parsed.where) or ("an operator of time", None)
-        raise QueryError(
-            f"{query.name}: {operator} is not spread over shards yet: the query runs in one process",
-            place=place,
-            hint="`retewave run`, or engine.run",
-        )
+def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> None:
+    """Refuse a query that only one process can run: it looks at times, or for what is missing, and needs all of it."""
+    if all(branch.is_plain for branch in normal):
+        return
+    operator, place = looking(parsed.where) or ("an operator of time", None)
+    raise QueryError(
+        f"{name}: {operator} is not spread over shards yet: the query runs in one process",
+        place=place,
+        hint="`retewave run`, or engine.run",
+    )
 
 
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
