@@ -465,12 +465,11 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  
     group = at[P_GROUP]
     if group == 0:
         kind = net[edge + EDGE_KIND]
-        if looks is not None:
-            if kind > TO_TERMINAL:
-                said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
-                if work[GROUP] == 0:
-                    return said
-                return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+        if looks is not None and kind > TO_TERMINAL:
+            said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
+            if work[GROUP] == 0:
+                return said
+            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -517,12 +516,11 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
                 at[P_TOP] = top - stride
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
-        if looks is not None:
-            if arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0:
-                said = _next_decision(net, arena, sizes, view, stack, at)
-                if said != DONE:
-                    return said
-                continue
+        if looks is not None and (arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0):
+            said = _next_decision(net, arena, sizes, view, stack, at)
+            if said != DONE:
+                return said
+            continue
         if at[P_ROW] >= at[P_LAST_ROW]:
             return DONE
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net):
@@ -530,20 +528,18 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
         if facts:
             row = at[P_ROW] * FACT_WIDTH
             end = rows[row + FACT_END]
-            if looks is not None:
-                if arena[A_DUE] < end:
-                    at[P_UNTIL] = end
-                    continue
+            if looks is not None and arena[A_DUE] < end:
+                at[P_UNTIL] = end
+                continue
             top = put_fact(net, rows, row, stack)
         else:
             row = at[P_ROW] * ROW_WIDTH
             end = rows[row + END]
             if instants and rows[row + START] < end:
                 return INTERVAL
-            if looks is not None:
-                if arena[A_DUE] < end:
-                    at[P_UNTIL] = end
-                    continue
+            if looks is not None and arena[A_DUE] < end:
+                at[P_UNTIL] = end
+                continue
             top = dispatch(net, rows, row, view.values.kind, stack)
         if end > arena[A_NOW]:
             arena[A_NOW] = end
@@ -578,7 +574,7 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
     sizes = Sizes(
         cell(cells, _ARENA_WORDS) - STEP, cell(cells, _STACK_WORDS), cell(cells, _OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    return _pour(  # type: ignore[no-any-return]
+    return _pour(
         net,
         words_at(cell(cells, _ARENA)),
         sizes,
@@ -603,10 +599,10 @@ def run(cells: Address, rows: np.ndarray) -> int:
 
     For networks of joins alone: what follows `looks` is not compiled into it, and costs nothing.
     """
-    return _run(cells, rows, None)
+    return _run(cells, rows, None)  # type: ignore[no-any-return]
 
 
 @kernel
 def run_looking(cells: Address, rows: np.ndarray) -> int:
     """Do as `run` does, for networks in which some rows are only looked at, or only pass."""
-    return _run(cells, rows, 1)
+    return _run(cells, rows, 1)  # type: ignore[no-any-return]

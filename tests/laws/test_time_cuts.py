@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -35,7 +36,7 @@ def test_any_cut_of_a_stream_in_any_order_within_instants_tells_what_the_naive_m
     engine.clock = Clock("float")
     found = told(engine.flush())
     cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in itertools.pairwise(cuts):
         found += told(poured(engine, stream[first:last]))
     found += told(engine.flush())
     assert found == bag(detected(case.query, case.stream, case.static))
