@@ -189,7 +189,9 @@ class _Lowering:
         place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
         programs = [self.programs.compile(each, place, frozenset(place) & variables(each)) for each in probe.conditions]
         if programs:
-            self.lowered.asked[False, record] = Asked(probe.conditions, place)
+            mentioned = frozenset().union(*map(variables, probe.conditions))  # other columns may hold times
+            columns = {each: column for each, column in place.items() if each in mentioned}
+            self.lowered.asked[False, record] = Asked(probe.conditions, columns)
         return conjunction(programs)
 
     def _producer(self, number: int) -> Alpha | Node | records.Probe:

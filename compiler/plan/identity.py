@@ -146,4 +146,5 @@ def _join(join: Join, below: list[Identity]) -> Identity:
 
 def _filters(each: Input, identity: Identity) -> list[str]:
     names = {Variable(f"c{column}"): Variable(name) for column, name in enumerate(identity.columns)}
-    return sorted(to_sparql(rename(one.expression, names)) for one in each.filters)
+    texts = ((to_sparql(rename(one.expression, names)), one.asked) for one in each.filters)
+    return sorted(f"{text} decided there" if asked else text for text, asked in texts)

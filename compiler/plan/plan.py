@@ -15,12 +15,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
+from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
 from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
-from retewave.compiler.plan.shape import Lifted, Member, Part, Shape, ShapePattern, full_rows, table_numbers
-from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
+from retewave.compiler.plan.shape import (
+    Lifted,
+    Member,
+    Part,
+    Shape,
+    ShapePattern,
+    filters_over,
+    full_rows,
+    table_numbers,
+)
+from retewave.compiler.rewrite.branch import Branch
 from retewave.epsilon.atoms import Atom
 
 __all__ = ["Tested", "atoms_of", "make_plan", "tested"]
@@ -69,20 +78,8 @@ def _planned(
 
 def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
     """Return the filters, over the shape's variables, that every member has: these may be done early."""
-    found = [dict.fromkeys(_over_numbers(member)) for member in members]
+    found = [dict.fromkeys(filters_over(member.steps, member.numbers)) for member in members]
     return tuple(each for each in found[0] if all(each in other for other in found[1:]))
-
-
-def _over_numbers(member: Member) -> list[Expression]:
-    """Return a member's filters that see bound variables only, with the variables named by their numbers."""
-    names = {variable: Variable(f"c{number}") for variable, number in member.numbers.items()}
-    return [
-        rename(step.expression, names)
-        for step in member.steps.steps
-        if isinstance(step, FilterStep)
-        and variables(step.expression) == step.scope <= names.keys()
-        and not is_timed(step)
-    ]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ Ten thousand queries "tell me of offers for products of type T" are one shape wi
 queries of a complete tuple by hash.  A constant that all members share is not lifted, so a shape of one
 member costs nothing.
 
+Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
+remember hangs on these, and must not change with the queries that come and go.
+
 Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
 """
 
@@ -16,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from retewave.compiler.algebra import Term, TriplePattern, Values, Variable
-from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.expressions.tree import Expression, rename, variables
+from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "Shape",
     "ShapePattern",
     "Streams",
+    "filters_over",
     "full_rows",
     "shapes_of",
     "table_numbers",
@@ -124,6 +129,18 @@ def _numbered(branch: Branch) -> dict[Variable, int]:
     return numbers
 
 
+def filters_over(branch: Branch, numbers: Mapping[Variable, int]) -> list[Expression]:
+    """Return a branch's filters that see bound variables only, with the variables named by their numbers."""
+    names = {variable: Variable(f"c{number}") for variable, number in numbers.items()}
+    return [
+        rename(step.expression, names)
+        for step in branch.steps
+        if isinstance(step, FilterStep)
+        and variables(step.expression) == step.scope <= names.keys()
+        and not is_timed(step)
+    ]
+
+
 def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
     """Say whether a constant may be left open: the object, or the subject when the object is a variable.
 
@@ -138,7 +155,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     """Return what tells one shape from another, and the constants that it leaves out."""
     if not branch.is_plain:
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
-        return (canonical(branch, numbers), named, listener.width), ()
+        filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
+        return (canonical(branch, numbers), filters, named, listener.width), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:

@@ -20,6 +20,7 @@ from retewave.engine.accepting import (
     UnboundedWarning,
     check_parts,
     check_shedding,
+    check_supported,
     check_width,
     warn_of_what_is_kept,
 )
@@ -97,6 +98,7 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
+        check_supported(parsed)
         normal = branches(parsed)
         check_width(parsed, normal)
         if self.sheds:

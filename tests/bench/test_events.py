@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def in_table() -> dict[str, Expected]:
 @made_here
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("size", [*SIZES, 100_000])
-def test_the_referee_finds_what_the_generators_table_says(workload, size, folder):
+def test_the_referee_finds_what_the_generators_table_says(workload: str, size: int, folder: Path) -> None:
     answer = expected(workload, columns(make(workload, size, folder).csv))
     assert replace(answer, as_set=None) == in_table()[f"{workload}-{size}"]
 
@@ -59,7 +60,7 @@ def test_the_referee_finds_what_the_generators_table_says(workload, size, folder
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("size", SIZES)
-def test_a_loop_by_hand_finds_exactly_what_is_there(name, workload, size, folder):
+def test_a_loop_by_hand_finds_exactly_what_is_there(name: str, workload: str, size: int, folder: Path) -> None:
     task = make(workload, size, folder)
     right = expected(workload, columns(task.csv))
     found = peer(name).run(task)
@@ -105,15 +106,16 @@ def written(workload: str, rows: list[tuple[int, ...]], path: Path) -> EventTask
 
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.parametrize("case", AT_THE_BOUNDS)
-def test_bounds_are_inclusive(name, case, tmp_path):
-    workload, rows, matches = AT_THE_BOUNDS[case]
+def test_bounds_are_inclusive(name: str, case: Any, tmp_path: Path) -> None:
+    bounds: Any = AT_THE_BOUNDS[case]
+    workload, rows, matches = bounds
     task = written(workload, rows, tmp_path / "bounds.csv")
     right, found = expected(workload, columns(task.csv)), peer(name).run(task)
     assert right.matches == matches
     assert (found.matches, found.sum, found.dues) == (right.matches, right.sum, right.dues)
 
 
-def test_matches_that_show_the_same_at_the_same_times_are_one_in_a_set():
+def test_matches_that_show_the_same_at_the_same_times_are_one_in_a_set() -> None:
     rows = np.array([(0, 1, 101, T), (1, 1, 51, T), (2, 1, 51, T), (3, 1, 201, T)]).T
     answer = expected("W1", Columns(*rows))
     assert (answer.matches, answer.as_set) == (2, 1)
@@ -123,29 +125,31 @@ def test_matches_that_show_the_same_at_the_same_times_are_one_in_a_set():
 
 
 @pytest.mark.parametrize("name", ON_JVM)
-def test_a_peer_on_the_jvm_is_skipped_without_java(name, monkeypatch):
-    monkeypatch.setattr(jvm.shutil, "which", lambda tool: None)
+def test_a_peer_on_the_jvm_is_skipped_without_java(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda tool: None)
     assert all("there is no java" in why_missing(peer(name), workload) for workload in WORKLOADS)
 
 
-def test_a_peer_on_the_jvm_is_skipped_without_jars_and_maven(monkeypatch, tmp_path):
+def test_a_peer_on_the_jvm_is_skipped_without_jars_and_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jvm.shutil, "which", lambda tool: None if tool == "mvn" else f"/bin/{tool}")
+    monkeypatch.setattr(shutil, "which", lambda tool: None if tool == "mvn" else f"/bin/{tool}")
     assert why_missing(peer("esper"), "W1") == "there is no mvn: Maven fetches esper's jars"
 
 
-def test_what_maven_says_is_the_reason(monkeypatch, tmp_path):
+def test_what_maven_says_is_the_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jvm.shutil, "which", lambda tool: f"/bin/{tool}")
+    monkeypatch.setattr(shutil, "which", lambda tool: f"/bin/{tool}")
     told = subprocess.CompletedProcess([], 1, stdout="\n[ERROR] Unknown host\nmore", stderr="")
-    monkeypatch.setattr(jvm.subprocess, "run", lambda *words, **options: told)
+    monkeypatch.setattr(subprocess, "run", lambda *words, **options: told)
     assert why_missing(peer("siddhi"), "W3") == "mvn failed: [ERROR] Unknown host"
     assert not jvm.built("siddhi")
 
 
 @made_here
 @pytest.mark.parametrize(("name", "workload"), STARTED)
-def test_an_engine_on_the_jvm_finds_exactly_what_is_there(name, workload, folder, monkeypatch):
+def test_an_engine_on_the_jvm_finds_exactly_what_is_there(
+    name: str, workload: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = name.split()[0]
     if not shutil.which("java") or not jvm.built(engine):
         pytest.skip(f"{engine} is not built: `python -m retewave.bench events --peers {engine}` builds it")
@@ -158,13 +162,15 @@ def test_an_engine_on_the_jvm_finds_exactly_what_is_there(name, workload, folder
 # ETALIS
 
 
-def test_etalis_is_skipped_where_no_folder_is_named_and_without_prolog(monkeypatch, tmp_path):
+def test_etalis_is_skipped_where_no_folder_is_named_and_without_prolog(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv(etalis.VARIABLE, raising=False)
     assert why_missing(peer("etalis"), "W1") == "there is no etalis.P: RETEWAVE_ETALIS names its folder"
     assert why_missing(peer("etalis"), "W3") == "has no formulation of W3"
     (tmp_path / "etalis.P").touch()
     monkeypatch.setenv(etalis.VARIABLE, str(tmp_path))
-    monkeypatch.setattr(etalis.shutil, "which", lambda tool: None)
+    monkeypatch.setattr(shutil, "which", lambda tool: None)
     assert why_missing(peer("etalis"), "W4") == "there is no swipl: SWI-Prolog is needed"
 
 
@@ -178,7 +184,9 @@ event(a(_, _, _, _), [_, _]).
 
 
 @pytest.mark.skipif(not shutil.which("swipl"), reason="there is no swipl")
-def test_the_prolog_program_sends_events_and_tells_what_was_tallied(monkeypatch, tmp_path):
+def test_the_prolog_program_sends_events_and_tells_what_was_tallied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "etalis.P").write_text(STAND_IN)
     monkeypatch.setenv(etalis.VARIABLE, str(tmp_path))
     found = peer("etalis").run(written("W4", [(0, 7, 0, A), (20, 7, 1, C), (30, 8, 2, C)], tmp_path / "w4.csv"))
@@ -189,14 +197,14 @@ def test_the_prolog_program_sends_events_and_tells_what_was_tallied(monkeypatch,
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_retewave_is_skipped_with_the_compilers_words_or_not_at_all(workload):
+def test_retewave_is_skipped_with_the_compilers_words_or_not_at_all(workload: str) -> None:
     why = refused(workload)
     assert not why or why.startswith(f"retewave does not support this query yet: {workload.lower()}.rq:")
     assert [why_missing(peer(name), workload) for name in ("retewave", "retewave network")] == [why, why]
 
 
 @made_here
-def test_retewave_counts_what_a_plain_query_finds_in_the_streams(folder):
+def test_retewave_counts_what_a_plain_query_finds_in_the_streams(folder: Path) -> None:
     asked = {"W1": "hasStockPrice", "W3": "response", "W4": "C"}
     for workload, predicate in asked.items():
         task = make(workload, 1000, folder, rdf=True)
@@ -209,7 +217,7 @@ def test_retewave_counts_what_a_plain_query_finds_in_the_streams(folder):
 # The harness
 
 
-def test_a_wrong_answer_is_told():
+def test_a_wrong_answer_is_told() -> None:
     right = Expected(2, 10, 7, as_set=1)
     assert not wrong(Found(2, 1.0, 0.9, 10, 7), right, 2) and not wrong(Found(1, 1.0, 0.9), right, 1)
     assert wrong(Found(3, 1.0, 0.9, 10, 7), right, 2) == "WRONG: matches 3 instead of 2"
@@ -217,10 +225,12 @@ def test_a_wrong_answer_is_told():
     assert wrong(Found(2, 1.0, 0.9, 10, 8), right, 2) == "WRONG: dues 8 instead of 7"
 
 
-def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(tmp_path, monkeypatch):
+def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = []
 
-    def answered(module, name, task):
+    def answered(module: Any, name: str, task: Any) -> Any:
         ran.append(name)
         return {"matches": 2 if name == "python" else 3, "seconds": 0.5, "busy": 0.25}, ""
 
@@ -236,7 +246,7 @@ def test_runs_are_interleaved_and_one_that_is_wrong_leaves_no_figure(tmp_path, m
 
 
 @made_here
-def test_the_command_prints_a_table_and_writes_json(tmp_path):
+def test_the_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     words = ["--sizes", "1000", "--workloads", "W4", "--peers", "python,retewave", "--repetitions", "2"]
     places = ["--data", str(tmp_path), "--out", str(tmp_path / "events.json")]
     done = subprocess.run(
@@ -250,7 +260,9 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path):
     assert (first["workload"], first["events"], first["matches"], first["runs"]) == ("W4", 1000, 245, 2)
 
 
-def test_without_the_generator_nothing_is_measured(monkeypatch, tmp_path, capsys):
+def test_without_the_generator_nothing_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv(streams.VARIABLE, str(tmp_path))
     command.main(data=tmp_path, out=tmp_path / "events.json")
     assert "skipped: no generator at" in capsys.readouterr().err
@@ -258,17 +270,17 @@ def test_without_the_generator_nothing_is_measured(monkeypatch, tmp_path, capsys
 
 
 @pytest.mark.parametrize("words", [{"sizes": "many"}, {"sizes": "10"}, {"peers": "nobody"}, {"workloads": "W9"}])
-def test_an_unknown_word_is_refused(words):
+def test_an_unknown_word_is_refused(words: Any) -> None:
     with pytest.raises(typer.BadParameter):
         command.main(**words)
 
 
 @made_here
-def test_a_workload_without_a_formulation_is_skipped(folder, monkeypatch):
+def test_a_workload_without_a_formulation_is_skipped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "peer", lambda name: replace(peer(name), workloads=("W1",)))
     (found,) = contests(["W4"], [1000], ["python"], folder)
     assert found.failure == "skipped: has no formulation of W4"
 
 
-def test_every_peer_says_what_it_cannot_do():
+def test_every_peer_says_what_it_cannot_do() -> None:
     assert all(peer(name).cannot or name.startswith("retewave") for name in PEERS)

@@ -102,6 +102,10 @@ def test_the_papers_texts_are_read_as_they_are_printed(text: str) -> None:
     assert f"is read as <{DEFAULT}" in notice and "declare PREFIX :" in notice
 
 
+def test_a_prefix_that_is_declared_as_what_it_would_be_is_no_news() -> None:
+    assert parse("PREFIX : <http://example.org/> SELECT * WHERE { ?x p 1 }", language="epsparql").notices == ()
+
+
 def test_query_2_tells_of_a_rating_that_may_be_missing() -> None:
     found = printed(QUERY_2).where
     assert isinstance(found, Filter) and isinstance(found.pattern, Relate)

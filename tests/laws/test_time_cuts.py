@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from cases.engine import case_of
-from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from cases.temporal import ANYWHERE, GRAPH, OPERATORS, Case, condition_of, room_of, temporal_case
 from hypothesis import given
 from hypothesis import strategies as st
 from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
@@ -16,7 +16,7 @@ from laws.test_engine_time import Told
 from naive.detectors import detected
 
 import retewave as rw
-from retewave.compiler.algebra import Query
+from retewave.compiler.algebra import Filter, Query, visible, walk
 from retewave.compiler.parse import parse
 from retewave.windows.times import Clock
 
@@ -50,7 +50,7 @@ def test_what_a_batch_tells_is_in_the_order_of_ends(case: Case, cut: int) -> Non
     engine.flush()
     matches = [*poured(engine, case.stream[:cut]), *poured(engine, case.stream[cut:])]
     ends = [match.end for match in matches if match.end is not None]
-    assert ends == sorted(ends)  # type: ignore[type-var]
+    assert ends == sorted(ends)
 
 
 @law(120)
@@ -79,6 +79,31 @@ def test_an_engine_that_is_restored_goes_on_as_if_it_had_never_stopped(
 def test_other_queries_that_come_and_go_change_nothing_in_time(
     case: Case, guest: Query, comes: int, goes: int, joins: int, apart: bool
 ) -> None:
+    with changes_kept(apart):
+        assert beside_a_guest(case, guest, comes, goes, joins) == bag(detected(case.query, case.stream, case.static))
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> tuple[Case, Query]:
+    """Draw a case, and a guest that has much in common with it: a part of it, or the same with another filter."""
+    case = draw(temporal)
+    query = case.query
+    if draw(st.booleans()):
+        query = replace(query, where=draw(st.sampled_from(list(walk(query.where)))))
+    for _ in range(draw(st.integers(0, 2))):
+        query = replace(
+            query, where=Filter(draw(condition_of(room_of(GRAPH, query.streams), query.where)), query.where)
+        )
+    query = replace(query, projection=tuple(each.name for each in visible(query.where)))
+    return (case, query) if draw(st.booleans()) else (replace(case, query=query), case.query)
+
+
+@law(250)
+@given(alike(), places, places, places, st.booleans())
+def test_a_query_that_is_much_like_another_changes_nothing_in_time(
+    both: tuple[Case, Query], comes: int, goes: int, joins: int, apart: bool
+) -> None:
+    case, guest = both
     with changes_kept(apart):
         assert beside_a_guest(case, guest, comes, goes, joins) == bag(detected(case.query, case.stream, case.static))
 

@@ -15,7 +15,7 @@ from lark import Token
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.languages.language import Language, ParseTree
-from retewave.compiler.languages.reading import Node, Source, kind_of
+from retewave.compiler.languages.reading import Node, Source, kind_of, rule, token
 from retewave.compiler.languages.sparql.query import SPARQL, build
 from retewave.compiler.terms import XSD
 
@@ -30,11 +30,15 @@ def build_epsparql(tree: ParseTree, source: Source, language: Language) -> Query
     query = build(tree, source, language, _PREFIXES)
     notices = query.notices
     bare = next(tree.scan_values(_is_bare), None)
-    if bare is not None and dict(query.prefixes)[""] == _DEFAULT:
+    if bare is not None and not any(tree.find_pred(_declares_empty)):
         name = str(bare).removeprefix(":")
         told = f"{bare} is read as <{_DEFAULT}{name}>; declare PREFIX : <...> for names without a prefix"
         notices = (f"{source.place(bare)}: {told}", *notices)
     return replace(query, solutions="set", is_rule=query.form == "CONSTRUCT", notices=notices)
+
+
+def _declares_empty(part: ParseTree) -> bool:
+    return rule(part) == "prefix_decl" and token(part) == ":"
 
 
 def _is_bare(written: Node) -> bool:

@@ -1,0 +1,48 @@
+"""What the laws of time have once found wrong: each test failed on the code as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+import retewave as rw
+from retewave.errors import QueryError
+
+P = "?x <http://e/p> ?z"
+
+
+def ends(engine: rw.Engine, *times: float | tuple[float, float]) -> list[float]:
+    """Push <a> <p> <a> at some times, and flush; return the ends of the matches."""
+    found = [match for time in times for match in engine.push(("http://e/a", "http://e/p", "http://e/a"), time=time)]
+    return [float(match.end) for match in [*found, *engine.flush()]]  # type: ignore[arg-type]
+
+
+def test_a_deadline_beside_a_condition_that_python_decides_is_taken_for_no_term() -> None:
+    engine = rw.Engine()
+    engine.register(f'SELECT * {{ {{ {P} }} SEQ NOT {{ {P} FILTER(REGEX(STR(?x), "[a-z]$")) }} WITHIN 5s }}')
+    assert ends(engine, 1, 2, 10) == [7, 15]
+
+
+def test_what_may_be_missing_and_what_it_is_missed_by_do_not_both_bind_a_variable_by_bind() -> None:
+    engine = rw.Engine()
+    with pytest.raises(QueryError, match=r"\?b is assigned by BIND, and what may be missing depends on it"):
+        engine.register(f"SELECT * {{ {P} BIND(?x AS ?b) OPTIONAL {{ ?x <http://e/p> ?w BIND(?w AS ?b) }} }}")
+
+
+def test_open_deadlines_outlive_a_new_network_where_a_probe_is_looked_at_by_the_same_with_a_filter() -> None:
+    engine = rw.Engine()
+    engine.register(
+        f"SELECT * {{ LAST {{ {{ {P} FILTER(BOUND(?x)) }} SEQ NOT {{ ?x <http://e/q> ?z }} WITHIN 5s }} }}",
+        allow_cartesian=True,
+    )
+    assert ends(engine, 1, 2, (2, 3)) == [6, 7, 7]  # with the interval, the network is made anew
+
+
+def test_another_filter_around_the_same_pattern_is_another_query_to_what_waits() -> None:
+    engine = rw.Engine()
+    missing = f"{{ {P} OPTIONAL {{ ?x <http://e/q> ?z }} }}"
+    query = engine.register(f"SELECT * {{ {missing} FILTER(BOUND(?x)) }}")
+    other = engine.register(f"SELECT * {{ {missing} FILTER(ISIRI(?x)) }}")
+    assert ends(engine, 1) == [1, 1]
+    engine.remove(other)
+    assert ends(engine, 2, 3) == [2, 3]
+    assert query.matched == 3
