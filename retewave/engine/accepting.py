@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.algebra.written import looking, missing
+from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch, Probe
@@ -101,14 +101,12 @@ def warn_of_what_is_kept(parsed: Parsed, listener: Listener) -> None:
     kept = tuple(dict.fromkeys(_readable(str(pattern)) for pattern in kept_for_ever(listener)))
     if not kept:
         return
-    operator, _ = looking(parsed.where) or ("the pattern", None)
     listed = " and ".join(f"{{ {pattern} }}" for pattern in kept[:MOST_NAMED])
     more = f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else ""
-    find = "find" if len(kept) > 1 else "finds"
     endless = [f"<{stream.iri[1:-1].decode()}>" for stream in parsed.streams if stream.width is None]
     where = f"FROM STREAM {' and '.join(endless)}" if endless else "FROM STREAM <…>"
     warnings.warn(
-        f"{_name(parsed)}: {operator} keeps for ever what {listed}{more} {find}, as nothing bounds it: write {where} "
+        f"{_name(parsed)}: what is found of {listed}{more} is kept for ever, as nothing bounds it: write {where} "
         "[RANGE 1h], or put WITHIN 1h behind the groups",
         UnboundedWarning,
         stacklevel=4,

@@ -21,7 +21,7 @@ from naive.tokens import Token
 import retewave as rw
 from retewave.compiler import algebra
 from retewave.engine import matcher, snapshot
-from retewave.engine.registry import CartesianWarning
+from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 
@@ -63,7 +63,8 @@ def listening(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
 def registered(engine: rw.Engine, query: algebra.Query) -> rw.Query:
     """Register a further query, with its products; a query that is refused is none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CartesianWarning)
+        for each in (CartesianWarning, UnboundedWarning):
+            warnings.simplefilter("ignore", each)
         try:
             return engine.register(query, keep=None)
         except QueryError:

@@ -8,14 +8,22 @@ from collections import Counter
 from cases.engine import written
 from cases.many import many
 from cases.temporal import Case, temporal_case
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from naive.detectors import detected
 from naive.tokens import Token
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
+from retewave.errors import QueryError
 
 LAW = settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
+
+REFUSED = (  # what the documents say is refused, and is drawn now and then
+    "is assigned by BIND, and ",
+    "the times of a group that is a part of another cannot be given to a variable",
+    "FIRST and LAST are decided with the whole pattern",
+    "FIRST and LAST choose before SEQ",
+)
 
 Told = tuple[int | None, int | None, tuple[tuple[str, str], ...]]
 
@@ -66,5 +74,10 @@ def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:
 @LAW
 @given(temporal_case())
 def test_the_engine_tells_what_the_naive_meaning_says(case: Case) -> None:
-    engine, _ = engine_for(case)
+    try:
+        engine, _ = engine_for(case)
+    except QueryError as refused:
+        assert any(each in refused.what for each in REFUSED)
+        assume(condition=False)
+        raise
     assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))
