@@ -19,7 +19,16 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
 from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
-from retewave.compiler.plan.shape import Lifted, Member, Part, Shape, ShapePattern, filters_over, full_rows, table_numbers
+from retewave.compiler.plan.shape import (
+    Lifted,
+    Member,
+    Part,
+    Shape,
+    ShapePattern,
+    filters_over,
+    full_rows,
+    table_numbers,
+)
 from retewave.compiler.rewrite.branch import Branch
 from retewave.epsilon.atoms import Atom
 

@@ -14,11 +14,11 @@ from cases.engine import written
 from cases.many import many
 from cases.temporal import Case
 from hypothesis import HealthCheck, assume, settings
+from laws.test_engine_time import Told, engine_for, of_token, shown
 from naive.streams import Item
 from naive.tokens import Token
 
 import retewave as rw
-from laws.test_engine_time import Told, engine_for, of_token, shown
 from retewave.compiler import algebra
 from retewave.engine import matcher, snapshot
 from retewave.engine.registry import CartesianWarning

@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from cases.temporal import ANYWHERE, NUMBERS, OPERATORS, Case, temporal_case
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
+from laws.telling import asked, bag, law, listening, poured, pushed, told
 from naive.detectors import detected
 
-from laws.telling import asked, bag, law, listening, poured, pushed, told
-from retewave.compiler.algebra import Algebra, Filter, TriplePattern, Variable, visible
+from retewave.compiler.algebra import TriplePattern, Variable
 from retewave.compiler.expressions.tree import Call, Constant, Expression, Operation
 from retewave.windows.times import Clock
 
@@ -21,7 +21,9 @@ INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 def hard(one: Expression, other: Expression) -> list[Expression]:
     """Return conditions on two variables that the kernel cannot decide."""
     text, both = Call("STR", (one,)), Call("CONCAT", (Call("STR", (one,)), Call("STR", (other,))))
-    short = Operation("<", (Call("GETDURATION", ()), Constant(b'"PT0.002S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>')))
+    short = Operation(
+        "<", (Call("GETDURATION", ()), Constant(b'"PT0.002S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>'))
+    )
     found: list[Expression] = [
         Call("REGEX", (text, Constant(b'"[ap1]$"'))),
         Operation(">", (Call("STRLEN", (Call("SUBSTR", (text, Constant(NUMBERS[1]))),)), Constant(NUMBERS[0]))),
@@ -29,7 +31,11 @@ def hard(one: Expression, other: Expression) -> list[Expression]:
         Operation("<", (Call(INTEGER, (text,)), Constant(NUMBERS[1]))),
         Operation("=", (both, Call("CONCAT", (Call("STR", (other,)), text)))),
     ]
-    return [*found, *(Operation("!", (each,)) for each in found), *(Operation("||", (each, short)) for each in found[:3])]
+    return [
+        *found,
+        *(Operation("!", (each,)) for each in found),
+        *(Operation("||", (each, short)) for each in found[:3]),
+    ]
 
 
 def replaced(node: Any, draw: st.DrawFn) -> Any:

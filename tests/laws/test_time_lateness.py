@@ -5,11 +5,11 @@ from __future__ import annotations
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from laws.telling import asked, bag, law, listening, pushed, told
 from naive.detectors import detected
 from naive.streams import Item
 
 import retewave as rw
-from laws.telling import asked, bag, law, listening, pushed, told
 from retewave.compiler.algebra import After, Algebra, Union, walk
 
 EVERYTHING = OPERATORS | {ANYWHERE}

@@ -15,11 +15,11 @@ from cases.epsilon import cases
 from cases.temporal import ANYWHERE, OPERATORS, Case, known, pattern_of, ranges, room_of, stream_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from laws.telling import bag, law, pushed, registered, told
 from naive.detectors import detected
 from naive.epsilon import entailed, facts
 
 import retewave as rw
-from laws.telling import bag, law, pushed, registered, told
 from retewave.compiler.algebra import Query, visible
 from retewave.epsilon.schema import Schema, SchemaWarning
 from retewave.epsilon.vocabulary import TYPE

@@ -12,11 +12,11 @@ from collections import Counter
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import given
 from hypothesis import strategies as st
+from laws.telling import asked, bag, law, listening, pushed, told
+from laws.test_engine_time import Told
 from naive.detectors import detected
 
 import retewave as rw
-from laws.telling import asked, bag, law, listening, pushed, told
-from laws.test_engine_time import Told
 from retewave.compiler.algebra import After, LeftJoin, Minus, OptionalEquals, walk
 
 EVERYTHING = OPERATORS | {ANYWHERE}
