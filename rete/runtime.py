@@ -302,30 +302,31 @@ class Runtime:
         """Let rows come without marking their terms."""
         self._progress[P_MARKED] = 0
 
-    def look_from(self, time: int) -> None:
-        """Let probes know only what comes from a time on: the absence of what may have been before is not decided."""
-        for number in range(len(self.network.probes)):
-            self.arena[self._probe_state(number) + layout.W_SINCE] = time
+    def look_from(self, probe: int, start: int, end: int) -> None:
+        """Let a probe know only what starts, or ends, at a time or later: other absence is not decided."""
+        state = self._probe_state(probe)
+        self.arena[state + layout.W_SINCE], self.arena[state + layout.W_SINCE_END] = start, end
 
     def _probe_state(self, probe: int) -> int:
         net = self.state.net
         return int(net[net[layout.N_PROBES] + probe * layout.PROBE_WIDTH + layout.PROBE_STATE])
 
-    def waiting_of(self, probe: int) -> tuple[int, np.ndarray]:
-        """Return from when on a probe knows what it looks at, and the tuples that wait at it (`rete/memory/due.py`)."""
+    def waiting_of(self, probe: int) -> tuple[tuple[int, int], np.ndarray]:
+        """Return what a probe knows, as `look_from` takes it, and the tuples that wait at it: `rete/memory/due.py`."""
         net, arena = self.state.net, self.state.arena
         place = int(net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
         rows: np.ndarray = waiting_rows(net, arena, place)
-        return int(arena[self._probe_state(probe) + layout.W_SINCE]), rows
+        state = self._probe_state(probe)
+        return (int(arena[state + layout.W_SINCE]), int(arena[state + layout.W_SINCE_END])), rows
 
-    def put_waiting(self, probe: int, since: int, rows: np.ndarray) -> None:
-        """Let such tuples wait at a probe, and no others."""
+    def put_waiting(self, probe: int, since: tuple[int, int], rows: np.ndarray) -> None:
+        """Let a probe know from then on what it looks at, and such tuples wait at it, and no others."""
         while int(self.arena[layout.A_TOP]) + (len(rows) + 1) * (rows.shape[1] + layout.B_COLUMNS) > len(self.arena):
             if not self._make_room(layout.NEEDS_ARENA):
                 raise self.full()
         place = int(self.state.net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
-        self.arena[self._probe_state(probe) + layout.W_SINCE] = since
+        self.look_from(probe, *since)
 
     def put_rows(self, slot: int, rows: np.ndarray) -> None:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""

@@ -27,6 +27,7 @@ from retewave.compiler.plan.producers import (
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.branch import Probe as Look
+from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
     "Reached",
@@ -34,6 +35,7 @@ __all__ = [
     "input_names",
     "inputs_of",
     "lasting",
+    "lookbacks",
     "looks_of",
     "moment_of",
     "reached",
@@ -205,6 +207,27 @@ def lasting(plan: Plan) -> list[bool]:
         passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
         found.append(not passes and all(found[each.producer] for each in inputs_of(producer)))
     return found
+
+
+def lookbacks(plan: Plan) -> list[int]:
+    """Return, by producer, how long before the start of its tuples all must be known for these to be all, microseconds.
+
+    AFTER_ALL: without a bound, as for what a NOT without a window has passed.
+    """
+    found: list[int] = []
+    for producer in plan.producers:
+        most = max((found[each.producer] for each in inputs_of(producer)), default=0)
+        if isinstance(producer, Probe):
+            decided, looked = (found[each.producer] for each in producer.inputs)
+            most = max(decided, looked + _lookback(producer))
+        found.append(min(most, AFTER_ALL))
+    return found
+
+
+def _lookback(probe: Probe) -> int:
+    """Return how far before the start of its tuples a probe looks."""
+    starts = (max(0, -gap.gap) for gap in probe.gaps if gap.earlier[0] == 0 and gap.later == (1, START))
+    return min(starts, default=AFTER_ALL) if probe.reach < 0 else min((probe.reach, *starts))
 
 
 def users_of(plan: Plan) -> list[frozenset[int]]:

@@ -383,7 +383,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     arena[at.A_AGENDA], arena[at.A_DUE] = agenda, AFTER_ALL
     for probe in range(len(network.probes)):
         state = int(net[int(net[at.N_PROBES]) + probe * at.PROBE_WIDTH + at.PROBE_STATE])
-        arena[state + at.W_SINCE] = BEFORE_ALL
+        arena[state + at.W_SINCE] = arena[state + at.W_SINCE_END] = BEFORE_ALL
     return arena
 
 

@@ -40,6 +40,7 @@ from retewave.rete.words.layout import (
     T_START,
     T_WINDOW_START,
     W_SINCE,
+    W_SINCE_END,
 )
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
@@ -119,15 +120,19 @@ def look(arena, net, probe, item, time, view, pair, row, verdict):  # type: igno
 @kernel
 def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
     """Say whether all rows that may fit a tuple have been seen since the probe began to look."""
-    since = arena[net[probe + PROBE_STATE] + W_SINCE]
+    since, since_end = arena[net[probe + PROBE_STATE] + W_SINCE], arena[net[probe + PROBE_STATE] + W_SINCE_END]
     if since == BEFORE_ALL:
         return True
     reach, at = net[probe + PROBE_REACH], net[probe + PROBE_GAPS]
-    earliest = BEFORE_ALL if reach < 0 else time - reach
+    start, end = BEFORE_ALL if reach < 0 else time - reach, BEFORE_ALL  # no row that fits starts, or ends, before
     for gap in range(at, at + net[probe + PROBE_GAP_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
-        if net[gap + RELATION_RIGHT] == 1 and net[gap + RELATION_RIGHT_WORD] == net[N_START]:
-            earliest = max(earliest, item[net[gap + RELATION_LEFT_WORD]] + net[gap + RELATION_GAP])
-    return earliest >= since
+        if net[gap + RELATION_RIGHT] == 1:
+            least = item[net[gap + RELATION_LEFT_WORD]] + net[gap + RELATION_GAP]
+            if net[gap + RELATION_RIGHT_WORD] == net[N_START]:
+                start = max(start, least)
+            if net[gap + RELATION_RIGHT_WORD] == net[N_END]:
+                end = max(end, least)
+    return start >= since or end >= since_end
 
 
 @inlined

@@ -154,8 +154,8 @@ S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8,
 
 # ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----
 W_FIRST, W_LAST, W_HEAP, W_COUNT = 0, 1, 2, 3
-W_SINCE = 4  # what is looked at is known from here on
-W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 5, 6, 7, 8  # counts: decided; of these passed, not known
+W_SINCE, W_SINCE_END = 4, 5  # what is looked at is known if it starts, or if it ends, at this time or later
+W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts: decided; of these passed, not known
 
 # ---- arena: a tuple that waits for its decision ----
 B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6

@@ -18,6 +18,7 @@ from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
 from retewave.compiler.plan.producers import AlphaTest, Plan, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
+from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.engine.deciding import Deciding
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
@@ -36,7 +37,7 @@ from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import OBJECT, PREDICATE
-from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL, STATIC_END, STATIC_START
 
 __all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
 
@@ -83,6 +84,17 @@ class CompiledNetwork:
         A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
         """
         take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+
+    def look_from(self, time: int) -> None:
+        """Let probes decide no absence that what ended before a time may have to do with: its rows are not all there.
+
+        What is looked at has looked at something before, perhaps: that must be known, too.
+        """
+        back = lookbacks(self.plan)
+        for producer, probe in self.lowered.probes.items():
+            looked = inputs_of(self.plan.producers[producer])[1].producer
+            single = isinstance(self.plan.producers[looked], AlphaTest)  # it came when it ended, as a whole
+            self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
         """Forget what states need no more."""

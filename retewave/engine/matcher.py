@@ -180,7 +180,7 @@ class Matcher:
     def _begin_to_look(self, compiled: CompiledNetwork, former: Sequence[CompiledNetwork]) -> None:
         """Let a network decide no absence that reaches back before what it sees; it takes over what others know."""
         if self.triples > 0:
-            compiled.runtime.look_from(max(totals(each.runtime.arena).now for each in former) + 1)
+            compiled.look_from(max(totals(each.runtime.arena).now for each in former) + 1)
 
     def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""

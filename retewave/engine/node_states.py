@@ -118,7 +118,7 @@ class Waiting:
         """Return a row of times and one of columns for each tuple."""
         since, rows = self.runtime.waiting_of(self.probe)
         columns = rows[:, [WAITING_TIMES + column for column in self.order]]
-        return {"since": np.array([since]), "times": rows[:, :WAITING_TIMES], "columns": columns}
+        return {"since": np.array(since), "times": rows[:, :WAITING_TIMES], "columns": columns}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Let these tuples wait, and no others."""
@@ -127,7 +127,8 @@ class Waiting:
         rows[:, :WAITING_TIMES] = times.reshape(len(times), WAITING_TIMES)
         for place, column in enumerate(self.order):
             rows[:, WAITING_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
-        self.runtime.put_waiting(self.probe, int(state["since"][0]), rows)
+        start, end = state["since"].tolist()
+        self.runtime.put_waiting(self.probe, (start, end), rows)
 
 
 def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:

@@ -6,8 +6,10 @@ import json
 import warnings
 
 import numpy as np
+from cases import temporal
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one
 from hypothesis import HealthCheck, given, seed, settings
+from laws.telling import asked, listening, pushed, told
 
 from retewave.rete.words.jit import JIT
 
@@ -22,7 +24,17 @@ def run(case: Case) -> None:
     found.append(sorted(repr(match) for match in pushed_one_by_one(engine, case).elements()))
 
 
+@seed(7)
+@settings(max_examples=25, deadline=None, database=None, derandomize=False, suppress_health_check=list(HealthCheck))
+@given(temporal.temporal_case(operators=temporal.OPERATORS).map(asked))
+def run_in_time(case: temporal.Case) -> None:
+    engine, _ = listening(case)
+    matches = [match for item in case.stream for match in pushed(engine, item)]
+    found.append(sorted(map(repr, told([*matches, *engine.flush()]).elements())))
+
+
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 run()
+run_in_time()
 print(json.dumps({"jit": JIT, "matches": found}))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from cases.engine import case_of
@@ -36,7 +36,7 @@ def test_any_cut_of_a_stream_in_any_order_within_instants_tells_what_the_naive_m
     engine.clock = Clock("float")
     found = told(engine.flush())
     cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
-    for first, last in itertools.pairwise(cuts):
+    for first, last in pairwise(cuts):
         found += told(poured(engine, stream[first:last]))
     found += told(engine.flush())
     assert found == bag(detected(case.query, case.stream, case.static))
@@ -91,9 +91,8 @@ def alike(draw: st.DrawFn) -> tuple[Case, Query]:
     if draw(st.booleans()):
         query = replace(query, where=draw(st.sampled_from(list(walk(query.where)))))
     for _ in range(draw(st.integers(0, 2))):
-        query = replace(
-            query, where=Filter(draw(condition_of(room_of(GRAPH, query.streams), query.where)), query.where)
-        )
+        condition = draw(condition_of(room_of(GRAPH, query.streams), query.where))
+        query = replace(query, where=Filter(condition, query.where))
     query = replace(query, projection=tuple(each.name for each in visible(query.where)))
     return (case, query) if draw(st.booleans()) else (replace(case, query=query), case.query)
 

@@ -46,3 +46,22 @@ def test_another_filter_around_the_same_pattern_is_another_query_to_what_waits()
     engine.remove(other)
     assert ends(engine, 2, 3) == [2, 3]
     assert query.matched == 3
+
+
+def test_what_an_absence_would_bar_is_unknown_as_long_as_that_absence_is() -> None:
+    engine = rw.Engine()
+    engine.register("SELECT * { ?x <http://e/else> ?z }")
+    assert ends(engine, 1) == []
+    barred = f"{{ NOT {{ ?x <http://e/q> ?z }} SEQ {{ {P} }} WITHIN 5s }}"
+    engine.register(f"SELECT * {{ NOT {{ {barred} }} SEQ {{ {P} }} WITHIN 2s }}")
+    # From 4 on it knows its own window, but not whether a <q> before its registration bars what is in that window.
+    assert ends(engine, 4, 5, 12, 13, 15.5) == [12, 15.5]
+
+
+@pytest.mark.parametrize("which", ["LAST", "FIRST"])
+def test_of_single_triples_the_last_since_the_registration_is_the_last_and_the_first_is_unknown(which: str) -> None:
+    engine = rw.Engine()
+    engine.register("SELECT * { ?x <http://e/else> ?z }")
+    assert ends(engine, 1) == []
+    engine.register(f"SELECT * {{ {which} {{ {P} }} SEQ {{ {P} }} }}")
+    assert ends(engine, 2, 3, (3.5, 4)) == ([3, 4] if which == "LAST" else [])
