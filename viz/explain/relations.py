@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from retewave.rete.words.layout import OF_END, OF_START
 from retewave.viz.explain.names import spell_window
 from retewave.windows import durations
-from retewave.windows.relations import NAMES, NONE, bounds
+from retewave.windows.relations import EQUALS, NAMES, NONE, bounds, inverse
 
 __all__ = ["Bounding", "Named", "Time", "grouped", "in_words", "named", "spoken"]
 
@@ -84,8 +84,8 @@ def spoken(relations: Iterable[Bounding], time: Callable[[tuple[int, int]], Time
     given = ((time(each.earlier), each.gap, time(each.later)) for each in relations)
     for left, code, right in grouped(given):
         if isinstance(code, int):
-            said = NAMES[code]
-            yield f"{right} before {left}" if said == "after" else f"{left} {said} {right}"
+            active = code if code == EQUALS or code % 2 == 0 else inverse(code)  # no "met by": the other one meets
+            yield f"{left} {NAMES[code]} {right}" if active == code else f"{right} {NAMES[active]} {left}"
         else:
             yield from in_words(code)
 
