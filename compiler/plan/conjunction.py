@@ -20,6 +20,9 @@ from retewave.compiler.rewrite.branch import Bound, Branch, Moment, is_timed
 __all__ = ["Conjunction", "joined"]
 
 
+_NO_LEAF = 1 << 30  # a number that no pattern and no table of a branch has
+
+
 @dataclass(frozen=True)
 class Conjunction:
     """Plans the branches of one query."""
@@ -41,7 +44,8 @@ class Conjunction:
         wanted = frozenset(each for each in moments if each.operand >= 0)
         bounds = _needed(branch.bounds, [each.static for each in opened])
         scope = Scope(common, pushed, bounds, wanted, asked)
-        root = joined(self.plan, self._with_time(branch, opened, scope) + tables, scope)
+        waiting = self._with_time(branch, opened, scope) + tables
+        root = joined(self.plan, waiting or [self._unit()], scope)
         root.within = _least(root.within, branch.width)
         for look in branch.probes:
             own = tuple(each.expression for each in look.there.steps if not is_timed(each))
@@ -51,6 +55,12 @@ class Conjunction:
         rest = filters_on(root, scope) if asked else ()
         root.filters = (*root.filters, *rest, *timed)
         return root
+
+    def _unit(self) -> Open:
+        """Return what an empty group gives: one solution that binds nothing, and that no leaf stands for."""
+        opened = self.table(Values((), ((),)))
+        opened.leaves = (_NO_LEAF,)
+        return opened
 
     def _numbered(self, opened: Open) -> Open:
         opened.leaves = (next(self.leaves),)

@@ -52,7 +52,7 @@ def _keep_all(engine: Engine, query: Query) -> None:
     Each pattern waits in a query of its own for a partner that never comes: its triples are kept, and nothing is made
     of them.  Each has a partner of its own, for queries that differ in constants only would share another memory.
     """
-    patterns = dict.fromkeys(pattern for branch in branches(query.parsed) for pattern in branch.patterns)
+    patterns = dict.fromkeys(pattern for branch in branches(query.parsed) for pattern in branch.all_patterns)
     streams = tuple(replace(each, width=_widened(each.width)) for each in query.parsed.streams)
     for place, pattern in enumerate(patterns):
         shared = next((term for term in pattern.terms if isinstance(term, Variable)), None)

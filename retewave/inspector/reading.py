@@ -117,7 +117,7 @@ def waiting_at_probe(engine: Engine, probe: int, offset: int = 0) -> dict[str, A
         raise UsageError(f"there is no probe {probe}", hint=f"there are {len(producers)}, from 0 on")
     prefixes, names, producer = _prefixes(engine), _names_of_probes(compiled)[probe], producers[probe]
     columns, times = range(compiled.lowered.network.probes[probe].columns), times_of(compiled.plan)[producer]
-    since, rows = compiled.runtime.waiting_of(probe)
+    (since, _), rows = compiled.runtime.waiting_of(probe)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     shown = [
         [

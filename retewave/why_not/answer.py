@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 from retewave.windows.times import Instant
 
-__all__ = ["Alternative", "Candidate", "Found", "Partial", "Reason", "Refusal", "WhyNot"]
+__all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "WhyNot"]
 
-Reason = Literal["no triple", "no memory", "stream", "key", "window", "relation", "filter", "value"]
+Reason = Literal[
+    "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Candidate:
 class Refusal:
     """The cause that kept a triple pattern, or a complete combination, out of the match."""
 
-    pattern: str  # the triple pattern; the filter, where all patterns were found
-    reason: Reason  # no triple, no memory, stream, key, window, relation, filter, value (of BIND)
+    pattern: str  # the triple pattern; the filter or what is looked for, where all patterns were found
+    reason: Reason  # value: of BIND; barred: something is there that must not; absent: it is not there and must
     said: str  # in words
     rows: int  # rows that the pattern's memories hold, static rows included
     candidates: tuple[Candidate, ...] = ()  # the nearest triples
@@ -60,13 +62,26 @@ class Partial:
 
 
 @dataclass(frozen=True)
+class Pending:
+    """What waits for its decision, and has the binding as far as it goes."""
+
+    operator: str  # that decides on it
+    binding: dict[str, str]  # its variables
+    start: Instant | None  # when it starts
+    end: Instant | None  # when it ends
+    due: Instant | None  # when it is decided
+    said: str  # in words
+
+
+@dataclass(frozen=True)
 class Alternative:
     """A side of a UNION; a query without UNION has one side."""
 
     patterns: int  # how many triple patterns and inline tables it has
     partials: tuple[Partial, ...]  # the deepest partial matches, each of other patterns
     matches: tuple[Found, ...] = ()  # of a complete match, if there is one now
-    whole: bool = True  # all combinations were tried; else there may be deeper matches
+    whole: bool = True  # all combinations were tried; else there may be deeper ones
+    pending: tuple[Pending, ...] = ()  # what waits for a decision, the first of it
 
 
 @dataclass(frozen=True)
@@ -109,6 +124,9 @@ def _alternative(alternative: Alternative) -> Iterator[str]:
     if alternative.matches:
         yield "  everything is there: this matches"
         yield from (f"    ✓ {_row(each)}" for each in alternative.matches)
+    for each in alternative.pending:
+        shown = ", ".join(f"?{name} = {term}" for name, term in each.binding.items())
+        yield f"  {shown}  [{each.start}, {each.end}] waits at {each.operator}: {each.said}"
     if not alternative.whole:
         yield "  there are too many combinations to try them all: there may be a deeper one"
     for partial in alternative.partials:

@@ -25,12 +25,14 @@ from retewave.rete.counters import totals
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.epsilon import is_given
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
+from retewave.viz.explain.relations import in_words
 from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
-from retewave.why_not.rows import END, START, Memories, PatternRows, Related
+from retewave.why_not.decisions import Decisions
+from retewave.why_not.rows import END, START, Memories, PatternRows, Related, Span
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
-from retewave.windows.relations import NAMES
+from retewave.windows.relations import NAMES, NONE
 from retewave.windows.times import Instant
 
 if TYPE_CHECKING:
@@ -94,9 +96,14 @@ class _Asked:
                 raise UsageError(f"{self.query.name} has no variable ?{name}", hint=f"it has {listed_names}")
 
     def answer(self) -> WhyNot:
-        alternatives = tuple(_OfBranch(self, end, member).answer() for end, member in self.ends)
+        branches = [_OfBranch(self, end, member) for end, member in self.ends]
+        alternatives = tuple(each.answer() for each in branches)
+        looking = any(
+            each.matches and any(not look.probe.wanted for look in branch.branch.looked)
+            for each, branch in zip(alternatives, branches, strict=True)
+        )
         asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
-        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives)))
+        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives, looking)))
 
     def _matched(self) -> int:
         shown = {name: text for name, text in self.asked.items() if name in self.query.variables}
@@ -104,10 +111,13 @@ class _Asked:
             return self.query.matched
         return sum(all(match.text(name) == text for name, text in shown.items()) for match in self.query.matches)
 
-    def _notes(self, alternatives: tuple[Alternative, ...]) -> Iterator[str]:
+    def _notes(self, alternatives: tuple[Alternative, ...], looking: bool) -> Iterator[str]:
+        """Yield what else is worth knowing; `looking`: a match is there unless something barred it that is gone."""
         for name, term in self.ids.items():
             if term == _UNKNOWN:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"
+        if looking and not self._matched():
+            yield "what barred a match may have been collected since: then it looks as if everything were there"
         waiting = self.engine.order.waiting + len(self.engine.matcher.waiting)
         if waiting:
             yield f"{waiting:,} triples wait for late items, or for room, and have not been matched yet"
@@ -136,23 +146,29 @@ class _OfBranch:
 
     def __init__(self, asked: _Asked, end: End, member: Member) -> None:
         self.all, self.member = asked, member
-        self.parts, related = asked.memories.parts(end, member)
+        self.branch = asked.memories.parts(end, member)
+        self.parts = self.branch.rows
         self.width = member.listener.width
         self.steps = Steps(member.steps, asked.terms, asked.asked)
         bound = {name: term for name, term in asked.ids.items() if name in self.steps.bound}
-        self.search = Search(self.parts, related, bound, self.width, self.steps)
+        self.decisions = Decisions(asked, self.branch, self.steps)
+        self.search = Search(self.branch, bound, self.width, self.steps, self._failed)
+        self.decisions.search = self.search
         self.now = totals(asked.compiled.runtime.arena).now
 
     def answer(self) -> Alternative:
         partials = self.search.partials()
+        pending = tuple(self.decisions.pending())
         if self.search.complete is not None:
-            return Alternative(len(self.parts), (), self._found(self.search.complete))
+            return Alternative(len(self.parts), (), self._found(self.search.complete), pending=pending)
         found = tuple(self._partial(each) for each in partials)
-        return Alternative(len(self.parts), found, whole=not self.search.exhausted)
+        return Alternative(len(self.parts), found, whole=not self.search.exhausted, pending=pending)
 
     def _partial(self, within: Within) -> Partial:
         missing = [place for place in range(len(self.parts)) if place not in within.chosen]
-        refused = [self._refusal(within, place) for place in missing] if missing else [self._failed(within)]
+        refused = [self._refusal(within, place) for place in missing]
+        failed = None if missing else self._failed(within)
+        refused += [] if failed is None else [failed]
         static = is_static(within.window_start, within.end)
         expired = bool(within.chosen) and not static and self.now - within.window_start > self.width
         return Partial(self._found(within), tuple(refused), expired)
@@ -163,9 +179,14 @@ class _OfBranch:
             for place, row in sorted(within.chosen.items())
         )
 
-    def _failed(self, within: Within) -> Refusal:
-        """Say which filter a combination of all patterns fails."""
-        step, said = self.steps.final(within.bound)
+    def _failed(self, within: Within) -> Refusal | None:
+        """Say what keeps a combination of all patterns from being a match, if anything."""
+        refusal = self.decisions.refusal(within)
+        if refusal is not None:
+            return refusal
+        step, said = self.steps.final(within.bound, self.decisions.interval(within))
+        if not step:
+            return None
         reason: Reason = "value" if step.startswith("BIND") else "filter"
         return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
 
@@ -216,6 +237,10 @@ class _OfBranch:
 
     def _absent(self, rows: PatternRows) -> tuple[Reason, str]:
         """Say what is known of a triple that is not there."""
+        if not rows.slots and len(self.parts) > 1:
+            return "no memory", "it can only come last, and is not kept: it matches when it comes, or never"
+        if not rows.slots and self.branch.looked:
+            return "no memory", "it is not kept: such a triple is decided on when it comes, or waits for that"
         if not rows.slots:
             return "no memory", "a pattern that is alone keeps nothing: such a triple matches when it comes, or never"
         counted = count(self.all.compiled)
@@ -285,7 +310,7 @@ class _OfBranch:
         elif verdict.over:
             wrong = f"outside the window by {durations.spell(verdict.over)}"
         elif verdict.broken:
-            wrong = f"{self._relation(verdict.broken)} does not hold"
+            wrong = self._broken(within, place, row, verdict.broken)
         else:
             wrong = f"{self.all.prefixes.short(verdict.unmet)} is not true"
         return Candidate(triple, *moment, wrong)
@@ -295,12 +320,25 @@ class _OfBranch:
         has = self._text(int(rows.ids[row, rows.names.index(name)]))
         return f"{Variable(name)} is {has}, not {self._bound_text(name, within.bound)}"
 
+    def _broken(self, within: Within, place: int, row: int, related: Related) -> str:
+        """Say how two sides are related, in place of how they should be."""
+        actual = self.search.actual(within, place, row, related)
+        if related.code == NONE or not actual:
+            return f"{self._relation(related)} does not hold"
+        verb = {"before": "comes ", "after": "comes ", "during": "is "}.get(actual, "is " * actual.endswith(" by"))
+        return f"{self._side(related.left)} {verb}{actual} {self._side(related.right)}, not {NAMES[related.code]}"
+
+    def _side(self, span: Span) -> str:
+        return "{ " + " . ".join(self._pattern(place, {}) for place in sorted(span.places)) + " }"
+
     def _relation(self, related: Related) -> str:
-        left, right = (
-            "{ " + " . ".join(self._pattern(place, {}) for place in sorted(side)) + " }"
-            for side in (related.left, related.right)
+        left, right = self._side(related.left), self._side(related.right)
+        if related.code != NONE:
+            return f"{left} {NAMES[related.code]} {right}"
+        sides = left, right
+        return " and ".join(
+            in_words([((sides[a], one), gap, (sides[b], o)) for (a, one), gap, (b, o) in related.bounds])
         )
-        return f"{left} {NAMES[related.code]} {right}"
 
     def _names(self, names: list[str]) -> str:
         return " and ".join(str(Variable(name)) for name in names)

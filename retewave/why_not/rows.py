@@ -15,17 +15,21 @@ from functools import cached_property
 import numpy as np
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
-from retewave.compiler.plan.producers import AlphaTest, End, Table
+from retewave.compiler.expressions.tree import TIMES, mentions
+from retewave.compiler.plan import producers
+from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, SlotFilter, Table
 from retewave.compiler.plan.shape import Member
-from retewave.compiler.plan.walk import Reached, reached
+from retewave.compiler.plan.walk import Reached, inputs_of, looks_of, moment_of, reached
+from retewave.compiler.rewrite.branch import Probe as Look
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.layout import ALPHA_COLUMNS
-from retewave.viz.explain.relations import named
+from retewave.viz.explain.relations import grouped
 from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.relations import NONE
 
-__all__ = ["END", "START", "WINDOW_START", "Memories", "PatternRows", "Related"]
+__all__ = ["END", "START", "WINDOW_START", "Gate", "Looked", "Memories", "Parts", "PatternRows", "Related", "Span"]
 
 END, WINDOW_START, START = 0, 1, 2  # columns of `PatternRows.times`
 _TIMES = 3
@@ -42,16 +46,71 @@ class PatternRows:
     ids: np.ndarray  # int64[n, variables], oldest first
     times: np.ndarray  # int64[n, 3]: END, WINDOW_START, START
     slots: tuple[int, ...]  # the memories that hold its triples
-    own_slots: tuple[int, ...]  # the slots that this query reads
+    own_slots: tuple[int, ...]  # those of them that this query reads
+    kept: bool = True  # else this query keeps no row of it: it matches, or is decided, when it comes
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some patterns of a query that are joined, and have an interval together."""
+
+    tree: Reached  # how they are joined
+    places: frozenset[int]  # of the patterns and tables that a match has
 
 
 @dataclass(frozen=True)
 class Related:
     """The interval of some patterns' triples stands in a temporal relation to that of some others."""
 
-    left: frozenset[int]  # places of patterns
-    code: int  # of retewave.windows.relations
-    right: frozenset[int]  # places of patterns
+    left: Span  # the left interval is theirs
+    code: int  # of retewave.windows.relations; NONE: only the bounds say it
+    right: Span  # the right one is theirs
+    bounds: tuple[tuple[tuple[int, bool], int, tuple[int, bool]], ...]  # as retewave.windows.relations tells them
+
+    @property
+    def places(self) -> frozenset[int]:
+        """Return the places of all patterns that it relates."""
+        return self.left.places | self.right.places
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What an interval must pass on its way."""
+
+    tree: Reached  # whose
+    within: int | None  # it is at most so long, microseconds
+    streamed: bool  # it is not static
+    filters: tuple[SlotFilter, ...]  # that look at its times
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A look of a probe at what is there, or is not."""
+
+    look: Look  # what it asks, in the query's words
+    probe: producers.Probe  # the same in the plan's
+    number: int  # of the probe
+    tree: Reached  # of the probe: its inputs are what it decides on, and what it looks at
+    patterns: tuple[TriplePattern, ...]  # that it looks for, as the query has them
+    columns: Mapping[int, int]  # the looked-at producer's column -> that of `rows`
+    rows: np.ndarray  # what it may look at: END, WINDOW_START, START, and columns
+
+    @property
+    def decides(self) -> Reached:
+        """Return what it decides on."""
+        return self.tree.inputs[0]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One branch of a query, as far as rows are concerned."""
+
+    rows: tuple[PatternRows, ...]  # of every pattern and inline table that a match has, in the order written
+    places: Mapping[int, int]  # number of a leaf -> its place in `rows`
+    related: tuple[Related, ...]  # the temporal relations between them
+    gates: tuple[Gate, ...]  # what their intervals must pass
+    looked: tuple[Looked, ...]  # the probes, each behind those that it needs
+    whole: Reached  # the whole branch
 
 
 class Memories:
@@ -62,11 +121,8 @@ class Memories:
         self.lowered, self.plan = compiled.lowered, compiled.plan
         self._static = static  # static triples, as input rows
 
-    def parts(self, end: End, member: Member) -> tuple[tuple[PatternRows, ...], tuple[Related, ...]]:
-        """Return the rows of every pattern and inline table of one branch of a query, in the order written.
-
-        And the temporal relations between them.
-        """
+    def parts(self, end: End, member: Member) -> Parts:
+        """Return the rows of every pattern and inline table of one branch of a query, and what is asked of them."""
         tree = reached(self.plan, end, member)
         written = member.steps.leaves
         open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants, 1)}
@@ -74,25 +130,99 @@ class Memories:
         for leaf, slot in self._leaves(tree):
             if leaf.leaf < len(written):  # a query of no pattern has a leaf that stands for nothing
                 found[leaf.leaf] = self._rows(leaf, written[leaf.leaf], open_, slot)
-        return tuple(found[place] for place in sorted(found)), tuple(self._related(tree))
+        places = {leaf: place for place, leaf in enumerate(sorted(found))}
+        return Parts(
+            tuple(found[leaf] for leaf in sorted(found)),
+            places,
+            tuple(self._related(tree, places)),
+            tuple(self._gates(tree, end.read)),
+            tuple(self._looked(tree, looks_of(member.steps), written)),
+            tree,
+        )
 
     def _leaves(self, tree: Reached, slot: int | None = None) -> Iterator[tuple[Reached, int | None]]:
-        """Yield the leaves, and the memory of the join above that each fills."""
+        """Yield the leaves of which a match is made, and the memory of the join above that each fills."""
         if not tree.inputs:
             yield tree, slot
-            return
-        slots = self.lowered.network.nodes[self.lowered.nodes[tree.number]].slots
-        for each, fed in zip(tree.inputs, slots, strict=True):
-            yield from self._leaves(each, fed)
+        elif isinstance(tree.producer, Join):
+            slots = self.lowered.network.nodes[self.lowered.nodes[tree.number]].slots
+            for each, fed in zip(tree.inputs, slots, strict=True):
+                yield from self._leaves(each, fed)
+        else:
+            yield from self._leaves(tree.inputs[0])
 
-    def _related(self, tree: Reached) -> Iterator[Related]:
-        """Yield the relations between inputs of joins, as relations between the patterns that were written."""
-        for join in tree.walk():
-            if join.inputs:
-                places = [frozenset(leaf.leaf for leaf in each.leaves()) for each in join.inputs]
-                relations = self.lowered.network.nodes[self.lowered.nodes[join.number]].relations
-                for left, code, right in named(relations):
-                    yield Related(places[left], code, places[right])
+    def _steps(self, tree: Reached) -> Iterator[Reached]:
+        """Yield the steps of which a match is made: not what probes look at; each behind its inputs."""
+        for each in tree.inputs if isinstance(tree.producer, Join) else tree.inputs[:1]:
+            yield from self._steps(each)
+        yield tree
+
+    def _span(self, tree: Reached, places: Mapping[int, int]) -> Span:
+        leaves = (leaf.leaf for leaf, _ in self._leaves(tree))
+        return Span(tree, frozenset(places[leaf] for leaf in leaves if leaf in places))
+
+    def _related(self, tree: Reached, places: Mapping[int, int]) -> Iterator[Related]:
+        """Yield the relations between inputs of joins, as relations between what was written."""
+        for join in self._steps(tree):
+            if not isinstance(join.producer, Join):
+                continue
+            spans: list[Reached] = []
+
+            def time(which: tuple[int, int], join: Reached = join, spans: list[Reached] = spans) -> tuple[int, bool]:
+                whose, at_end = moment_of(join.inputs[which[0]], which[1])
+                if not any(whose is each for each in spans):
+                    spans.append(whose)
+                return next(place for place, each in enumerate(spans) if each is whose), at_end
+
+            gaps = [(time(gap.earlier), gap.gap, time(gap.later)) for gap in join.producer.gaps]
+            for left, code, right in grouped(gaps):
+                bounds = [each for each in gaps if {each[0][0], each[2][0]} == {left, right}]
+                sides = ((int(a != left), one, gap, int(b != left), other) for (a, one), gap, (b, other) in bounds)
+                said = tuple(((a, one), gap, (b, other)) for a, one, gap, b, other in sides)
+                yield Related(
+                    self._span(spans[left], places),
+                    code if isinstance(code, int) else NONE,
+                    self._span(spans[right], places),
+                    said,
+                )
+
+    def _gates(self, tree: Reached, read: Input) -> Iterator[Gate]:
+        """Yield what intervals must pass, each behind those of its inputs."""
+        inputs = inputs_of(tree.producer) if isinstance(tree.producer, Join) else inputs_of(tree.producer)[:1]
+        for below, each in zip(tree.inputs, inputs, strict=False):
+            yield from self._gates(below, each)
+        timed = tuple(each for each in read.filters if mentions(each.expression, TIMES))
+        if read.within is not None or read.streamed or timed:
+            yield Gate(tree, read.within, read.streamed, timed)
+
+    def _looked(
+        self,
+        tree: Reached,
+        looks: Mapping[int, Look],
+        written: tuple[TriplePattern | Values, ...],
+    ) -> Iterator[Looked]:
+        for step in self._steps(tree):
+            if not isinstance(step.producer, producers.Probe):
+                continue
+            looked = step.inputs[1]
+            number = self.lowered.probes[step.number]
+            leaves = sorted(leaf.leaf for leaf in looked.leaves())
+            if isinstance(looked.producer, AlphaTest):
+                rows = self._tuples(looked.number)
+                columns = {place: _TIMES + place for place in range(ALPHA_COLUMNS)}
+            else:
+                slot = self.lowered.network.probes[number].slot
+                plan, rows = self.lowered.slots[slot], self.compiled.runtime.rows_of(slot)
+                columns = {column: _TIMES + place for place, column in enumerate((*plan.keys, *plan.payload))}
+            yield Looked(
+                looks[leaves[0]],
+                step.producer,
+                number,
+                step,
+                tuple(found for leaf in leaves if isinstance(found := written[leaf], TriplePattern)),
+                columns,
+                rows,
+            )
 
     def elsewhere(self, rows: PatternRows) -> np.ndarray:
         """Return the ids of such triples that came on streams this pattern does not hear, and other queries hold."""
@@ -116,10 +246,12 @@ class Memories:
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
         bound = {place: name.removeprefix("?") for place, name in sorted(leaf.names.items()) if name not in open_}
-        slots = tuple(place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
+        holding = (place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
+        slots = tuple(place for place in holding if not self.lowered.network.passes(place))
         ids = tuples[:, [_TIMES + place for place in bound]]
-        own = () if slot is None else (slot,)
-        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, tuples[:, :_TIMES], slots, own)
+        own = () if slot is None or slot not in slots else (slot,)
+        times = tuples[:, :_TIMES]
+        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, times, slots, own, bool(own))
 
     def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> PatternRows:
         assert isinstance(leaf.producer, Table)

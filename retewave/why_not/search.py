@@ -8,7 +8,7 @@ search tries the latest rows first and gives up after a number of steps; then it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,17 @@ from rdflib import BNode
 from rdflib.term import Node
 
 from retewave.compiler.expressions.evaluate import Evaluator, term_of
+from retewave.compiler.expressions.times import at_times
 from retewave.compiler.expressions.tree import Expression, Membership, Operation, to_sparql
+from retewave.compiler.plan.producers import Probe
+from retewave.compiler.plan.walk import Reached
+from retewave.compiler.rewrite.branch import Decided, is_timed
 from retewave.compiler.rewrite.normal import Branch, ExtendStep, FilterStep
 from retewave.io.rdf import to_text
 from retewave.rete.terms.dictionary import Terms
-from retewave.why_not.rows import END, START, WINDOW_START, PatternRows, Related
+from retewave.why_not.rows import END, START, WINDOW_START, Parts, Related
 from retewave.windows.intervals import STATIC_END, STATIC_START
-from retewave.windows.relations import holds
+from retewave.windows.relations import NAMES, holds
 
 __all__ = ["NOTHING", "Search", "Steps", "Verdict", "Within", "filter_text"]
 
@@ -59,9 +63,12 @@ class Steps:
 
     def __init__(self, branch: Branch, terms: Terms, asked: Mapping[str, bytes]) -> None:
         self.branch, self.terms = branch, terms
-        self.bound = {variable.name for variable in branch.bound}  # the variables that patterns and tables bind
-        self._asked = asked  # the texts of the terms that were asked for
-        self._evaluators = [Evaluator(step.expression, scope=step.scope) for step in branch.steps]
+        self.bound = {variable.name for variable in branch.bound}  # what patterns and tables bind
+        self._asked = asked  # the texts of what was asked for
+        timeless = (at_times(step.expression, STATIC_START, STATIC_END) for step in branch.steps)
+        self._evaluators = [
+            Evaluator(each, scope=step.scope) for each, step in zip(timeless, branch.steps, strict=True)
+        ]
 
     def early(self, before: Mapping[str, int], after: Mapping[str, int]) -> str:
         """Return the first filter that could be decided only now, and is not true."""
@@ -69,19 +76,22 @@ class Steps:
             seen = {variable.name for variable in step.scope}
             if (
                 isinstance(step, ExtendStep)
+                or is_timed(step)
                 or not seen <= self.bound
                 or not seen <= after.keys()
                 or seen <= before.keys()
             ):
                 continue
-            if evaluator.truth(self._decoded(after, seen)) is not True:
+            if evaluator.truth(self.decoded(after, seen)) is not True:
                 return filter_text(step.expression)
         return ""
 
-    def final(self, bound: Mapping[str, int]) -> tuple[str, str]:
+    def final(self, bound: Mapping[str, int], interval: tuple[int, int]) -> tuple[str, str]:
         """Return the first step that a complete combination fails, and in which way; all are taken, in order."""
-        known, solution = self._decoded(bound, self.bound), BNode()
+        known, solution = self.decoded(bound, self.bound), BNode()
         for step, evaluator in zip(self.branch.steps, self._evaluators, strict=True):
+            if is_timed(step):
+                evaluator = Evaluator(at_times(step.expression, *interval), scope=step.scope)
             seen = {variable.name: known[variable.name] for variable in step.scope if variable.name in known}
             if isinstance(step, FilterStep):
                 if evaluator.truth(seen, solution) is not True:
@@ -95,7 +105,8 @@ class Steps:
                 return f"BIND({to_sparql(step.expression)} AS ?{name})", f"it gives {given}"
         return "", ""
 
-    def _decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, Node]:
+    def decoded(self, bound: Mapping[str, int], names: set[str]) -> dict[str, Node]:
+        """Return the terms that some variables are bound to."""
         return {name: term_of(self._text(name, bound[name])) for name in names if name in bound}
 
     def _text(self, name: str, term: int) -> bytes:
@@ -114,13 +125,15 @@ class Search:
 
     def __init__(
         self,
-        parts: Sequence[PatternRows],
-        related: Sequence[Related],
+        branch: Parts,
         asked: Mapping[str, int],
         width: int,
         steps: Steps,
+        refused: Callable[[Within], object],
     ) -> None:
-        self.parts, self.related, self.width, self.steps = parts, related, width, steps
+        self.parts, self.related, self.width, self.steps = branch.rows, branch.related, width, steps
+        self.refused = refused  # what keeps a complete combination from being a match, if anything
+        self._places = branch.places
         self.start = Within(asked, {}, NOTHING.end, NOTHING.window_start)
         self.complete: Within | None = None  # a combination of all patterns that passes everything
         self.exhausted = False  # not all was tried
@@ -169,23 +182,43 @@ class Search:
         over = self._joined(within, place, row)
         if over.end - over.window_start > self.width:
             return Verdict(over=over.end - over.window_start - self.width)
-        broken = next(
-            (each for each in self.related if place in each.left | each.right and self._breaks(over, each)), None
-        )
+        broken = next((each for each in self.related if place in each.places and self._breaks(over, each)), None)
         if broken is not None:
             return Verdict(broken=broken)
         unmet = self.steps.early(self._of_rows(within), self._of_rows(over))
         return Verdict(unmet=unmet) if unmet else None
 
     def _breaks(self, within: Within, related: Related) -> bool:
-        """Return whether a relation can be decided, and does not hold."""
-        if not related.left | related.right <= within.chosen.keys():
+        """Say whether a relation can be decided, and does not hold."""
+        if not related.places <= within.chosen.keys():
             return False
-        return not holds(related.code, *self._interval(within, related.left), *self._interval(within, related.right))
+        sides = [self.interval(within, side.tree) for side in (related.left, related.right)]
+        if any(end < start for start, end in sides):
+            return True  # what is static has no place in time
+        return any(sides[one][at_end] + gap > sides[other][at_] for (one, at_end), gap, (other, at_) in related.bounds)
 
-    def _interval(self, within: Within, places: frozenset[int]) -> tuple[int, int]:
-        times = [self.parts[place].times[within.chosen[place]].tolist() for place in places]
-        return min(each[START] for each in times), max(each[END] for each in times)
+    def actual(self, within: Within, place: int, row: int, related: Related) -> str:
+        """Return how two sides are related that are not as they should, by name; nothing for what is static."""
+        over = self._joined(within, place, row)
+        sides = [self.interval(over, side.tree) for side in (related.left, related.right)]
+        if any(end < start for start, end in sides):
+            return ""
+        return next(NAMES[code] for code in range(1, len(NAMES)) if holds(code, *sides[0], *sides[1]))
+
+    def interval(self, within: Within, tree: Reached) -> tuple[int, int]:
+        """Return the start and the end of what is joined of the chosen rows."""
+        if not tree.inputs:
+            place = self._places.get(tree.leaf)
+            if place is None:
+                return STATIC_START, STATIC_END
+            times = self.parts[place].times[within.chosen[place]].tolist()
+            return times[START], times[END]
+        producer = tree.producer
+        if isinstance(producer, Probe):
+            start, end = self.interval(within, tree.inputs[0])
+            return start, start + producer.deadline if producer.decided is Decided.AT_DEADLINE else end
+        times = [self.interval(within, each) for each in tree.inputs]
+        return min(start for start, _ in times), max(end for _, end in times)
 
     def _of_rows(self, within: Within) -> dict[str, int]:
         """Return the bindings of the chosen rows; a filter is charged to the row that completes its variables."""
@@ -226,7 +259,7 @@ class Search:
         return place, found[place]
 
     def _note(self, within: Within) -> None:
-        if len(within.chosen) == len(self.parts) and not self.steps.final(within.bound)[0]:
+        if len(within.chosen) == len(self.parts) and not self.refused(within):
             self.complete = within
         if len(within.chosen) > self._depth:
             self._depth = len(within.chosen)

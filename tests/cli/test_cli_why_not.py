@@ -92,6 +92,13 @@ def test_a_pattern_that_is_alone_has_a_memory_in_a_run_for_why_not(tmp_path: Pat
     assert answered(tmp_path, query, f"milk costs {THREE}", "--binding=x=e:milk")["matched"] == 1
 
 
+def test_what_barred_a_match_is_known_though_the_last_pattern_keeps_nothing(tmp_path: Path) -> None:
+    query = "PREFIX e: <http://e/> SELECT * { { ?x e:a ?y } SEQ NOT { ?x e:n ?y } SEQ { ?x e:b ?y } }"
+    lines = "|".join(f"x {predicate} <http://e/y>" for predicate in "anb")
+    refusal = the_refusal(answered(tmp_path, query, lines))
+    assert (refusal["reason"], refusal["said"]) == ("barred", "a match was barred by e:x e:n e:y at 1.0")
+
+
 @pytest.mark.parametrize("binding", ["x", "nothing=e:ann", "x=ann"])
 def test_binding_that_cannot_be_understood_is_refused(stream: str, binding: str) -> None:
     result = asked(stream, "--binding", binding)

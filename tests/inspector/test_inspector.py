@@ -1,17 +1,22 @@
 """The inspector without its page: the controller, the layout, what memories hold."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import networkx
 import pytest
+from cases.many import many
+from cases.temporal import Case, temporal_case
+from hypothesis import HealthCheck, given, settings
 
 import retewave as rw
+from retewave.engine.registry import CartesianWarning
 from retewave.inspector.controller import Controller, Effect
 from retewave.inspector.layout import HEIGHT, MOST_NODES, place
-from retewave.inspector.reading import rows_of_memory
+from retewave.inspector.reading import counts_by_node, rows_of_memory, waiting_at_probe
 
 QUERY = "PREFIX e: <http://e/> SELECT ?x ?z FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x e:p ?y . ?y e:q ?z }"
 LINES = """<http://e/a> <http://e/p> <http://e/b> .
@@ -338,3 +343,26 @@ def test_every_step_memory_and_probe_of_operators_of_time_can_be_shown(query: st
     assert controller.snapshot()["state"] == "ended"
     assert len(place(controller.engine.graph())["nodes"]) == len(controller.engine.graph())
     controller.close()
+
+
+@settings(max_examples=many(40), deadline=None, suppress_health_check=list(HealthCheck))
+@given(temporal_case())
+def test_whatever_a_query_asks_of_time_its_memories_and_probes_can_be_shown(case: Case) -> None:
+    engine = rw.Engine(static=[case.static] if case.static else [], stats=True, allow_cartesian=True, max_future=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CartesianWarning)
+        try:
+            engine.register(case.query, name="q")
+            engine.matcher.current()
+        except rw.QueryError:  # what the engine refuses
+            return
+    for item in case.stream:
+        engine.push([tuple(part.decode() for part in item.triple)], time=(item.start / 1e6, item.end / 1e6))
+    compiled = engine.matcher.current()
+    for slot in range(len(compiled.lowered.slots)):
+        rows_of_memory(engine, slot)
+    waiting = sum(waiting_at_probe(engine, probe)["total"] for probe in range(len(compiled.lowered.probes)))
+    assert waiting == engine.stats()["waiting"]
+    assert counts_by_node(compiled).keys() >= {
+        name for name in engine.graph() if name.startswith(("memory:", "probe:"))
+    }

@@ -82,9 +82,14 @@ def test_first_line_says_that_a_query_detects_and_when_it_tells(query: str, told
 
 def test_seq_is_told_as_before_and_other_relations_by_allens_names() -> None:
     assert "join 0 on ?x, star of 3, keeps unbounded, input 1 before input 2, input 2 before input 3" in lines_of(SEQ)
-    for name, said in (("OVERLAPS", "overlaps"), ("FINISHED_BY", "finished by"), ("EQUALS", "equals")):
+    for name, said in (
+        ("OVERLAPS", "input 1 overlaps input 2"),
+        ("FINISHED_BY", "input 2 finishes input 1"),
+        ("CONTAINS", "input 2 during input 1"),
+        ("EQUALS", "input 1 equals input 2"),
+    ):
         section = sections_of(f"SELECT * {{ {{ ?x e:a ?a }} {name} {{ ?x e:b ?b }} }}")[0]
-        assert section.joins.relations == (f"input 1 {said} input 2",)
+        assert section.joins.relations == (said,)
 
 
 def test_what_no_relation_names_is_told_as_bounds() -> None:

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 from retewave.rete.words.layout import OF_END, OF_START
 from retewave.viz.explain.names import spell_window
 from retewave.windows import durations
-from retewave.windows.relations import NAMES, NONE, bounds
+from retewave.windows.relations import EQUALS, NAMES, NONE, bounds, inverse
 
-__all__ = ["Bounding", "Named", "Time", "named", "spoken"]
+__all__ = ["Bounding", "Named", "Time", "grouped", "in_words", "named", "spoken"]
 
 Named = tuple[int, int, int]  # the left slot, a code of retewave.windows.relations, the right slot
 Time = tuple[str, bool]  # whose time it is, in words; whether its end, else its start
@@ -52,14 +52,14 @@ def named(relations: Sequence[Bounding]) -> Iterator[Named]:
     given = (
         ((each.earlier[0], _TIMES[each.earlier[1]]), each.gap, (each.later[0], _TIMES[each.later[1]])) for each in whole
     )
-    yield from ((left, code, right) for left, code, right in _named(given) if isinstance(code, int))
+    yield from ((left, code, right) for left, code, right in grouped(given) if isinstance(code, int))
 
 
 def _pair(bound: Bounding) -> frozenset[int]:
     return frozenset((bound.earlier[0], bound.later[0]))
 
 
-def _named(given: Iterable[_Bound[Whose]]) -> Iterator[tuple[Whose, int | list[_Bound[Whose]], Whose]]:
+def grouped(given: Iterable[_Bound[Whose]]) -> Iterator[tuple[Whose, int | list[_Bound[Whose]], Whose]]:
     """Yield, for each two that are bounded, the code of their relation; or their bounds, if these have no name."""
     pairs: dict[frozenset[Whose], list[_Bound[Whose]]] = {}
     for each in given:
@@ -82,15 +82,15 @@ def spoken(relations: Iterable[Bounding], time: Callable[[tuple[int, int]], Time
     ['input 2 ends no later than input 1', 'input 1 ends at most 5s after the start of input 2']
     """
     given = ((time(each.earlier), each.gap, time(each.later)) for each in relations)
-    for left, code, right in _named(given):
+    for left, code, right in grouped(given):
         if isinstance(code, int):
-            said = NAMES[code]
-            yield f"{right} before {left}" if said == "after" else f"{left} {said} {right}"
+            active = code if code == EQUALS or code % 2 == 0 else inverse(code)  # no "met by": the other one meets
+            yield f"{left} {NAMES[code]} {right}" if active == code else f"{right} {NAMES[active]} {left}"
         else:
-            yield from _bounds(code)
+            yield from in_words(code)
 
 
-def _bounds(found: list[_Bound[str]]) -> Iterator[str]:
+def in_words(found: Sequence[_Bound[str]]) -> Iterator[str]:
     """Yield bounds in words; two that make times equal together."""
     for place, (one, gap, other) in enumerate(found):
         back = (other, gap, one)

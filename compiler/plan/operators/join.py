@@ -85,6 +85,9 @@ class _Extremes:
         """Return what some gaps say; what may be static has no place in time."""
         pairs = {(gap.earlier[0], gap.later[0]) for gap in gaps if _is_before(gap)}
         timed = [place for place, each in enumerate(ordered) if each.streamed or not each.static]
+        for middle in timed:  # what is before another one is before all that this one is before
+            before = [one for one, other in pairs if other == middle]
+            pairs |= {(one, other) for one in before for each, other in pairs if each == middle}
         others = range(len(ordered))
         first = (one for one in timed if all(one == other or (one, other) in pairs for other in others))
         last = (one for one in timed if all(one == other or (other, one) in pairs for other in others))
