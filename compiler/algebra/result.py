@@ -22,7 +22,7 @@ Solutions: TypeAlias = Literal["bag", "set"]  # whether equal solutions of one i
 class BlankNode:
     """A blank node of a template: a new one for every match."""
 
-    label: str  # equal labels in one template are one node
+    label: str  # without "_:"; equal labels in one template are one node
 
 
 @dataclass(frozen=True)

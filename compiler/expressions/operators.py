@@ -3,8 +3,8 @@
 Data's way: expression -> evaluator -> **operators** and functions, on the numbers of `numbers.py`.
 rdflib's own operators are not used: they give `error && false` an error, compare strings with numbers by a
 sort order, compare IN by terms, and make a decimal of 2 * 3.  Invariant: an operator returns a value or
-raises `ExpressionError`. Two literals of different known kinds are unequal;
-one of an unknown datatype, or ill-typed, is equal to itself and otherwise incomparable.
+raises `ExpressionError`. Two literals of different known kinds are unequal, and so are one with a language tag and
+one without; one of an unknown datatype, or ill-typed, is equal to itself and otherwise incomparable.
 """
 
 from __future__ import annotations
@@ -110,6 +110,8 @@ def _equal(left: Node, right: Node) -> bool:
     if one is None or other is None:
         if left == right:
             return True
+        if (left.language is None) != (right.language is None):  # no datatype but one has values with a language
+            return False
         raise ExpressionError("literals of unknown value")
     if one[0] != other[0]:
         return False

@@ -68,6 +68,9 @@ MOMENT = '"2020-01-02T03:04:05.5-05:30"^^xsd:dateTime'
         ('"a" < "b"', '"true"^^xsd:boolean'),
         ('"a" < 5', None),
         ('"a" = 5', '"false"^^xsd:boolean'),
+        ('"a"@en != "a"^^<urn:unknown>', '"true"^^xsd:boolean'),  # W3C, open-world/open-eq-08
+        ('"x"^^xsd:integer = "x"@en', '"false"^^xsd:boolean'),
+        ('"a" != "a"^^<urn:unknown>', None),
         ("<urn:a> < <urn:b>", None),
         ('"5"^^<urn:t> = "6"^^<urn:t>', None),
         ('"5"^^<urn:t> = "5"^^<urn:t>', '"true"^^xsd:boolean'),

@@ -268,8 +268,8 @@ def test_construct_keeps_its_template() -> None:
     query = parse("PREFIX : <urn:> CONSTRUCT { ?x :p _:b . _:b :q [] } WHERE { ?x :r 1 }")
     assert query.form == "CONSTRUCT"
     assert query.template == (
-        TemplateTriple(Variable("x"), b"<urn:p>", BlankNode("_:b")),
-        TemplateTriple(BlankNode("_:b"), b"<urn:q>", BlankNode("_:.1")),
+        TemplateTriple(Variable("x"), b"<urn:p>", BlankNode("b")),
+        TemplateTriple(BlankNode("b"), b"<urn:q>", BlankNode(".1")),
     )
 
 

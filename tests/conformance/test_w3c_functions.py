@@ -1,7 +1,7 @@
 """The W3C's evaluation tests of expressions, SPARQL 1.0's and 1.1's: each through an engine.
 
-The data are pushed triple by triple, the matches are the solutions. An engine finds nothing where nothing comes: a
-query without a triple pattern is given one, and ASK is asked as SELECT.
+The data are pushed triple by triple, all at one time, and the engine is flushed; the matches are the solutions. An
+engine finds nothing where nothing comes: a query without a triple pattern is given one, and ASK is asked as SELECT.
 """
 
 from __future__ import annotations
@@ -125,6 +125,7 @@ def found(case: Case) -> Counter[Row]:
     matches = list(engine.push((ANYTHING,) * 3, time=0)) if alone else []
     for quad in triples:
         matches += engine.push(tuple(map(str, (quad.subject, quad.predicate, quad.object))), time=0)
+    matches += engine.flush()
     rows: Counter[Row] = Counter()
     for match in matches:
         texts = [(name, match.text(name)) for name in query.variables]

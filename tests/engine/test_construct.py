@@ -6,6 +6,8 @@ import io
 
 import numpy as np
 import pytest
+import rdflib
+from rdflib.compare import isomorphic
 
 import retewave as rw
 from retewave.construct import built
@@ -33,6 +35,16 @@ def test_a_triple_that_is_no_rdf_is_left_out_and_the_others_of_its_match_are_bui
     kept = [[part.split()[1] for part in texts(match)] for match in (iri, literal, blank)]
     of_blanks = ["<http://e/r>", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"]
     assert kept == [["<http://e/q>", "<http://e/o>", *of_blanks], of_blanks, ["<http://e/q>", *of_blanks]]
+
+
+def test_what_is_built_can_be_read_as_turtle_whether_its_blank_nodes_have_labels_or_not() -> None:
+    engine = rw.Engine()
+    engine.register("CONSTRUCT { _:b <http://e/q> [ <http://e/r> ?y ] } WHERE { ?x <http://e/p> ?y }")
+    graph = rdflib.Graph()
+    for match in engine.push([("<http://e/a>", P, f"<http://e/{each}>") for each in range(3)], time=1):
+        for triple in match.triples:
+            graph.add(triple)
+    assert isomorphic(rdflib.Graph().parse(data=graph.serialize(format="turtle"), format="turtle"), graph)
 
 
 def test_a_blank_node_of_a_template_is_one_in_its_match_and_new_in_the_next() -> None:

@@ -117,8 +117,8 @@ def template(tree: ParseTree, context: Context) -> tuple[TemplateTriple, ...]:
         label = _label(node)
         if not label:
             fresh += 1
-            label = f"_:.{fresh}"
-        return BlankNode(label)
+            label = f".{fresh}"
+        return BlankNode(label.removeprefix("_:"))
 
     def take(subject: Node, verb: Verb, object_: Node) -> None:
         found.append(TemplateTriple(subject, _template_verb(verb, context), object_))
