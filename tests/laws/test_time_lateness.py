@@ -32,7 +32,8 @@ def test_a_stream_that_lags_within_lateness_tells_what_it_tells_in_order(
 ) -> None:
     engine, _ = listening(case, lateness=lateness / 1e6)
     stream = data.draw(lagging(case.stream, lateness))
-    found, here = told(engine.flush()), []
+    found = told(engine.flush())
+    here: list[Item] = []
     for item in stream:
         found, here = found + told(pushed(engine, item)), [*here, item]
         mark = max(each.end for each in here) - lateness
