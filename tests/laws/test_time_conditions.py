@@ -58,7 +58,7 @@ def hard_case(draw: st.DrawFn) -> Case:
     return replace(case, query=replace(case.query, where=where))
 
 
-@law(300)
+@law(150)
 @given(hard_case(), st.booleans())
 def test_conditions_that_python_decides_are_those_of_the_naive_meaning(case: Case, at_once: bool) -> None:
     engine, _ = listening(case)

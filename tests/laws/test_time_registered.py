@@ -96,7 +96,7 @@ def test_beside_another_all_that_it_tells_is_so(case: Case, comes: int, apart: b
     assert first + later <= bag(detected(case.query, case.stream, case.static))
 
 
-@law(200)
+@law(100)
 @given(temporal, temporal, st.integers(1, 12), st.booleans())
 def test_beside_any_other_all_that_it_tells_is_so(case: Case, other: Case, comes: int, apart: bool) -> None:
     with changes_kept(apart):
