@@ -116,6 +116,7 @@ from retewave.rete.words.layout import (
     W_UNKNOWN,
 )
 from retewave.rete.words.rows import END, ROW_WIDTH, START
+from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = [
     "CELLS",
@@ -178,13 +179,15 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
     """Return the arrays to run a network with; `depth` is the stack that its deepest filter program needs."""
     depth += 1
     stride, width = int(net[N_STRIDE]), int(net[N_OUT_WIDTH])
+    progress = np.zeros(P_WIDTH, dtype=np.int64)
+    progress[P_UNTIL] = BEFORE_ALL
     return State(
         net,
         arena,
         stack=np.zeros((int(net[N_MOST_ROUTES]) + 64) * stride, dtype=np.int64),
         out=np.zeros(256 * width, dtype=np.int64),
         work=np.zeros(GROUP + 1, dtype=np.int64),
-        progress=np.zeros(P_WIDTH, dtype=np.int64),
+        progress=progress,
         kinds=np.zeros(depth, dtype=np.int64),
         numbers=np.zeros(depth, dtype=np.float64),
         bounds=np.zeros(depth, dtype=np.float64),
@@ -451,10 +454,16 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
 
 
 @kernel
-def _free_rows(arena, net):  # type: ignore[no-untyped-def]
-    """Collect, then shed if the user chose so; say whether the live rows are below their bound."""
+def _free_rows(arena, net, now):  # type: ignore[no-untyped-def]
+    """Collect, then shed if the user chose so; say whether the live rows are below their bound.
+
+    `now` is the end of the row that is to come.  Tuples that wait for their decision are never shed.
+    """
+    arena[A_NOW] = max(arena[A_NOW], now)
     collect_all(arena, net)
-    while arena[A_SHEDDING] != 0 and arena[A_LIVE] >= arena[A_LIMIT]:
+    live = arena[A_LIVE] + 1
+    while arena[A_SHEDDING] != 0 and arena[A_LIMIT] <= arena[A_LIVE] < live:
+        live = arena[A_LIVE]
         shed(arena, net)
     return arena[A_LIVE] < arena[A_LIMIT]
 
@@ -523,8 +532,6 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
             continue
         if at[P_ROW] >= at[P_LAST_ROW]:
             return DONE
-        if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net):
-            return AT_LIMIT
         row = at[P_ROW] * (FACT_WIDTH if facts else ROW_WIDTH)
         end = rows[row + (FACT_END if facts else END)]
         if instants and not facts and rows[row + START] < end:
@@ -532,6 +539,8 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
         if looks is not None and arena[A_DUE] < end:
             at[P_UNTIL] = end
             continue
+        if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net, end):
+            return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
         if end > arena[A_NOW]:
             arena[A_NOW] = end

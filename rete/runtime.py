@@ -302,6 +302,10 @@ class Runtime:
         """Let rows come without marking their terms."""
         self._progress[P_MARKED] = 0
 
+    def go_on_from(self, now: int) -> None:
+        """Let the clock be no earlier than a time."""
+        self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), now)
+
     def look_from(self, probe: int, start: int, end: int) -> None:
         """Let a probe know only what starts, or ends, at a time or later: other absence is not decided."""
         state = self._probe_state(probe)

@@ -126,8 +126,15 @@ class Order:
         return np.concatenate([ready, rest]) if len(ready) else rest
 
     def advance(self, time: int) -> Rows:
-        """Return what is ready when nothing that ends before a time comes any more: what does is late from now on."""
-        ready = self._taken(self._doubted, last=True) if len(self._doubted) else NOTHING.rows
+        """Return what is ready when nothing that ends before a time comes any more: what does is late from now on.
+
+        A time that is behind the watermark changes nothing.  What is doubted is accepted once the time has come to it.
+        """
+        if self.watermark is not None and time <= self.watermark:
+            return NOTHING.rows
+        ready = NOTHING.rows
+        if len(self._doubted) and self._doubted.ends[0] <= time:
+            ready = self._taken(self._doubted, last=True)
         self.newest = time if self.newest is None else max(self.newest, time)
         self._floor = max(self._floor, time)
         rest = self._released(NOTHING)

@@ -84,6 +84,7 @@ class CompiledNetwork:
         A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
         """
         take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+        self.runtime.go_on_from(totals(former.runtime.arena).now)
 
     def look_from(self, time: int) -> None:
         """Let probes decide no absence that what ended before a time may have to do with: its rows are not all there.

@@ -10,7 +10,7 @@ keep their constants: nodes of such a kind are shared by equal queries only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,12 +134,12 @@ class Waiting:
 def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
     if not lowered.probes:
         return {}
-    known, found = identities(), {}
+    known, found = identities(), []
     for producer, probe in lowered.probes.items():
         names = known[producer].columns
         order = tuple(sorted(range(len(names)), key=names.__getitem__))
-        found[digest(("waiting", known[producer].digest))] = Waiting(runtime, probe, order)
-    return found
+        found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order)))
+    return _together(found)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
     able = lasting(lowered.plan)
     if all(able):
         return {}
-    known, found = identities(), {}
+    known, found = identities(), []
     users = [(producer, node) for producer, node in lowered.nodes.items()]
     users += [
         (producer, lowered.network.slots[lowered.network.probes[probe].slot].node)
@@ -191,8 +191,52 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
             names = [known[plan.producer].columns[column] for column in (*plan.keys, *plan.payload)]
             order = tuple(sorted(range(len(names)), key=names.__getitem__))
             canonical = known[producer].places[place] if producer in lowered.nodes else 1
-            found[digest(("made", known[producer].digest, canonical))] = Made(runtime, slot, order)
-    return found
+            found.append((digest(("made", known[producer].digest, canonical)), Made(runtime, slot, order)))
+    return _together(found)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The states of nodes that are one by identity, though a network has them twice: each holds the same."""
+
+    members: tuple[State, ...]  # at least one
+
+    @property
+    def follows(self) -> bool:
+        """Tell whether it follows from the rows that are alive."""
+        return self.members[0].follows
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Return which of the arrays hold ids of terms."""
+        return self.members[0].terms
+
+    def advance(self, now: int) -> None:
+        """Forget what cannot matter any more."""
+        for each in self.members:
+            each.advance(now)
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark the terms that are remembered."""
+        for each in self.members:
+            each.mark(marks)
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return what one of them remembers."""
+        return self.members[0].state()
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Let each remember this."""
+        for each in self.members:
+            each.put(state)
+
+
+def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
+    """Return states by identity, those of one identity together."""
+    grouped: dict[str, list[State]] = {}
+    for name, state in found:
+        grouped.setdefault(name, []).append(state)
+    return {name: states[0] if len(states) == 1 else Alike(tuple(states)) for name, states in grouped.items()}
 
 
 KINDS: tuple[Kind, ...] = (_counted, _waiting, _made)
