@@ -67,9 +67,7 @@ def test_of_single_triples_the_last_since_the_registration_is_the_last_and_the_f
     assert ends(engine, 2, 3, (3.5, 4)) == ([3, 4] if which == "LAST" else [])
 
 
-OPEN = pytest.mark.xfail(
-    strict=True, reason="what a flush decides early is decided for what is around it"
-)
+OPEN = pytest.mark.xfail(strict=True, reason="what a flush decides early is decided for what is around it")
 ABSENT = f"{{ {{ {P} }} SEQ NOT {{ ?x <http://e/q> ?z }} WITHIN 5s }}"
 
 
