@@ -65,3 +65,28 @@ def test_of_single_triples_the_last_since_the_registration_is_the_last_and_the_f
     assert ends(engine, 1) == []
     engine.register(f"SELECT * {{ {which} {{ {P} }} SEQ {{ {P} }} }}")
     assert ends(engine, 2, 3, (3.5, 4)) == ([3, 4] if which == "LAST" else [])
+
+
+OPEN = pytest.mark.xfail(strict=True, reason="what a flush decides early is decided for what is around it")
+ABSENT = f"{{ {{ {P} }} SEQ NOT {{ ?x <http://e/q> ?z }} WITHIN 5s }}"
+
+
+def told_with_a_flush(text: str, *later: tuple[str, int]) -> list[float]:
+    """Push <p> at 1, flush, and push what comes later; return the ends of what is told."""
+    engine, found = rw.Engine(), []
+    engine.register(text)
+    for predicate, time in (("p", 1), *later):
+        found += engine.push(("http://e/a", f"http://e/{predicate}", "http://e/a"), time=time)
+        found += engine.flush() if predicate == "p" else []
+    return [float(match.end) for match in [*found, *engine.flush()]]  # type: ignore[arg-type]
+
+
+@OPEN
+def test_what_comes_after_a_flush_and_before_a_deadline_is_there_for_what_is_decided_at_the_deadline() -> None:
+    query = f"SELECT * {{ {ABSENT} FILTER EXISTS {{ ?x <http://e/r> ?z }} }}"
+    assert told_with_a_flush(query, ("r", 2), ("s", 9)) == [6]
+
+
+@OPEN
+def test_an_absence_that_a_flush_has_told_and_that_did_not_hold_is_no_part_of_what_comes_later() -> None:
+    assert told_with_a_flush(f"SELECT * {{ {ABSENT} SEQ {{ ?x <http://e/r> ?z }} }}", ("q", 2), ("r", 9)) == []
