@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
+import pytest
 from cases.engine import written
 from cases.many import many
-from cases.temporal import Case, temporal_case
+from cases.temporal import OPERATORS, Case, temporal_case
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from naive.detectors import detected
 from naive.tokens import Token
 
@@ -16,7 +18,17 @@ import retewave as rw
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
 
-LAW = settings(max_examples=many(300), deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=many(850), deadline=None, suppress_health_check=list(HealthCheck))
+
+FILTERED = frozenset({"filter", "times"})
+FAMILIES = {  # what a query is made of; together they try five thousand queries
+    "all, two deep": (OPERATORS, 2),
+    "all, four deep": (OPERATORS, 4),
+    "order": (frozenset({"seq", "relate", "within", "join", "union", "values", "first", "last"}) | FILTERED, 4),
+    "absence": (frozenset({"seq", "between", "before", "after", "within", "join"}) | FILTERED, 4),
+    "may be missing": (frozenset({"optional", "minus", "exists", "join", "seq", "union", "extend"}) | FILTERED, 4),
+    "may be earlier": (frozenset({"optionalseq", "equalsoptional", "seq", "relate", "within", "join"}) | FILTERED, 4),
+}
 
 REFUSED = (  # what the documents say is refused, and is drawn now and then
     "is assigned by BIND, and ",
@@ -71,9 +83,12 @@ def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:
     return found
 
 
+@pytest.mark.parametrize("family", FAMILIES)
 @LAW
-@given(temporal_case())
-def test_the_engine_tells_what_the_naive_meaning_says(case: Case) -> None:
+@given(data=st.data())
+def test_the_engine_tells_what_the_naive_meaning_says(family: str, data: st.DataObject) -> None:
+    operators, depth = FAMILIES[family]
+    case: Case = data.draw(temporal_case(operators=operators, depth=depth))
     try:
         engine, _ = engine_for(case)
     except QueryError as refused:
