@@ -197,9 +197,10 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     That is what its producers are, and where their rows have which words.
     """
     network = compiled.lowered.network
-    nodes = [(node.slots, node.keys, node.window, node.out, node.relations) for node in network.nodes]
+    nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
+    probes = [(each.slot, each.columns, each.keys, each.decided, each.level) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
-    return digest((producers, network.times, network.slots, nodes, len(network.edges())))
+    return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:

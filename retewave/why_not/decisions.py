@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from retewave.engine.compiled import CompiledNetwork
     from retewave.rete.terms.dictionary import Terms
 
-__all__ = ["Decisions", "Question"]
+__all__ = ["Decisions", "Inquiry"]
 
 MOST_SHOWN = 3
 DUE, END_WAITING, START_WAITING = 0, 1, 3  # columns of what waits
 
 
-class Question(Protocol):
+class Inquiry(Protocol):
     """What is asked, of which engine."""
 
     compiled: CompiledNetwork  # its network
@@ -53,7 +53,7 @@ class Question(Protocol):
 class Decisions:
     """The probes of one branch, and what intervals must pass on the way to them."""
 
-    def __init__(self, asked: Question, branch: Parts, steps: Steps) -> None:
+    def __init__(self, asked: Inquiry, branch: Parts, steps: Steps) -> None:
         self.all, self.branch, self.steps = asked, branch, steps
         self.search: Search  # set by its owner: it asks this, too
         self.now = totals(asked.compiled.runtime.arena).now

@@ -246,10 +246,7 @@ def test_every_name_that_the_front_door_lists_can_be_had() -> None:
 # Names
 
 SHARED_NAMES = {  # public classes that share a name -> why each is called so
-    "Asked": "of a network: a filter that Python is asked for; of the bench: a task",
     "Candidate": "of why-not: a triple that a user is shown; of the planner: an input that waits to be joined",
-    "Columns": "of a DataFrame: which of them is what; of the bench: a stream in memory",
-    "Found": "of why-not: a pattern that has a row; of the bench: what came out of one run",
     "Join": "of the algebra: what SPARQL says; of the plan: the keyed join that it becomes",
     "Moment": "of the expressions: a point in time; of a branch: the start or the end of an operand",
     "Network": "of the schema, and of joins: each is what its part is about",
@@ -263,7 +260,6 @@ SHARED_NAMES = {  # public classes that share a name -> why each is called so
     "Values": "of the algebra: SPARQL's VALUES; of the dictionary: the values of its terms",
     "Waiting": "rows that wait for their turn in time; tuples that wait at a probe for their decision",
     "Within": "of the algebra: WITHIN; of why-not: a combination of rows, of some patterns",
-    "Workload": "of the bench: a question over a stream of triples, or over one of events",
 }
 
 

@@ -1,4 +1,4 @@
-"""Temporal relations in a plan, end to end: matches, counts, explanation, drawings and why not."""
+"""Temporal relations in the records of a network: matches, counts, snapshots."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from cases.many import many
 from cases.related import Named, relating
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive import Branch, Item, Pattern, Query, Relation, choices_of, facts_of, naive_matches, relation_holds
+from naive import Branch, Item, Pattern, Query, Relation, naive_matches
 
 import retewave as rw
-from retewave.viz.draw.dot import draw
 from retewave.viz.explain.counts import count
-from retewave.windows.relations import BEFORE, EQUALS, MEETS, NAMES, SEQ
+from retewave.windows.relations import EQUALS, NAMES
 
 P, Q, R = (b"<http://e/%s>" % name for name in (b"p", b"q", b"r"))
 OBJECTS = ("?a", "?b", "?c")
 STAR = "SELECT * FROM STREAM <http://e/s> [RANGE %dms] { ?x <http://e/p> ?a . ?x <http://e/q> ?b . ?x <http://e/r> ?c }"
 PAIR = "SELECT * FROM STREAM <http://e/s> [RANGE %dms] { ?x <http://e/p> ?a . ?x <http://e/q> ?b }"
-CHAIN = "SELECT * { ?x <http://e/p> ?y . ?y <http://e/q> ?z . ?z <http://e/r> ?w }"
 
 
 @st.composite
@@ -89,72 +87,9 @@ def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     assert (join.hits, join.refused_by_relation) == (related_and_young, young - related_and_young)
 
 
-@settings(max_examples=many(100), deadline=None, suppress_health_check=list(HealthCheck))
-@given(items(), relations_of([P, Q, R]))
-def test_why_not_finds_as_deep_a_partial_match_as_nested_loops_under_the_relations(
-    stream: list[Item], related: list[Named]
-) -> None:
-    engine, query, _ = poured(STAR % 1_000_000, related, stream)
-    facts = list(facts_of(None, stream, frozenset(), lambda triple: {triple}))
-    depth = 0
-    for names in ([P], [Q], [R], [P, Q], [P, R], [Q, R], [P, Q, R]):
-        own = [each for each in related if each[0] in names and each[2] in names]
-        branch = branch_of(own, names)
-        if any(all(relation_holds(r, chosen) for r in branch.relations) for _, chosen in choices_of(branch, facts)):
-            depth = max(depth, len(names))
-    (alternative,) = engine.why_not(query, {}).alternatives
-    found = [len(each.found) for each in alternative.partials] or [len(alternative.matches)]
-    assert set(found) == {depth}
-
-
 def item(s: str, p: str, o: str, start: int, end: int) -> Item:
     triple = (b"<http://e/%s>" % s.encode(), b"<http://e/%s>" % p.encode(), b"<http://e/%s>" % o.encode())
     return Item(triple, start * 10**6, end * 10**6)
-
-
-def test_why_not_names_the_relation_that_refused_and_the_nearest_triples() -> None:
-    stream = [item("s", "q", "b", 1, 1), item("s", "p", "a", 2, 2)]
-    engine, query, found = poured(PAIR % 10_000, [(P, SEQ, Q)], stream)
-    assert not found
-    answer = engine.why_not(query, {"x": "http://e/s"})
-    refusals = [each for partial in answer.alternatives[0].partials for each in partial.refused]
-    assert {each.reason for each in refusals} == {"relation"}
-    said = "{ ?x <http://e/p> ?a } before { ?x <http://e/q> ?b } does not hold"
-    assert {each.said for each in refusals} == {f"there is such a triple, but {said}"}
-    assert [each.wrong for refusal in refusals for each in refusal.candidates] == [said, said]
-    assert said in str(answer)
-
-
-def test_a_relation_to_a_joins_tuple_is_about_the_interval_of_all_its_triples() -> None:
-    related = [(P, BEFORE, R)]  # ?x p ?y and ?y q ?z come in as one tuple, if they are joined first
-    stream = [item("x", "p", "y", 1, 1), item("y", "q", "z", 5, 5), item("z", "r", "w", 5, 5)]
-    engine, query, found = poured(CHAIN, related, stream)
-    assert not found
-    answer = engine.why_not(query, {})
-    said = {each.said for partial in answer.alternatives[0].partials for each in partial.refused}
-    first, last = "{ ?x <http://e/p> ?y . ?y <http://e/q> ?z }", "{ ?z <http://e/r> ?w }"
-    assert any(f"{first} before {last}" in each or f"{last} after {first}" in each for each in said)
-
-
-def test_the_explanation_and_the_drawing_show_relations_and_what_they_refused() -> None:
-    stream = [
-        item("s", "q", "b", 1, 1),
-        item("s", "r", "c", 2, 2),
-        item("s", "p", "a", 1, 3),
-        item("s", "q", "b", 5, 5),
-    ]
-    engine, _, found = poured(STAR % 10_000, [(P, SEQ, Q), (P, MEETS, R)], stream)
-    assert not found
-    text = engine.explain()
-    assert "input 1 before input 2, input 1 meets input 3" in text
-    assert "2 refused by relation" in text
-    drawn = draw(engine.matcher.current())
-    assert "αM0 before αM1" in drawn
-    assert "αM0 meets αM2" in drawn
-    assert "refused 1 by relation" in drawn  # by the memory that what came looked into
-    (join,) = [data for _, data in engine.graph().nodes(data=True) if data["kind"] == "join"]
-    assert join["relations"] == ["αM0 before αM1", "αM0 meets αM2"]
-    assert "αM0 before αM1" in join["text"]
 
 
 def test_a_snapshot_of_a_plan_with_relations_is_not_taken_for_one_without(tmp_path: Path) -> None:
