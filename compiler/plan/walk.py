@@ -200,12 +200,18 @@ def input_names(join: Join | Probe, place: int, names: Mapping[int, str]) -> dic
 def lasting(plan: Plan) -> list[bool]:
     """Return, by producer, whether its tuples can be made again of the rows that memories hold.
 
-    What a probe has passed cannot, nor what is made of tuples that only pass a memory.
+    What a probe has passed cannot, nor what is made of tuples that only pass a memory, nor what WITHIN bounds: its
+    parts go sooner than it does.
     """
     found: list[bool] = []
-    for producer in plan.producers:
+    bounded = {each.producer for one in plan.producers for each in inputs_of(one) if each.within is not None}
+    for number, producer in enumerate(plan.producers):
+        if not inputs_of(producer):
+            found.append(True)
+            continue
         passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
-        found.append(not passes and all(found[each.producer] for each in inputs_of(producer)))
+        made = all(found[each.producer] for each in inputs_of(producer))
+        found.append(made and not passes and number not in bounded)
     return found
 
 

@@ -80,3 +80,17 @@ def test_an_advance_to_the_past_accepts_nothing_that_is_doubted() -> None:
         push(engine, "c", "l", 1, 3)
     push(engine, "d", "l", 1, 4)
     assert len(query.matches) == 3
+
+
+def test_a_group_within_a_width_outlives_its_triples_when_the_network_is_made_anew() -> None:
+    engine = rw.Engine()
+    engine.register(
+        "SELECT * WHERE { { { ?x <urn:p> ?y . ?x <urn:n> ?w } WITHIN 5s } SEQ { ?x <urn:q> ?w } SEQ { ?x <urn:r> ?w } }"
+    )
+    for predicate, value, time in (("p", 1, 5), ("n", 2, 5), ("q", 2, 6)):
+        push(engine, "b", predicate, value, time)
+    push(engine, "a", "p", 1, 30)
+    engine.register("SELECT * WHERE { ?x <urn:other> ?y }")
+    engine.explain()  # makes one network of all
+    (match,) = push(engine, "b", "r", 2, 31)
+    assert (match.start, match.end) == (5, 31)
