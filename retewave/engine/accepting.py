@@ -76,11 +76,6 @@ def check_supported(parsed: Parsed) -> None:
             f"{_name(parsed)}: POLICY {parsed.policy} is not supported yet; the policy is unrestricted",
             hint="LAST { … } SEQ { … } takes the latest partner; DISTINCT ON (…) FOR 5m tells one match for each key",
         )
-    if parsed.is_rule:
-        raise QueryError(
-            f"{_name(parsed)}: a CONSTRUCT whose triples come in again is not supported yet",
-            hint="REGISTER QUERY name AS CONSTRUCT … reports the triples; push them, or run a second engine on them",
-        )
 
 
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
