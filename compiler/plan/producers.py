@@ -15,13 +15,16 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, GIVEN, GIVEN_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
     "EVENT",
     "EXPLAINED",
+    "GIVEN_TRIPLE",
     "START",
+    "STREAM",
+    "TRIPLE",
     "AlphaTest",
     "End",
     "Gap",
@@ -40,14 +43,17 @@ __all__ = [
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
-EXPLAINED = (START, END, EVENT)  # what an explained query asks of each triple
+TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
+GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
+STREAM = GIVEN_COLUMNS - 1  # the column that has the number of its stream
+EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # what an explained query asks of each triple
 
 
 class Told(NamedTuple):
     """Something that a match tells of one of the triples that it is made of."""
 
     leaf: int  # which pattern of the branch took the triple
-    what: int  # a column of the α test's tuple (EVENT), or START or END
+    what: int  # a column of the α test's tuple, or START or END
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,10 @@ class Join:
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs."""
+    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+
+    Those of what fits may be taken along behind them.
+    """
 
     inputs: tuple[Input, Input]  # what is decided, and what is looked at
     origins: tuple[int, ...]  # a column: the first input's column, START or END
@@ -123,6 +132,7 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
+    taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
 
 
 Producer: TypeAlias = AlphaTest | Table | Join | Probe
@@ -188,7 +198,9 @@ def columns_of(producer: Producer) -> int:
     """Return how many columns the tuples of a producer have."""
     match producer:
         case AlphaTest():
-            return ALPHA_COLUMNS
+            return GIVEN_COLUMNS
         case Table(columns):
             return columns
+        case Probe(origins=origins, taken=taken):
+            return len(origins) + len(taken)
     return len(producer.origins)

@@ -16,7 +16,7 @@ Invariant: a member's matches are the shape's tuples whose lifted columns equal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -220,7 +220,7 @@ def _patterns(
     listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
 ) -> Iterable[ShapePattern]:
     place = 0
-    for pattern in branch.all_patterns:
+    for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -228,4 +228,13 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told)
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if taken else ())
+
+
+def _taken(branch: Branch) -> Iterator[bool]:
+    """Yield, for all patterns of a branch, whether their triples are in its solutions: not those that must not come."""
+    yield from (True for _ in branch.patterns)
+    for part in branch.parts:
+        yield from _taken(part.branch)
+    for probe in branch.probes:
+        yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)
