@@ -24,7 +24,7 @@ from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
+from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple, take_along
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
@@ -299,6 +299,8 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
         arena[state + W_UNKNOWN] += 1
         return DONE
     arena[state + W_PASSED] += 1
+    if wanted:
+        take_along(arena, net, probe, item, row)
     item[T_EDGES], item[T_EDGE_COUNT], item[T_END] = net[probe + PROBE_EDGES], net[probe + PROBE_EDGE_COUNT], time
     at[P_TOP] = top + stride
     return DONE

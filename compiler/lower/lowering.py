@@ -13,7 +13,7 @@ from retewave.compiler.expressions.programs import Programs, asked, at_most, con
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.dispatching import lower_dispatch
 from retewave.compiler.lower.levels import fed, levels
-from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
+from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs
 from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.plan.producers import (
@@ -80,7 +80,10 @@ class _Lowering:
                 self._probe(number, producer)
             case AlphaTest():
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
-                self._alpha(number, Alpha(self._stream_set(producer.streams), equal), at.ALPHA_COLUMNS)
+                given = max(producer.columns, default=0) >= at.GIVEN
+                self.network.widest = max(self.network.widest, at.GIVEN_COLUMNS if given else 0)
+                alpha = Alpha(self._stream_set(producer.streams), equal, given=given)
+                self._alpha(number, alpha, at.GIVEN_COLUMNS)
             case Table():
                 self.network.widest = max(self.network.widest, producer.columns)
                 self._alpha(number, Alpha(), producer.columns)
@@ -143,7 +146,7 @@ class _Lowering:
         node, slot = len(self.network.nodes), len(self.network.slots)
         seen = self.needs.seen(probe)
         source = self.plan.producers[looked.producer]
-        kept = seen
+        kept = self.needs.looked(probe)
         if isinstance(source, AlphaTest):
             kept = tuple(column for column in source.columns if column not in looked.keys)
         elif not self.needs.lasting[looked.producer]:
@@ -166,9 +169,12 @@ class _Lowering:
                 slot, len(probe.origins), tuple(columns), relations, probe.decided,
                 probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
                 self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
+                tuple(column if column < 0 else kept.index(column) for column in probe.taken),
             )
         )  # fmt: skip
-        self.physical[number] = {column: column for column in range(len(probe.origins))} | {START: START, END: END}
+        for column in probe.taken:
+            self._note_end(probe.inputs, 1, column)
+        self.physical[number] = {column: column for column in range(columns_of(probe))} | {START: START, END: END}
         edge = self._slot_edge(at.TO_PROBE, decided, record, probe.origins)
         self._add(decided, edge)
 
@@ -242,6 +248,7 @@ class _Lowering:
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
+        told = tuple(columns[column] for column in columns_told(end.told))
         terminal = Terminal(tuple(columns[column] for column in end.parameters))
         for member in end.shape.members:
             places = {
@@ -255,7 +262,7 @@ class _Lowering:
                     member.listener.number,
                     member.branch,
                     member.listener.width,
-                    tuple(place[Variable(name)] for name in output.names),
+                    (*(place[Variable(name)] for name in output.names), *told),
                     self._final_program(member.steps, place),
                     tuple(self.programs.id(constant) for constant in member.constants),
                     builds,

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, GIVEN, GIVEN_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
+    "EVENT",
+    "EXPLAINED",
+    "GIVEN_TRIPLE",
     "START",
+    "STREAM",
+    "TRIPLE",
     "AlphaTest",
     "End",
     "Gap",
@@ -31,10 +36,24 @@ __all__ = [
     "Producer",
     "SlotFilter",
     "Table",
+    "Told",
     "columns_of",
+    "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
+EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
+TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
+GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
+STREAM = GIVEN_COLUMNS - 1  # the column that has the number of its stream
+EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # what an explained query asks of each triple
+
+
+class Told(NamedTuple):
+    """Something that a match tells of one of the triples that it is made of."""
+
+    leaf: int  # which pattern of the branch took the triple
+    what: int  # a column of the α test's tuple, or START or END
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,7 @@ class AlphaTest:
     atom: Atom  # constants
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
     streams: Streams  # streams it hears; None: all
-    columns: tuple[int, ...]  # places that are not one constant: what a memory behind it keeps
+    columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
 
 
 @dataclass(frozen=True)
@@ -97,7 +116,10 @@ class Join:
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs."""
+    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+
+    Those of what fits may be taken along behind them.
+    """
 
     inputs: tuple[Input, Input]  # what is decided, and what is looked at
     origins: tuple[int, ...]  # a column: the first input's column, START or END
@@ -110,6 +132,7 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
+    taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
 
 
 Producer: TypeAlias = AlphaTest | Table | Join | Probe
@@ -126,6 +149,7 @@ class End:
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
+    told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
 
 
 @dataclass
@@ -154,6 +178,7 @@ class Open:
     static: bool  # has rows before the stream starts
     leaves: tuple[int, ...]  # see End
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
+    told: dict[Told, int] = field(default_factory=dict)  # see End
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
@@ -164,11 +189,18 @@ class Open:
         return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
 
 
+def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
+    """Return what is told and its columns, in an order that equal producers share."""
+    return sorted(told.items(), key=lambda each: each[1])
+
+
 def columns_of(producer: Producer) -> int:
     """Return how many columns the tuples of a producer have."""
     match producer:
         case AlphaTest():
-            return ALPHA_COLUMNS
+            return GIVEN_COLUMNS
         case Table(columns):
             return columns
+        case Probe(origins=origins, taken=taken):
+            return len(origins) + len(taken)
     return len(producer.origins)

@@ -146,6 +146,7 @@ class _Assembler:
         )
         flags = route.guard * at.FLAG_GUARD | route.twin * at.FLAG_TWIN
         flags |= derived * at.FLAG_DERIVES | (alpha.equal != 0) * at.FLAG_EQUAL | (alpha.streams >= 0) * at.FLAG_STREAMS
+        flags |= alpha.given * at.FLAG_GIVEN
         place = self._at(at.N_ALPHAS, route.alpha, at.ALPHA_WIDTH)
         return [place, route.subject, route.predicate, route.object, flags]
 
@@ -212,7 +213,8 @@ class _Assembler:
         first, count = self._edges(probe.edges, edges)
         relations = [word for each in probe.relations for word in self._relation(each, self._of_probe)]
         seen = [self._row_word(column) for column in probe.seen]
-        self.wide = max(self.wide, at.T_COLUMNS + probe.columns + len(probe.seen))
+        taken = [self._row_word(column) for column in probe.taken]
+        self.wide = max(self.wide, at.T_COLUMNS + probe.columns + max(len(probe.seen), len(probe.taken)))
         if at.B_COLUMNS + probe.columns >= at.MOST_GROUP_WORDS:
             raise ValueError(f"a probe's tuple of {probe.columns} columns is too wide")
         state = self.room
@@ -222,7 +224,7 @@ class _Assembler:
             probe.decided, probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
             self._list(relations), len(probe.relations), *self._program(probe.program),
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
-            first, count, state, probe.level,
+            first, count, state, probe.level, self._list(taken), len(taken),
         ]  # fmt: skip
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:

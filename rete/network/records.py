@@ -53,11 +53,12 @@ class Edge:
 
 @dataclass
 class Alpha:
-    """A test that single triples pass; its tuples are (subject, predicate, object, event)."""
+    """A test that single triples pass; its tuples are (subject, predicate, object, event), and what they tell."""
 
     streams: int = -1  # number of the stream set, or -1 for every stream
     equal: int = 0  # EQUAL_* bits: repeated variables
     edges: list[Edge] = field(default_factory=list)  # where its triples go
+    given: bool = False  # whether its tuples tell the input, too
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,9 @@ class Probe:
     reach: int = UNBOUNDED  # how far before its decision it looks; -1: as far as its relations say
     program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
+    taken: tuple[
+        int, ...
+    ] = ()  # columns of the row that fits, or its times, which the tuple takes along behind its own
     level: int = 0  # of what is decided at one time, the lower levels come first
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 

@@ -79,6 +79,7 @@ FLAG_TWIN = 2  # another route to the same α may derive the same triple from th
 FLAG_DERIVES = 4  # the triple is another than the input's
 FLAG_EQUAL = 8  # the α wants a term to be repeated
 FLAG_STREAMS = 16  # the α does not take every stream
+FLAG_GIVEN = 32  # the α's tuples tell the input, too
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
 EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
@@ -109,8 +110,9 @@ PROBE_CODE, PROBE_CODE_END = 10, 11  # the condition
 PROBE_COLUMNS, PROBE_SEEN, PROBE_SEEN_COUNT = 12, 13, 14  # columns of the tuple; words of the row that conditions see
 PROBE_KEYS = 15  # the tuple's columns that make the key
 PROBE_EDGES, PROBE_EDGE_COUNT = 16, 17
+PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits, which the tuple takes along behind its columns
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
-PROBE_STATE, PROBE_LEVEL, PROBE_WIDTH = 18, 19, 20  # place in the arena; what of one time is decided first
+PROBE_STATE, PROBE_LEVEL, PROBE_WIDTH = 18, 19, 22  # place in the arena; what of one time is decided first
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
@@ -123,6 +125,10 @@ INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 
 # ---- a tuple on the work stack: an α's triple or a join's result on its way to the edges of its producer ----
 T_EDGES, T_EDGE_COUNT, T_END, T_WINDOW_START, T_START, T_COLUMNS = 0, 1, 2, 3, 4, 5
 ALPHA_COLUMNS = 4  # an α's tuple: subject, predicate, object, event
+GIVEN, GIVEN_COLUMNS = (
+    4,
+    8,
+)  # behind them, where it is asked for: the input's subject, predicate, object, and its stream
 
 # ---- an output row: a tuple's times and columns stand in it where they stand in the tuple ----
 O_QUERY, O_BRANCH, O_END, O_WINDOW_START, O_START, O_COLUMNS = 0, 1, T_END, T_WINDOW_START, T_START, T_COLUMNS

@@ -31,7 +31,7 @@ from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.query import Query
 from retewave.rete.counters import totals
-from retewave.rete.facts import FACT_WIDTH, distinct_facts
+from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
@@ -192,6 +192,9 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
+_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # the event of what the schema itself says, and the triple given
+
+
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once."""
     given = compiled.runtime.static_facts(static, terms.values)
@@ -202,7 +205,7 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), 0]
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
         if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)

@@ -35,7 +35,7 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
-from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.rete.words.rows import EVENT, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -82,7 +82,7 @@ class Matcher:
         self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
         self.still = False  # whether the clock stays where it is then
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
-        self.events = 0  # event numbers taken so far
+        self.events = 0  # event numbers taken so far: by pushes, readers, triples that came alone; it is in snapshots
         self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
@@ -247,6 +247,8 @@ class Matcher:
         while len(self.waiting):
             networks = self._follow()
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            if networks.asks_for_events:
+                self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             self._count(poured, networks.main)
             if any(map(len, outs)):
@@ -254,18 +256,23 @@ class Matcher:
                 if found:  # what is refused in Python, or by DISTINCT, is nobody's
                     yield self._noted(found)
                 yield from self._first_matches(clock)
-            elif said == layout.INTERVAL:
-                self._meet_interval()
-            elif said == layout.AT_LIMIT:
-                raise self._at_bound()
-            elif said == layout.NEEDS_ARENA:
-                raise networks.main.runtime.full()
-            elif said == layout.ENDLESS:
-                raise self._endless(networks.main)
+            elif said != layout.DONE:
+                self._meet(said, networks.main)
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         yield from self._decided(clock)
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _meet(self, said: int, compiled: CompiledNetwork) -> None:
+        """Mend what stops the kernel, or tell what the user has to mend."""
+        if said == layout.INTERVAL:
+            self._meet_interval()
+        elif said == layout.AT_LIMIT:
+            raise self._at_bound()
+        elif said == layout.NEEDS_ARENA:
+            raise compiled.runtime.full()
+        elif said == layout.ENDLESS:
+            raise self._endless(compiled)
 
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what is certain now that the clock is known to be where it is."""
@@ -283,6 +290,17 @@ class Matcher:
     def advance(self, until: int, *, still: bool = False) -> None:
         """Let the next pour decide what is due before a time; `still`: and leave the clock where it is."""
         self.until, self.still = max(self.until, until), self.still or still
+
+    def new_events(self, count: int) -> int:
+        """Take so many event numbers; return the first, as a row has it: the others are below."""
+        first = -1 - self.events
+        self.events += count
+        return first
+
+    def _number_events(self, rows: np.ndarray) -> None:
+        """Give each triple that came alone the number of an event of its own."""
+        alone = np.flatnonzero(rows[:, EVENT] == 0)
+        rows[alone, EVENT] = self.new_events(len(alone)) - np.arange(len(alone))
 
     def _count(self, poured: int, compiled: CompiledNetwork) -> None:
         """Note how many rows have gone in, and log what has left early."""

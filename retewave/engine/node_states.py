@@ -137,7 +137,7 @@ def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
         return {}
     known, found = identities(), []
     for producer, probe in lowered.probes.items():
-        names = known[producer].columns
+        names = known[producer].columns[: lowered.network.probes[probe].columns]  # what is taken along is not there yet
         order = tuple(sorted(range(len(names)), key=names.__getitem__))
         found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order)))
     return _together(found)

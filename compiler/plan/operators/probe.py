@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
-from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
+from retewave.compiler.plan.producers import END, START, Gap, Input, Open, Plan, Told, told_columns
 from retewave.compiler.plan.producers import Probe as Producer
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
 
@@ -24,15 +24,21 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
-    times: dict[Moment, int] = {}
-    for moment in sorted(scope.moments & decided.times.keys()):
-        source = decided.times[moment]
+
+    def carried(source: int) -> int:
         if source == START or (source == END and not moved):
-            times[moment] = source
-            continue
+            return source
         if source not in origins:
             origins.append(source)
-        times[moment] = origins.index(source)
+        return origins.index(source)
+
+    times = {moment: carried(decided.times[moment]) for moment in sorted(scope.moments & decided.times.keys())}
+    told = {what: carried(source) for what, source in told_columns(decided.told)}
+    taken = _taken(there, second) if look.wanted else {}
+    behind = sorted(set(taken.values()))
+    told |= {what: len(origins) + behind.index(column) for what, column in taken.items()}
+    if look.wanted:
+        told |= _shared(there, first, second, origins)
     number = plan.number(
         Producer(
             (first, second),
@@ -46,9 +52,21 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.deadline,
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
+            tuple(behind),
         )
     )
-    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times)
+    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times, told)
+
+
+def _taken(there: Open, read: Input) -> dict[Told, int]:
+    """Return what is told of what is looked at, but what the key has: the columns that tuples take along."""
+    return {what: column for what, column in there.told.items() if column not in read.keys}
+
+
+def _shared(there: Open, decided: Input, read: Input, origins: list[int]) -> dict[Told, int]:
+    """Return what is told of what is looked at and is in the key: the tuple that is decided has it, too."""
+    own = dict(zip(read.keys, decided.keys, strict=True))
+    return {what: origins.index(own[column]) for what, column in there.told.items() if column in own}
 
 
 def _within(look: Probe) -> Iterator[Gap]:
