@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
     from retewave.rete.terms.dictionary import Terms
     from retewave.rete.terms.texts import Texts
@@ -59,6 +60,7 @@ class Matches:
         "clock",
         "ends",
         "ids",
+        "made_of",
         "number",
         "places",
         "query",
@@ -75,6 +77,7 @@ class Matches:
         starts: np.ndarray,
         ends: np.ndarray,
         places: np.ndarray | None = None,
+        made_of: MadeOf | None = None,
     ) -> None:
         self.query = query  # whose matches they are
         self.terms = terms  # the dictionary of the ids
@@ -84,6 +87,7 @@ class Matches:
         self.ends = ends  # int64[n] microseconds
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
+        self.made_of = made_of  # which triples, where the query is explained
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -114,7 +118,7 @@ class Matches:
         assert self._own is not None
         rest = Matches(
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
-            self.places[count:],
+            self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.dispatching import lower_dispatch
-from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
+from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs
 from retewave.compiler.plan.producers import (
     END,
@@ -238,6 +238,7 @@ class _Lowering:
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
+        told = tuple(columns[column] for column in columns_told(end.told))
         terminal = Terminal(tuple(columns[column] for column in end.parameters))
         for member in end.shape.members:
             places = {
@@ -250,7 +251,7 @@ class _Lowering:
                     member.listener.number,
                     member.branch,
                     member.listener.width,
-                    tuple(place[Variable(name)] for name in output.names),
+                    (*(place[Variable(name)] for name in output.names), *told),
                     self._final_program(member.steps, place),
                     tuple(self.programs.id(constant) for constant in member.constants),
                 )

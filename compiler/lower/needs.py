@@ -36,9 +36,9 @@ class Needs:
 
     def _need(self, end: End) -> None:
         wanted = self.columns[end.producer]
-        wanted.update(end.parameters)
+        wanted.update(end.parameters, (column for column in end.told.values() if column >= 0))
         for member in end.shape.members:
-            output = self.outputs[member.listener.number, member.branch] = output_of(member)
+            output = self.outputs[member.listener.number, member.branch] = output_of(member, end.told)
             wanted.update(end.columns[member.numbers[Variable(name)]] for name in output.names)
 
     def _pass_down(self, number: int) -> None:

@@ -14,7 +14,7 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbers_in, slot_filter
 from retewave.compiler.plan.operators.probe import probe
 from retewave.compiler.plan.order import Candidate, Star, next_star
-from retewave.compiler.plan.producers import END, START, Open, Plan
+from retewave.compiler.plan.producers import END, START, Open, Plan, Told
 from retewave.compiler.rewrite.branch import Bound, Branch, Moment, Probe, is_timed
 
 __all__ = ["Conjunction", "joined"]
@@ -72,7 +72,9 @@ class Conjunction:
         return opened
 
     def _numbered(self, opened: Open) -> Open:
-        opened.leaves = (next(self.leaves),)
+        leaf = next(self.leaves)
+        opened.leaves = (leaf,)
+        opened.told = {Told(leaf, each.what): column for each, column in opened.told.items()}
         return opened
 
     def _with_time(self, branch: Branch, opened: list[Open], scope: Scope) -> list[Open]:

@@ -18,7 +18,7 @@ from itertools import count
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
-from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table, Told
 from retewave.compiler.plan.shape import (
     Lifted,
     Member,
@@ -58,7 +58,8 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
     else:
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
-    plan.ends.append(End(root.producer, root.read(), shape, root.columns, parameters, frozenset(pushed), root.leaves))
+    read, early = root.read(), frozenset(pushed)
+    plan.ends.append(End(root.producer, read, shape, root.columns, parameters, early, root.leaves, root.told))
 
 
 def _planned(
@@ -103,14 +104,16 @@ def tested(pattern: ShapePattern) -> Tested:
             if part in columns:
                 equal.append((columns[part], place))
             columns.setdefault(part, place)
-    kept = tuple(sorted({*columns.values(), *parameters.values()}))
+    told = (what for what in pattern.told if what >= 0)
+    kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
     return Tested(AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept), columns, parameters)
 
 
 def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool], place: int) -> Open:
     found = tested(pattern)
     number = plan.number(found.test)
-    return Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,))
+    told = {Told(place, what): what for what in pattern.told}
+    return Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,), told=told)
 
 
 def _atom(pattern: ShapePattern) -> Atom:

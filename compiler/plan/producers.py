@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
@@ -19,6 +19,8 @@ from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
+    "EVENT",
+    "EXPLAINED",
     "START",
     "AlphaTest",
     "End",
@@ -31,10 +33,21 @@ __all__ = [
     "Producer",
     "SlotFilter",
     "Table",
+    "Told",
     "columns_of",
+    "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
+EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
+EXPLAINED = (START, END, EVENT)  # what an explained query asks of each triple
+
+
+class Told(NamedTuple):
+    """Something that a match tells of one of the triples that it is made of."""
+
+    leaf: int  # which pattern of the branch took the triple
+    what: int  # a column of the α test's tuple (EVENT), or START or END
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class AlphaTest:
     atom: Atom  # constants
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
     streams: Streams  # streams it hears; None: all
-    columns: tuple[int, ...]  # places that are not one constant: what a memory behind it keeps
+    columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,7 @@ class End:
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
+    told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
 
 
 @dataclass
@@ -154,6 +168,7 @@ class Open:
     static: bool  # has rows before the stream starts
     leaves: tuple[int, ...]  # see End
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
+    told: dict[Told, int] = field(default_factory=dict)  # see End
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
@@ -162,6 +177,11 @@ class Open:
         """Return how it is read under a key, with some filters more."""
         timeless = self.static and not self.streamed
         return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
+
+
+def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
+    """Return what is told and its columns, in an order that equal producers share."""
+    return sorted(told.items(), key=lambda each: each[1])
 
 
 def columns_of(producer: Producer) -> int:

@@ -9,6 +9,8 @@ member costs nothing.
 Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
 remember hangs on these, and must not change with the queries that come and go.
 
+Queries that ask what matches are made of share their shapes with others that ask the same.
+
 Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
 """
 
@@ -51,6 +53,7 @@ class Listener:
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
+    told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class ShapePattern:
     predicate: Part  # predicate; never lifted
     object: Part  # object
     streams: Streams  # what it listens to
+    told: tuple[int, ...] = ()  # what is asked of the triples that it takes
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -156,7 +160,7 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     if not branch.is_plain:
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
-        return (canonical(branch, numbers), filters, named, listener.width), ()
+        return (canonical(branch, numbers), filters, named, listener.width, listener.told), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -168,7 +172,7 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
                 parts.append(_part(term, numbers))
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
-    return (tuple(parts), tables, named), tuple(constants)
+    return (tuple(parts), tables, named, listener.told), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -224,4 +228,4 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern))
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told)

@@ -2,6 +2,8 @@
 
 Data's way: bytes -> reader -> **rows** -> dispatch -> memories and joins -> match rows -> sink.
 A row is one triple of one arrival, as seven int64: [subject, predicate, object, start, end, stream, event].
+An event is what was pushed in one call, or the graph of a file that the triple came in.  A triple that a reader brings
+alone is an event of one triple: it has no number until a network asks for such, and gets one before it is poured.
 """
 
 from __future__ import annotations
@@ -19,5 +21,5 @@ OBJECT = 2  # TermId
 START = 3  # Time: when the item's interval starts; equal to END for an instant
 END = 4  # Time: when it ends; never decreases inside the engine
 STREAM = 5  # the engine's small number of the stream's IRI; 0 is a stream without a name
-EVENT = 6  # <= 0: minus the number of the graph (event) that the triple came in; 0 when it came alone
+EVENT = 6  # <= 0: minus the number of the event that the triple came in; 0 when it came alone, and nobody has asked
 ROW_WIDTH = 7

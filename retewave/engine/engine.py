@@ -64,7 +64,7 @@ __all__ = ["Engine"]
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
-_PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
+_GIVEN_EVENTS = 1 << 61  # events that a user numbers are apart from those that the engine does
 
 
 class Engine(Shown):
@@ -148,6 +148,7 @@ class Engine(Shown):
         language: str | Language | None = None,
         allow_cartesian: bool | None = None,
         keep: int | None = 10_000,
+        explain: bool = False,
     ) -> Query:
         """Register a query, given as text or as the path of a file; its matches are reported from now on.
 
@@ -159,7 +160,9 @@ class Engine(Shown):
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
-            return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
+            return self.registry.add(
+                parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
+            )
 
     def remove(self, query: Query) -> None:
         """Stop listening for a query."""
@@ -219,7 +222,7 @@ class Engine(Shown):
             ids = ids_of(texts, self.terms)
             rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
             rows[:, :START] = ids
-            number = 0 if event is None else -_PUSHED_EVENTS - event
+            number = self.matcher.new_events(1) if event is None else -_GIVEN_EVENTS - event
             rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
             self.triples += len(rows)
             self._put(rows)

@@ -33,7 +33,7 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
-from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.rete.words.rows import EVENT, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -80,7 +80,7 @@ class Matcher:
         self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
         self.still = False  # whether the clock stays where it is then
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
-        self.events = 0  # event numbers taken so far
+        self.events = 0  # event numbers taken so far: by pushes, readers, triples that came alone; it is in snapshots
         self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
@@ -241,6 +241,8 @@ class Matcher:
         while len(self.waiting):
             networks = self._follow()
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            if networks.asks_for_events:
+                self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             self._count(poured, networks.main)
             if any(map(len, outs)):
@@ -273,6 +275,17 @@ class Matcher:
     def advance(self, until: int, *, still: bool = False) -> None:
         """Let the next pour decide what is due before a time; `still`: and leave the clock where it is."""
         self.until, self.still = max(self.until, until), self.still or still
+
+    def new_events(self, count: int) -> int:
+        """Take so many event numbers; return the first, as a row has it: the others are below."""
+        first = -1 - self.events
+        self.events += count
+        return first
+
+    def _number_events(self, rows: np.ndarray) -> None:
+        """Give each triple that came alone the number of an event of its own."""
+        alone = np.flatnonzero(rows[:, EVENT] == 0)
+        rows[alone, EVENT] = self.new_events(len(alone)) - np.arange(len(alone))
 
     def _count(self, poured: int, compiled: CompiledNetwork) -> None:
         """Note how many rows have gone in, and log what has left early."""

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.counters import totals
@@ -60,6 +61,13 @@ class Networks:
     def acceptance(self) -> Acceptance:
         """Return which triples a reader may drop: those that no network takes."""
         return self.main.acceptance if self.young is None else either(self.main.acceptance, self.young.acceptance)
+
+    @cached_property
+    def asks_for_events(self) -> bool:
+        """Tell whether a query asks for the events of triples."""
+        return any(
+            EVENT in each.columns for one in self.all for each in one.plan.producers if isinstance(each, AlphaTest)
+        )
 
     @property
     def live_rows(self) -> int:

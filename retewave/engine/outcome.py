@@ -18,6 +18,7 @@ from retewave.engine.deciding import Deciding
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
+from retewave.provenance.made_of import MadeOf
 from retewave.query import Query
 from retewave.rete.words import layout
 from retewave.windows.times import Clock
@@ -67,7 +68,8 @@ class Outcome:
             found = stage.take(found)
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         shown = found.columns[:, : len(query.variables)]
-        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places)
+        made_of = MadeOf(found.rows, self.deciding.outputs) if query.explained else None
+        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return what report stages remember for the queries of these numbers, by identity.

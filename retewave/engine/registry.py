@@ -12,6 +12,7 @@ from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
+from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.normal import branches
@@ -94,6 +95,7 @@ class Registry:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         allow_cartesian: bool,
+        explained: bool = False,
         number: int | None = None,
         quiet: bool = False,
     ) -> Query:
@@ -110,13 +112,17 @@ class Registry:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
-        query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
+        named = self._free_name(name or parsed.name or f"query{number + 1}")
+        query = Query(number, parsed, named, on_match, keep, explained)
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
         listener = self._listener(number, parsed, normal)
         self._listeners[number] = replace(
-            listener, projection=query.variables, compared=(*query.compared, *query.solved)
+            listener,
+            projection=query.variables,
+            compared=(*query.compared, *query.solved),
+            told=EXPLAINED if explained else (),
         )
         self.generation += 1
         log.info("query %s is registered", query.name)

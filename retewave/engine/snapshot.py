@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 9  # grows when the meaning of the file changes
+FORMAT = 10  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -166,7 +166,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "queries": [
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
-                "language": query.parsed.language, "matched": query.matched,
+                "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
             }
             for query in registry.queries.values()
         ],
@@ -241,6 +241,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
             on_match=None,
             keep=keep,
             allow_cartesian=True,
+            explained=each["explained"],
             number=each["number"],
             quiet=True,
         )

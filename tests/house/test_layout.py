@@ -128,7 +128,7 @@ ROOMS = {
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
         {"errors", "log", "numbering"},
-        {"io", "construct"},
+        {"io", "construct", "provenance"},
         {"match"},
         {"query", "notebook"},
         {"engine"},

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql, variables
-from retewave.compiler.plan.producers import END, START, Gap, Join, Open, Plan, SlotFilter
+from retewave.compiler.plan.producers import END, START, Gap, Join, Open, Plan, SlotFilter, told_columns
 from retewave.compiler.rewrite.branch import Bound, Moment
 
 __all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
@@ -57,9 +57,14 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
         for place, each in enumerate(ordered)
         if moment in each.times
     }
+    told = {
+        what: _time((place, column), ends, origins)
+        for place, each in enumerate(ordered)
+        for what, column in told_columns(each.told)
+    }
     number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last))
     leaves = tuple(leaf for each in ordered for leaf in each.leaves)
-    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times)
+    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told)
 
 
 def _gaps(ordered: list[Open], scope: Scope) -> tuple[Gap, ...]:
@@ -99,7 +104,7 @@ def _is_before(gap: Gap) -> bool:
 
 
 def _time(source: tuple[int, int], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:
-    """Return where a join's tuples have a time of an input: it is their own start or end, or a column."""
+    """Return where a join's tuples have a time or a column of an input: in their own start or end, or a column."""
     if source in ((extremes.first, START), (extremes.last, END)):
         return source[1]
     if source not in origins:

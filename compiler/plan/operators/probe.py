@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
-from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
+from retewave.compiler.plan.producers import END, START, Gap, Open, Plan, told_columns
 from retewave.compiler.plan.producers import Probe as Producer
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
 
@@ -25,15 +25,16 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
-    times: dict[Moment, int] = {}
-    for moment in sorted(scope.moments & decided.times.keys()):
-        source = decided.times[moment]
+
+    def carried(source: int) -> int:
         if source == START or (source == END and not moved):
-            times[moment] = source
-            continue
+            return source
         if source not in origins:
             origins.append(source)
-        times[moment] = origins.index(source)
+        return origins.index(source)
+
+    times = {moment: carried(decided.times[moment]) for moment in sorted(scope.moments & decided.times.keys())}
+    told = {what: carried(source) for what, source in told_columns(decided.told)}
     number = plan.number(
         Producer(
             (first, second),
@@ -49,7 +50,7 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.within if look.keep is None else look.keep,
         )
     )
-    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times)
+    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times, told)
 
 
 def _within(look: Probe) -> Iterator[Gap]:
