@@ -22,6 +22,7 @@ from retewave.rete.memory.arena import make_room, mix, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
+from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
 from retewave.rete.terms.kinds import Values
@@ -38,6 +39,7 @@ from retewave.rete.words.layout import (
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    A_SPENT,
     AT_ARRIVAL,
     AT_DEADLINE,
     AT_LIMIT,
@@ -73,12 +75,14 @@ from retewave.rete.words.layout import (
     N_SLOT_COUNT,
     N_STRIDE,
     NEEDS_ARENA,
+    NEEDS_CLEARING,
     NEEDS_OUT,
     NEEDS_STACK,
     NEEDS_VERDICT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
+    NODE_SPENT,
     NONE,
     O_BRANCH,
     O_COLUMNS,
@@ -92,8 +96,12 @@ from retewave.rete.words.layout import (
     PROBE_DECIDED,
     PROBE_EDGE_COUNT,
     PROBE_EDGES,
+    PROBE_EVENT_COUNT,
+    PROBE_EVENTS,
+    PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
+    R_WINDOW_START,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
@@ -107,8 +115,10 @@ from retewave.rete.words.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
+    TO_INSTANT,
     TO_PASSING,
     TO_PROBE,
+    TO_SPENT,
     TO_TERMINAL,
     UNDECIDED_ROW,
     W_DECIDED,
@@ -143,6 +153,7 @@ __all__ = [
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
+LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 # where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
@@ -319,7 +330,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
@@ -329,7 +340,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride)
+    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride, looks)
     if top < 0:
         at[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
@@ -364,8 +375,17 @@ def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
     fill_row(arena, net, slot, edge, group, row, item)
+    if net[edge + EDGE_KIND] == TO_INSTANT:
+        arena[row + R_WINDOW_START] = item[T_END]
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
+    """Say whether a tuple that has waited for a time is made of events that were used up meanwhile."""
+    spent, events = net[net[probe + PROBE_NODE] + NODE_SPENT], net[probe + PROBE_EVENTS]
+    return spent != 0 and is_tuple_spent(arena, net, spent, events, net[probe + PROBE_EVENT_COUNT], item, time)
 
 
 @kernel
@@ -381,7 +401,7 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
         return NEEDS_VERDICT
     at[P_DECIDING] = 0
     arena[state + W_DECIDED] += 1
-    if (found == FITS) != wanted:
+    if (found == FITS) != wanted or _is_gone(net, arena, probe, item, time):
         return DONE
     if not wanted and not is_known(arena, net, probe, item, time):
         arena[state + W_UNKNOWN] += 1
@@ -418,7 +438,7 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+    """Send the tuple at hand to a probe, a memory that is looked at, one of used up events, or a slot that is passed.
 
     In `work` is then the group of the last one if the tuple completes something there, else 0.
     """
@@ -434,6 +454,8 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
         work[GROUP] = _pass_by(arena, net, edge, item, work)
+    elif kind == TO_SPENT:
+        spend(arena, net, edge, item)
     else:
         _keep(arena, net, edge, item, at)
     return DONE
@@ -478,7 +500,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at, looks)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -493,7 +515,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
-    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @kernel
@@ -504,6 +526,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     NEEDS_VERDICT: Python has to decide on a filter.
+    NEEDS_CLEARING: Python has to collect the rows that are used up.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
@@ -539,6 +562,8 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
         if looks is not None and arena[A_DUE] < end:
             at[P_UNTIL] = end
             continue
+        if looks is not None and arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
+            return NEEDS_CLEARING
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)

@@ -71,6 +71,16 @@ class Needs:
         kept = probe.keep + self._most_shifted
         return kept if probe.reach < 0 else min(kept, probe.reach)
 
+    def spent(self, spender: str) -> int:
+        """Return how long it must be known that an event is used up: as long as any row or tuple may hold it."""
+        found = [0]
+        for number, producer in enumerate(self.plan.producers):
+            if isinstance(producer, Join | Probe) and producer.spender == spender:
+                found.append(self.windows[number])
+            if isinstance(producer, Probe) and producer.spender == spender:
+                found += [self.kept(producer), producer.deadline]
+        return max(found)
+
     def seen(self, probe: Probe) -> tuple[int, ...]:
         """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
         named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}

@@ -7,7 +7,7 @@ filters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -27,14 +27,17 @@ __all__ = [
     "Gap",
     "Input",
     "Join",
+    "Maker",
     "Open",
     "Plan",
     "Probe",
     "Producer",
     "SlotFilter",
+    "Spent",
     "Table",
     "Told",
     "columns_of",
+    "events_of",
     "told_columns",
 ]
 
@@ -87,6 +90,7 @@ class Input:
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
     timeless: bool = False  # some of what is read may be static
+    events: tuple[int, ...] = ()  # the producer's columns that hold events which may be used up
 
 
 @dataclass(frozen=True, order=True)
@@ -106,6 +110,7 @@ class Join:
     origins: tuple[tuple[int, int], ...]  # a column: (input, the producer's column); (-1, i) for the key's i-th
     gaps: tuple[Gap, ...] = ()  # what times of the inputs must keep
     last: int | None = None  # the input whose tuple can only come last, as each other one ends before it starts
+    spender: str = ""  # the query that it is for alone, as that one uses events up
 
 
 @dataclass(frozen=True)
@@ -123,9 +128,20 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
+    instant: bool = False  # it looks at what ends with the decision only
+    chooses: bool = False  # it chooses among what is found, and tells of no absence
+    spender: str = ""  # see Join
 
 
-Producer: TypeAlias = AlphaTest | Table | Join | Probe
+@dataclass(frozen=True)
+class Spent:
+    """The events that a query has used up; its one column is the event."""
+
+    spender: str  # the query
+
+
+Maker: TypeAlias = AlphaTest | Table | Join | Probe  # what makes tuples
+Producer: TypeAlias = Maker | Spent
 
 
 @dataclass
@@ -173,15 +189,21 @@ class Open:
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
 
-    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = ()) -> Input:
-        """Return how it is read under a key, with some filters more."""
+    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = (), spender: str = "") -> Input:
+        """Return how it is read under a key, with some filters more; perhaps for a query that uses events up."""
         timeless = self.static and not self.streamed
-        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
+        events = events_of(self.told) if spender else ()
+        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless, events)
 
 
 def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
     """Return what is told and its columns, in an order that equal producers share."""
     return sorted(told.items(), key=lambda each: each[1])
+
+
+def events_of(told: Mapping[Told, int]) -> tuple[int, ...]:
+    """Return the columns that hold events."""
+    return tuple(sorted({column for each, column in told.items() if each.what == EVENT}))
 
 
 def columns_of(producer: Producer) -> int:
@@ -191,4 +213,6 @@ def columns_of(producer: Producer) -> int:
             return ALPHA_COLUMNS
         case Table(columns):
             return columns
+        case Spent():
+            return 1
     return len(producer.origins)

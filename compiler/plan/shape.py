@@ -9,7 +9,8 @@ member costs nothing.
 Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
 remember hangs on these, and must not change with the queries that come and go.
 
-Queries that ask what matches are made of share their shapes with others that ask the same.
+Queries that ask what matches are made of share their shapes with others that ask the same.  One that uses events up
+shares nothing but α tests: what it has used up is there for the others.
 
 Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
 """
@@ -54,6 +55,7 @@ class Listener:
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
+    spender: str = ""  # its identity, if it uses events up: its part of the network is its own
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     if not branch.is_plain:
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
-        return (canonical(branch, numbers), filters, named, listener.width, listener.told), ()
+        return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -172,7 +174,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
                 parts.append(_part(term, numbers))
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
-    return (tuple(parts), tables, named, listener.told), tuple(constants)
+    own = (listener.spender, tuple(constants)) if listener.spender else None
+    return (tuple(parts), tables, named, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:

@@ -38,9 +38,15 @@ def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh)
             yield from _each_last(node, pairs, of, fresh)
             continue
         apart = {each: fresh(each) for each in visible(_sides(node)[0]) if each not in binds}
-        rivals = list(_pairs(renamed(node, apart), alike, of, fresh))
+        rivals = list(_pairs(_renamed(node, apart), alike, of, fresh))
         for pair in pairs:
             yield _without(pair.branch, (look for rival in rivals for look in _better(policy, pair, rival)), node)
+
+
+def _renamed(node: Sequence, names: dict[Variable, Variable]) -> Sequence:
+    found = renamed(node, names)
+    assert isinstance(found, Relate | Between)
+    return found
 
 
 def _sides(node: Sequence) -> tuple[Algebra, Algebra]:
@@ -88,7 +94,7 @@ def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Iterator[Probe]:
         (pair.left[0], rival.left[0], True),
         (pair.left[0], rival.left[0], False),
     )
-    equal = (Bound(Moment(WHOLE, True), 0, Moment(THERE, True)),)
+    equal: tuple[Bound, ...] = (Bound(Moment(WHOLE, True), 0, Moment(THERE, True)),)
     for own, its, at_end in places:
         mine, other = Moment(own, at_end), Moment(its, at_end, there=True)
         first, second = (other, mine) if policy == "chronological" else (mine, other)
@@ -97,6 +103,8 @@ def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Iterator[Probe]:
             (*equal, Bound(first, 1, second)),
             Decided.AT_CLOSE,
             streamed=True,
+            instant=True,
+            chooses=True,
             operator=f"POLICY {policy}",
         )
         equal += (Bound(first, 0, second), Bound(second, 0, first))
@@ -108,7 +116,7 @@ def _each_last(node: Sequence, pairs: list[Joined], of: choosing.Normal, fresh: 
     others = [of(renamed(side, {each: fresh(each) for each in visible(side)})) for side in sides]
     for pair in pairs:
         looks = [
-            replace(look, operator="POLICY naive")
+            replace(look, chooses=True, operator="POLICY naive")
             for (operand,), there in zip((pair.left, pair.right), others, strict=True)
             for other in there
             for look in choosing.better(Last, other, operand, Decided.AT_CLOSE)

@@ -42,10 +42,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from a producer (an α or a node) to a slot or a terminal."""
+    """A way from a producer (an α, a node or a probe) to a slot, a probe or a terminal."""
 
-    kind: int  # TO_SLOT or TO_TERMINAL
-    target: int  # number of the slot or terminal
+    kind: int  # TO_SLOT, TO_TERMINAL, …
+    target: int  # number of the slot, probe or terminal
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
@@ -67,6 +67,7 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
+    events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Node:
     edges: list[Edge] = field(default_factory=list)
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
+    spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
 
 
 @dataclass
@@ -112,6 +114,7 @@ class Probe:
     reach: int = UNBOUNDED  # how far before its decision it looks; -1: as far as its relations say
     program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
+    events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 

@@ -12,7 +12,8 @@ from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
-from retewave.compiler.plan.producers import EXPLAINED
+from retewave.compiler.plan.identity import digest
+from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.normal import branches
@@ -122,7 +123,8 @@ class Registry:
             listener,
             projection=query.variables,
             compared=(*query.compared, *query.solved),
-            told=EXPLAINED if explained else (),
+            told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
+            spender=digest((named, parsed.text)) if parsed.policy.consumes else "",
         )
         self.generation += 1
         log.info("query %s is registered", query.name)

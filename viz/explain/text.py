@@ -181,6 +181,8 @@ def _refused(join: JoinCounts) -> Iterator[str]:
     yield from _many_refused(join.refused_by_key, "key")
     yield from _many_refused(join.refused_by_window, "window")
     yield from _many_refused(join.refused_by_relation, "relation")
+    if join.refused_as_used_up:
+        yield f"{join.refused_as_used_up:,} used up"
 
 
 def _many_refused(number: int, why: str) -> Iterator[str]:

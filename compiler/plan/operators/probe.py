@@ -20,8 +20,10 @@ __all__ = ["probe"]
 def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope: Scope) -> Open:
     """Add a probe of a branch's tuples; `width` is how far it looks where it does not say itself."""
     shared = sorted(decided.columns.keys() & there.columns.keys(), key=lambda each: decided.columns[each])
-    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope))
-    second = there.read(tuple(there.columns[each] for each in shared))
+    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope), scope.spender)
+    if look.instant and look.within is not None:
+        there.within = look.within if there.within is None else min(there.within, look.within)
+    second = there.read(tuple(there.columns[each] for each in shared), spender="" if look.lasting else scope.spender)
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
@@ -48,14 +50,17 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.deadline,
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
+            look.instant,
+            look.chooses,
+            scope.spender,
         )
     )
     return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times, told)
 
 
 def _within(look: Probe) -> Iterator[Gap]:
-    """Yield what says how far a look goes back."""
-    if look.within is not None and look.keep is None:
+    """Yield what says how far a look goes back; what is looked at in its instant only was asked when it came."""
+    if look.within is not None and look.keep is None and not look.instant:
         yield Gap((0, END), -look.within, (1, START))
 
 
