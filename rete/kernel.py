@@ -21,6 +21,7 @@ from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, mix, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
+from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
@@ -101,7 +102,6 @@ from retewave.rete.words.layout import (
     PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
-    R_WINDOW_START,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
@@ -375,10 +375,16 @@ def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
     fill_row(arena, net, slot, edge, group, row, item)
-    if net[edge + EDGE_KIND] == TO_INSTANT:
-        arena[row + R_WINDOW_START] = item[T_END]
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
+    row = keep_best(arena, net, edge, item)
+    if row != 0 and at[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
 
 @inlined
@@ -456,6 +462,8 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
         work[GROUP] = _pass_by(arena, net, edge, item, work)
     elif kind == TO_SPENT:
         spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
     else:
         _keep(arena, net, edge, item, at)
     return DONE

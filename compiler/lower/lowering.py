@@ -152,27 +152,9 @@ class _Lowering:
         return (slot, source) if slot < 0 else self._stored((slot, source), payloads)
 
     def _probe(self, number: int, probe: Probe) -> None:
-        """Add the memory that a probe looks at, and the probe."""
-        decided, looked = probe.inputs
-        node, slot = len(self.network.nodes), len(self.network.slots)
-        seen = self.needs.seen(probe)
-        source = self.plan.producers[looked.producer]
-        kept = seen
-        if isinstance(source, AlphaTest):
-            kept = tuple(column for column in source.columns if column not in looked.keys)
-        elif not self.needs.lasting[looked.producer]:
-            kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
-        if probe.instant:
-            kept += (START,)  # in place of the row's own, which is its end
-        window, reach = (0, UNBOUNDED) if probe.instant else (self.needs.kept(probe), probe.reach)
-        self.network.nodes.append(Node([slot], len(looked.keys), window, [], spent=self._spent_node(probe.spender)))
-        events = tuple(kept.index(column) for column in looked.events)
-        self.network.slots.append(Slot(node, 0, len(kept), events))
-        self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
-        edge = self._slot_edge(at.TO_INSTANT if probe.instant else at.TO_MEMORY, looked, slot, kept)
-        if probe.instant and probe.reach >= 0:
-            edge = replace(edge, program=self._read(looked, in_window(probe.reach)))
-        self._add(looked, edge)
+        """Add a probe, and the memory that it looks at."""
+        decided, seen = probe.inputs[0], self.needs.seen(probe)
+        slot, kept = self._memory(probe, seen)
         relations = tuple(
             Relation(self._looked_at(probe, gap.earlier, kept), gap.gap, self._looked_at(probe, gap.later, kept))
             for gap in probe.gaps
@@ -185,13 +167,37 @@ class _Lowering:
         self.network.probes.append(
             records.Probe(
                 slot, len(probe.origins), tuple(columns), relations, probe.decided, self._level(number),
-                probe.wanted, probe.streamed, probe.joint, probe.deadline, reach,
+                probe.wanted, probe.streamed, probe.joint, probe.deadline, UNBOUNDED if probe.rank else probe.reach,
                 self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
                 tuple(probe.origins.index(column) for column in decided.events),
+                tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
             )
         )  # fmt: skip
         self.physical[number] = {column: column for column in range(len(probe.origins))} | {START: START, END: END}
         self._add(decided, self._slot_edge(at.TO_PROBE, decided, record, probe.origins))
+
+    def _memory(self, probe: Probe, seen: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Add the memory that a probe looks at; return its slot, and which of the producer's columns it keeps."""
+        looked, node, slot = probe.inputs[1], len(self.network.nodes), len(self.network.slots)
+        source = self.plan.producers[looked.producer]
+        kept, window = seen, self.needs.kept(probe)
+        if probe.rank:
+            kept, window = tuple(dict.fromkeys(column for _, column in probe.rank)), 0
+        elif isinstance(source, AlphaTest):
+            kept = tuple(column for column in source.columns if column not in looked.keys)
+        elif not self.needs.lasting[looked.producer]:
+            kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
+        self.network.nodes.append(Node([slot], len(looked.keys), window, [], spent=self._spent_node(probe.spender)))
+        events, rank = (
+            tuple(map(kept.index, columns)) for columns in (looked.events, (each[1] for each in probe.rank))
+        )
+        self.network.slots.append(Slot(node, 0, len(kept), events, rank, probe.latest))
+        self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
+        edge = self._slot_edge(at.TO_INSTANT if probe.rank else at.TO_MEMORY, looked, slot, kept)
+        if probe.rank and probe.reach >= 0:
+            edge = replace(edge, program=self._read(looked, in_window(probe.reach)))
+        self._add(looked, edge)
+        return slot, kept
 
     def _spent(self, number: int, spender: str) -> None:
         """Add the memory of what a query has used up."""
@@ -206,7 +212,7 @@ class _Lowering:
 
     def _looked_at(self, probe: Probe, time: tuple[int, int], kept: tuple[int, ...]) -> tuple[int, int]:
         place, column = time
-        if column < 0 and not (place and column in kept):
+        if column < 0:
             return time
         return place, kept.index(column) if place else probe.origins.index(column)
 

@@ -95,7 +95,8 @@ class Conjunction:
 
 def _operands(look: Probe, there: bool) -> frozenset[Moment]:
     """Return the times of operands that a probe asks for: of those that it looks at, or of those that it decides on."""
-    moments = (each for bound in look.bounds for each in (bound.earlier, bound.later))
+    compared = *((bound.earlier, bound.later) for bound in look.bounds), *look.rank
+    moments = (each for both in compared for each in both)
     return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 

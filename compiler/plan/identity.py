@@ -76,17 +76,9 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
         for number, name in enumerate(identity.columns)
     }
     conditions = sorted(to_sparql(rename(each, names)) for each in probe.conditions)
-    how: tuple[object, ...] = (
-        probe.decided,
-        probe.wanted,
-        probe.streamed,
-        probe.joint,
-        probe.deadline,
-        probe.reach,
-        probe.keep,
-    )
-    chosen = (probe.instant, probe.chooses, probe.spender)
-    how = (*how, *chosen) if any(chosen) else how
+    how: list[object] = [probe.decided, probe.wanted, probe.streamed, probe.joint]
+    how += [probe.deadline, probe.reach, probe.keep, probe.latest, probe.chooses, probe.spender]
+    how += [(column_name(first, own), column_name(second, its)) for own, its in probe.rank]
     read: list[object] = [
         (_filters(each, identity), each.within, each.streamed)
         for each, identity in zip(probe.inputs, below, strict=True)

@@ -128,7 +128,8 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
-    instant: bool = False  # it looks at what ends with the decision only
+    rank: tuple[tuple[int, int], ...] = ()  # what fits is better: columns or times of both inputs, weightiest first
+    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
     chooses: bool = False  # it chooses among what is found, and tells of no absence
     spender: str = ""  # see Join
 

@@ -201,10 +201,11 @@ class _Assembler:
         if node.passing == slot.index:
             passing = self.room
             self.room += words
-        events = [self._row_word(column) for column in slot.events]
+        events, rank = ([self._row_word(column) for column in columns] for columns in (slot.events, slot.rank))
         return [
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
             _state(number), lists + slot.index, passing, self._list(events), len(events),
+            self._list(rank), len(rank), slot.latest,
         ]  # fmt: skip
 
     def _probe(self, probe: Probe, edges: list[int]) -> list[int]:
@@ -225,6 +226,7 @@ class _Assembler:
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
             first, count, state, probe.level,
             self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
+            self._list([self._of_probe((0, column)) for column in probe.rank]),
         ]  # fmt: skip
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:

@@ -68,6 +68,8 @@ class Slot:
     index: int  # which of its inputs
     columns: int  # columns of a row
     events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
+    rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
+    latest: bool = False  # whether the best is the greatest; else the least
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ class Probe:
     program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
     events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
+    rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 

@@ -21,9 +21,10 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
     """Add a probe of a branch's tuples; `width` is how far it looks where it does not say itself."""
     shared = sorted(decided.columns.keys() & there.columns.keys(), key=lambda each: decided.columns[each])
     first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope), scope.spender)
-    if look.instant and look.within is not None:
+    if look.rank and look.within is not None:
         there.within = look.within if there.within is None else min(there.within, look.within)
-    second = there.read(tuple(there.columns[each] for each in shared), spender="" if look.lasting else scope.spender)
+    spender = "" if look.lasting or look.rank else scope.spender
+    second = there.read(tuple(there.columns[each] for each in shared), spender=spender)
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
@@ -50,7 +51,8 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.deadline,
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
-            look.instant,
+            tuple((_time(own, decided, there)[1], _time(its, decided, there)[1]) for own, its in look.rank),
+            look.latest,
             look.chooses,
             scope.spender,
         )
@@ -60,7 +62,7 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
 
 def _within(look: Probe) -> Iterator[Gap]:
     """Yield what says how far a look goes back; what is looked at in its instant only was asked when it came."""
-    if look.within is not None and look.keep is None and not look.instant:
+    if look.within is not None and look.keep is None and not look.rank:
         yield Gap((0, END), -look.within, (1, START))
 
 
