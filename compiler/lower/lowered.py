@@ -69,6 +69,8 @@ class Lowered:
     spent: dict[str, int] = field(default_factory=dict)  # who uses events up -> number of the slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
+    fed: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # by rules: `compiler/lower/levels.py`
+    levels: list[int] = field(default_factory=list)  # by producer
 
     @cached_property
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:

@@ -22,8 +22,10 @@ from retewave.compiler.expressions.programs import (
 from retewave.compiler.expressions.tree import Variable, rename, variables
 from retewave.compiler.lower.conditions import conditions
 from retewave.compiler.lower.dispatching import lower_dispatch
+from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs
+from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -38,11 +40,9 @@ from retewave.compiler.plan.producers import (
     Spent,
     Table,
     columns_of,
-    events_of,
 )
 from retewave.compiler.plan.shape import Member, Streams
-from retewave.compiler.plan.walk import inputs_of
-from retewave.compiler.rewrite.branch import Branch, Decided, FilterStep, is_timed
+from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
 from retewave.rete.network.records import Alpha, Edge, Instance, Node, Relation, Slot, Terminal
@@ -70,16 +70,17 @@ class _Lowering:
         self.network.intervals = intervals
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
-        self.levels: list[int] = []  # by producer
         self.asking: list[tuple[Edge, AskedFilter]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
         for number, producer in enumerate(self.plan.producers):
-            self.levels.append(self._level(number))
             self._record(number, producer)
         for end in self.plan.ends:
             self._terminal(end)
+        listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
+        self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
@@ -92,7 +93,10 @@ class _Lowering:
                 self._probe(number, producer)
             case AlphaTest():
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
-                self._alpha(number, Alpha(self._stream_set(producer.streams), equal), at.ALPHA_COLUMNS)
+                given = max(producer.columns, default=0) >= at.GIVEN
+                self.network.widest = max(self.network.widest, at.GIVEN_COLUMNS if given else 0)
+                alpha = Alpha(self._stream_set(producer.streams), equal, given=given)
+                self._alpha(number, alpha, at.GIVEN_COLUMNS)
             case Spent(spender):
                 self._spent(number, spender)
             case Table():
@@ -154,7 +158,7 @@ class _Lowering:
     def _probe(self, number: int, probe: Probe) -> None:
         """Add a probe, and the memory that it looks at."""
         decided, seen = probe.inputs[0], self.needs.seen(probe)
-        slot, kept = self._memory(probe, seen)
+        slot, kept = self._memory(probe)
         relations = tuple(
             Relation(self._looked_at(probe, gap.earlier, kept), gap.gap, self._looked_at(probe, gap.later, kept))
             for gap in probe.gaps
@@ -166,21 +170,24 @@ class _Lowering:
         self.lowered.probes[number] = record = len(self.network.probes)
         self.network.probes.append(
             records.Probe(
-                slot, len(probe.origins), tuple(columns), relations, probe.decided, self._level(number),
+                slot, len(probe.origins), tuple(columns), relations, probe.decided,
                 probe.wanted, probe.streamed, probe.joint, probe.deadline, UNBOUNDED if probe.rank else probe.reach,
                 self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
-                tuple(probe.origins.index(column) for column in decided.events),
-                tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
+                tuple(column if column < 0 else kept.index(column) for column in probe.taken),
+                events=tuple(probe.origins.index(column) for column in decided.events),
+                rank=tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
             )
         )  # fmt: skip
-        self.physical[number] = {column: column for column in range(len(probe.origins))} | {START: START, END: END}
+        for column in probe.taken:
+            self._note_end(probe.inputs, 1, column)
+        self.physical[number] = {column: column for column in range(columns_of(probe))} | {START: START, END: END}
         self._add(decided, self._slot_edge(at.TO_PROBE, decided, record, probe.origins))
 
-    def _memory(self, probe: Probe, seen: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def _memory(self, probe: Probe) -> tuple[int, tuple[int, ...]]:
         """Add the memory that a probe looks at; return its slot, and which of the producer's columns it keeps."""
         looked, node, slot = probe.inputs[1], len(self.network.nodes), len(self.network.slots)
         source = self.plan.producers[looked.producer]
-        kept, window = seen, self.needs.kept(probe)
+        kept, window = self.needs.looked(probe), self.needs.kept(probe)
         if probe.rank:
             kept, window = tuple(dict.fromkeys(column for _, column in probe.rank)), 0
         elif isinstance(source, AlphaTest):
@@ -216,11 +223,13 @@ class _Lowering:
             return time
         return place, kept.index(column) if place else probe.origins.index(column)
 
-    def _level(self, number: int) -> int:
-        """Return which of the things that are decided at one time come first: those that others look at."""
-        producer = self.plan.producers[number]
-        below = max((self.levels[each.producer] for each in inputs_of(producer)), default=0)
-        return below + (isinstance(producer, Probe) and producer.decided is not Decided.AT_ARRIVAL)
+    def _level(self) -> None:
+        """Set which of the things that are decided at one time come first: those that others look at."""
+        lowered = self.lowered
+        lowered.fed = fed(lowered, self.programs)
+        lowered.levels = levels(self.plan, lowered.fed)
+        for producer, record in lowered.probes.items():
+            self.network.probes[record].level = lowered.levels[producer]
 
     def _condition(self, probe: Probe, record: int, seen: tuple[int, ...]) -> tuple[int, ...]:
         """Return the program of a probe's conditions: over the tuple's columns, then those of the row."""
@@ -286,6 +295,7 @@ class _Lowering:
             }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
+            builds, template, stream = building(member.listener.rule, output, place, self.programs)
             terminal.instances.append(
                 Instance(
                     member.listener.number,
@@ -294,6 +304,9 @@ class _Lowering:
                     (*(place[Variable(name)] for name in output.names), *told),
                     self._final_program(member.steps, place),
                     tuple(self.programs.id(constant) for constant in member.constants),
+                    builds,
+                    template,
+                    stream,
                 )
             )
         self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
@@ -312,7 +325,7 @@ class _Lowering:
         )
         read = replace(end.read, filters=(*end.read.filters, *filters))
         program, slot = self._read(read, in_window(member.listener.width)), self.lowered.spent[member.listener.spender]
-        for column in events_of(end.told):
+        for column in end.events:
             self._add(read, Edge(at.TO_SPENT, slot, (self.physical[end.producer][column],), (), program))
 
     def _final_program(self, branch: Branch, place: Mapping[Variable, int]) -> tuple[int, ...]:

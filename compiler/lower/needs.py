@@ -51,7 +51,7 @@ class Needs:
         elif isinstance(producer, Probe):
             decided, looked = producer.inputs
             self.columns[decided.producer].update(column for column in producer.origins if column >= 0)
-            self.columns[looked.producer].update(looked.keys, self.seen(producer))
+            self.columns[looked.producer].update(looked.keys, self.looked(producer))
             source = self.plan.producers[looked.producer]
             if not isinstance(source, AlphaTest) and not self.lasting[looked.producer] and not producer.rank:
                 self.columns[looked.producer].update(range(columns_of(source)))
@@ -86,6 +86,10 @@ class Needs:
         named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}
         times = {time[1] for gap in probe.gaps for time in (gap.earlier, gap.later) if time[0] == 1 and time[1] >= 0}
         return tuple(sorted(named | times | {column for _, column in probe.rank if column >= 0}))
+
+    def looked(self, probe: Probe) -> tuple[int, ...]:
+        """Return the columns of the second input, beside the key, that a probe looks at or takes along."""
+        return tuple(sorted({*self.seen(probe), *(column for column in probe.taken if column >= 0)}))
 
     def payload(self, number: int, place: int) -> tuple[int, ...]:
         """Return the columns of one of a join's inputs that its memory keeps beside the key."""

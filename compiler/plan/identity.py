@@ -21,6 +21,8 @@ from retewave.compiler.plan.shape import Streams
 
 __all__ = ["Identity", "column_name", "digest", "identities"]
 
+_ALPHA = ("s", "p", "o", "event", "given s", "given p", "given o", "stream")  # the columns of an α test
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -52,7 +54,7 @@ def identities(plan: Plan, streams: Mapping[str, int]) -> list[Identity]:
 
 def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, str]) -> Identity:
     if isinstance(producer, AlphaTest):
-        return Identity(digest(_test(producer, streams)), ("s", "p", "o", "event"))
+        return Identity(digest(_test(producer, streams)), _ALPHA)
     if isinstance(producer, Table):
         columns = tuple(f"v{column}" for column in range(producer.columns))
         return Identity(digest(("table", producer.columns, producer.rows)), columns)
@@ -66,6 +68,7 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
     """Return a probe's identity: what it decides on, what it looks at, and how; its state hangs on all of these."""
     first, second = below
     columns = tuple(column_name(first, origin) for origin in probe.origins)
+    columns += tuple(f"there.{column_name(second, taken)}" for taken in probe.taken)
     keys = [
         tuple(identity.columns[key] for key in each.keys) for each, identity in zip(probe.inputs, below, strict=True)
     ]

@@ -60,8 +60,8 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
     else:
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
-    read, early = root.read(), frozenset(pushed)
-    plan.ends.append(End(root.producer, read, shape, root.columns, parameters, early, root.leaves, root.told))
+    read, early, leaves = root.read(), frozenset(pushed), root.leaves
+    plan.ends.append(End(root.producer, read, shape, root.columns, parameters, early, leaves, root.told, root.events))
 
 
 def _planned(

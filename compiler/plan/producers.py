@@ -7,7 +7,7 @@ filters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -15,13 +15,16 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, GIVEN, GIVEN_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
     "EVENT",
     "EXPLAINED",
+    "GIVEN_TRIPLE",
     "START",
+    "STREAM",
+    "TRIPLE",
     "AlphaTest",
     "End",
     "Gap",
@@ -37,20 +40,22 @@ __all__ = [
     "Table",
     "Told",
     "columns_of",
-    "events_of",
     "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
-EXPLAINED = (START, END, EVENT)  # what an explained query asks of each triple
+TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
+GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
+STREAM = GIVEN_COLUMNS - 1  # the column that has the number of its stream
+EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # what an explained query asks of each triple
 
 
 class Told(NamedTuple):
     """Something that a match tells of one of the triples that it is made of."""
 
     leaf: int  # which pattern of the branch took the triple
-    what: int  # a column of the α test's tuple (EVENT), or START or END
+    what: int  # a column of the α test's tuple, or START or END
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,10 @@ class Join:
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs."""
+    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+
+    Those of what fits may be taken along behind them.
+    """
 
     inputs: tuple[Input, Input]  # what is decided, and what is looked at
     origins: tuple[int, ...]  # a column: the first input's column, START or END
@@ -128,6 +136,7 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
+    taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
     rank: tuple[tuple[int, int], ...] = ()  # what fits is better: columns or times of both inputs, weightiest first
     latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
     chooses: bool = False  # it chooses among what is found, and tells of no absence
@@ -157,6 +166,7 @@ class End:
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
     told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
+    events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
 
 
 @dataclass
@@ -186,14 +196,20 @@ class Open:
     leaves: tuple[int, ...]  # see End
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
     told: dict[Told, int] = field(default_factory=dict)  # see End
+    looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
 
+    @property
+    def events(self) -> tuple[int, ...]:
+        """Return the columns that hold the events which its tuples are made of: not of what was only looked at."""
+        made_of = (each for each in self.told.items() if each[0].what == EVENT and each[0].leaf not in self.looked)
+        return tuple(sorted({column for _, column in made_of}))
+
     def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = (), spender: str = "") -> Input:
         """Return how it is read under a key, with some filters more; perhaps for a query that uses events up."""
-        timeless = self.static and not self.streamed
-        events = events_of(self.told) if spender else ()
+        timeless, events = self.static and not self.streamed, self.events if spender else ()
         return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless, events)
 
 
@@ -202,18 +218,15 @@ def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
     return sorted(told.items(), key=lambda each: each[1])
 
 
-def events_of(told: Mapping[Told, int]) -> tuple[int, ...]:
-    """Return the columns that hold events."""
-    return tuple(sorted({column for each, column in told.items() if each.what == EVENT}))
-
-
 def columns_of(producer: Producer) -> int:
     """Return how many columns the tuples of a producer have."""
     match producer:
         case AlphaTest():
-            return ALPHA_COLUMNS
+            return GIVEN_COLUMNS
         case Table(columns):
             return columns
         case Spent():
             return 1
+        case Probe(origins=origins, taken=taken):
+            return len(origins) + len(taken)
     return len(producer.origins)

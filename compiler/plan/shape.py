@@ -17,11 +17,11 @@ Invariant: a member's matches are the shape's tuples whose lifted columns equal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from retewave.compiler.algebra import Term, TriplePattern, Values, Variable
+from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
@@ -31,6 +31,7 @@ __all__ = [
     "Listener",
     "Member",
     "Part",
+    "Rule",
     "Shape",
     "ShapePattern",
     "Streams",
@@ -44,6 +45,14 @@ Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift 
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What a query builds of its solutions that comes in again."""
+
+    template: tuple[TemplateTriple, ...]  # what it builds
+    stream: int  # the number of the stream on which that comes in; 0: it is every stream's
+
+
+@dataclass(frozen=True)
 class Listener:
     """A registered query, as far as the planner cares."""
 
@@ -54,6 +63,7 @@ class Listener:
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
+    rule: Rule | None = None  # what it feeds back
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
     spender: str = ""  # its identity, if it uses events up: its part of the network is its own
 
@@ -223,7 +233,7 @@ def _patterns(
     listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
 ) -> Iterable[ShapePattern]:
     place = 0
-    for pattern in branch.all_patterns:
+    for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -231,4 +241,13 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told)
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if taken else ())
+
+
+def _taken(branch: Branch) -> Iterator[bool]:
+    """Yield, for all patterns of a branch, whether their triples are in its solutions: not those that must not come."""
+    yield from (True for _ in branch.patterns)
+    for part in branch.parts:
+        yield from _taken(part.branch)
+    for probe in branch.probes:
+        yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)

@@ -135,6 +135,7 @@ def _origins(producer: Join | Probe) -> Iterator[tuple[int, int]]:
     """Yield where each column is from: an input, and its column, START or END."""
     if isinstance(producer, Probe):
         yield from ((0, source) for source in producer.origins)
+        yield from ((1, source) for source in producer.taken)
         return
     for place, source in producer.origins:
         yield (0, producer.inputs[0].keys[source]) if place < 0 else (place, source)

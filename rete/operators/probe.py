@@ -31,6 +31,8 @@ from retewave.rete.words.layout import (
     PROBE_SLOT,
     PROBE_STATE,
     PROBE_STREAMED,
+    PROBE_TAKEN,
+    PROBE_TAKEN_COUNT,
     R_LINK,
     R_WINDOW_START,
     RELATION_GAP,
@@ -48,7 +50,7 @@ from retewave.rete.words.layout import (
 )
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
-__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple"]
+__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple", "take_along"]
 
 NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is for Python to tell
 
@@ -140,6 +142,14 @@ def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
             if net[gap + RELATION_RIGHT_WORD] == net[N_END]:
                 end = max(end, least)
     return start >= since or end >= since_end
+
+
+@inlined
+def take_along(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
+    """Write what a tuple takes along of the row that fits it behind the columns that it has."""
+    at, taken = T_COLUMNS + net[probe + PROBE_COLUMNS], net[probe + PROBE_TAKEN]
+    for i in range(net[probe + PROBE_TAKEN_COUNT]):
+        item[at + i] = arena[row + net[taken + i]]
 
 
 @inlined

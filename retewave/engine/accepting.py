@@ -22,7 +22,6 @@ __all__ = [
     "UnboundedWarning",
     "check_parts",
     "check_shedding",
-    "check_supported",
     "check_width",
     "warn_of_what_is_kept",
 ]
@@ -67,15 +66,6 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
                 "allow_cartesian=True, or --allow-cartesian",
             )
         warnings.warn(what, CartesianWarning, stacklevel=4)
-
-
-def check_supported(parsed: Parsed) -> None:
-    """Refuse what is read and cannot run."""
-    if parsed.is_rule:
-        raise QueryError(
-            f"{_name(parsed)}: a CONSTRUCT whose triples come in again is not supported yet",
-            hint="REGISTER QUERY name AS CONSTRUCT … reports the triples; push them, or run a second engine on them",
-        )
 
 
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:

@@ -20,6 +20,7 @@ from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.engine.deciding import Deciding
+from retewave.engine.feeding import feeder
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
 from retewave.engine.replay import facts_for
@@ -30,7 +31,7 @@ from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.query import Query
 from retewave.rete.counters import totals
-from retewave.rete.facts import FACT_WIDTH, distinct_facts
+from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
@@ -123,6 +124,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
+    intervals = intervals or any(each.rule is not None for each in listeners)  # what rules build has an interval
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)
@@ -134,6 +136,7 @@ def build(
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
+    runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
 
@@ -192,6 +195,9 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
+_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # the event of what the schema itself says, and the triple given
+
+
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once."""
     given = compiled.runtime.static_facts(static, terms.values)
@@ -202,7 +208,7 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), 0]
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
         if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)

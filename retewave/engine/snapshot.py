@@ -198,7 +198,7 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     """
     network = compiled.lowered.network
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
-    probes = [(each.slot, each.columns, each.keys, each.decided, each.level) for each in network.probes]
+    probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
     return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql, variables
-from retewave.compiler.plan.producers import END, START, Gap, Join, Open, Plan, SlotFilter, told_columns
+from retewave.compiler.plan.producers import END, START, Gap, Input, Join, Open, Plan, SlotFilter, told_columns
 from retewave.compiler.rewrite.branch import Bound, Moment
 
 __all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
@@ -60,13 +60,14 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
         if moment in each.times
     }
     told = {
-        what: _time((place, column), ends, origins)
+        what: _carried((place, column), inputs, ends, origins)
         for place, each in enumerate(ordered)
         for what, column in told_columns(each.told)
     }
     number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last, scope.spender))
     leaves = tuple(leaf for each in ordered for leaf in each.leaves)
-    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told)
+    looked = frozenset().union(*(each.looked for each in ordered))
+    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told, looked)
 
 
 def _gaps(ordered: list[Open], scope: Scope) -> tuple[Gap, ...]:
@@ -105,8 +106,15 @@ def _is_before(gap: Gap) -> bool:
     return gap.gap > 0 and gap.earlier[1] == END and gap.later[1] == START
 
 
+def _carried(source: tuple[int, int], inputs: list[Input], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:
+    """Return where a join's tuples have a column of an input, or a time; the key's columns are the first."""
+    place, column = source
+    keys = inputs[place].keys
+    return keys.index(column) if column in keys else _time(source, extremes, origins)
+
+
 def _time(source: tuple[int, int], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:
-    """Return where a join's tuples have a time or a column of an input: in their own start or end, or a column."""
+    """Return where a join's tuples have a time of an input: it is their own start or end, or a column."""
     if source in ((extremes.first, START), (extremes.last, END)):
         return source[1]
     if source not in origins:

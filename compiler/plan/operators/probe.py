@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
-from retewave.compiler.plan.producers import END, START, Gap, Open, Plan, told_columns
+from retewave.compiler.plan.producers import END, START, Gap, Input, Open, Plan, Told, told_columns
 from retewave.compiler.plan.producers import Probe as Producer
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
 
@@ -38,6 +38,11 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
 
     times = {moment: carried(decided.times[moment]) for moment in sorted(scope.moments & decided.times.keys())}
     told = {what: carried(source) for what, source in told_columns(decided.told)}
+    taken = _taken(there, second) if look.wanted else {}
+    behind = sorted(set(taken.values()))
+    told |= {what: len(origins) + behind.index(column) for what, column in taken.items()}
+    if look.wanted:
+        told |= _shared(there, first, second, origins)
     number = plan.number(
         Producer(
             (first, second),
@@ -51,13 +56,26 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.deadline,
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
+            tuple(behind),
             tuple((_time(own, decided, there)[1], _time(its, decided, there)[1]) for own, its in look.rank),
             look.latest,
             look.chooses,
             scope.spender,
         )
     )
-    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times, told)
+    leaves, looked = decided.leaves + there.leaves, decided.looked | frozenset(there.leaves)
+    return Open(number, columns, {}, decided.static, leaves, times, told, looked)
+
+
+def _taken(there: Open, read: Input) -> dict[Told, int]:
+    """Return what is told of what is looked at, but what the key has: the columns that tuples take along."""
+    return {what: column for what, column in there.told.items() if column not in read.keys}
+
+
+def _shared(there: Open, decided: Input, read: Input, origins: list[int]) -> dict[Told, int]:
+    """Return what is told of what is looked at and is in the key: the tuple that is decided has it, too."""
+    own = dict(zip(read.keys, decided.keys, strict=True))
+    return {what: origins.index(own[column]) for what, column in there.told.items() if column in own}
 
 
 def _within(look: Probe) -> Iterator[Gap]:
