@@ -69,7 +69,13 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
 
 
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse a query that may take what is dropped for what never came."""
+    """Refuse a query that may take what is dropped for what never came, or forget what it has used up."""
+    if parsed.policy.chooses:
+        raise QueryError(
+            f'POLICY {parsed.policy} chooses among all that has come, and under at_limit="shed" some of it is dropped',
+            place=parsed.policy.place,
+            hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+        )
     if all(probe.wanted for branch in normal for probe in _probes(branch)):
         return
     operator, place = missing(parsed.where) or ("NOT", None)

@@ -122,7 +122,7 @@ class Registry:
             projection=query.variables,
             compared=(*query.compared, *query.solved),
             told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
-            spender=digest((named, parsed.text)) if parsed.policy.consumes else "",
+            spender=digest((named, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
         )
         self.generation += 1
         log.info("query %s is registered", query.name)
