@@ -16,7 +16,7 @@ from typing import TypeAlias
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.lower.rules import template_ids
-from retewave.compiler.plan.producers import END, START, AlphaTest, Gap, Plan, Probe
+from retewave.compiler.plan.producers import END, START, AlphaTest, Gap, Join, Plan, Probe
 from retewave.compiler.plan.shape import Rule
 from retewave.compiler.plan.walk import inputs_of
 from retewave.compiler.rewrite.branch import Decided
@@ -82,6 +82,8 @@ def _below(plan: Plan, feeding: Fed, number: int) -> Iterator[tuple[int, bool]]:
     producer = plan.producers[number]
     if isinstance(producer, AlphaTest):
         yield from ((end, False) for _, end in feeding.get(number, ()))
+    elif isinstance(producer, Join) and producer.last is not None:  # all others have ended before: time orders them
+        yield producer.inputs[producer.last].producer, False
     elif isinstance(producer, Probe):
         decided, looked = producer.inputs
         yield decided.producer, False

@@ -234,6 +234,7 @@ def _patterns(
 ) -> Iterable[ShapePattern]:
     place = 0
     for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
+        asked = taken or listener.spender  # what is used up is not looked at, either
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -241,7 +242,7 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if taken else ())
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if asked else ())
 
 
 def _taken(branch: Branch) -> Iterator[bool]:
