@@ -22,7 +22,9 @@ from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
+from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
+from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple, take_along
 from retewave.rete.terminal import emit
@@ -40,6 +42,7 @@ from retewave.rete.words.layout import (
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    A_SPENT,
     AT_ARRIVAL,
     AT_DEADLINE,
     AT_LIMIT,
@@ -63,6 +66,7 @@ from retewave.rete.words.layout import (
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_BUILT,
+    NEEDS_CLEARING,
     NEEDS_FEED,
     NEEDS_OUT,
     NEEDS_STACK,
@@ -70,6 +74,7 @@ from retewave.rete.words.layout import (
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
+    NODE_SPENT,
     NONE,
     OUTPUT_FULL,
     PAGE,
@@ -77,6 +82,9 @@ from retewave.rete.words.layout import (
     PROBE_DECIDED,
     PROBE_EDGE_COUNT,
     PROBE_EDGES,
+    PROBE_EVENT_COUNT,
+    PROBE_EVENTS,
+    PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
     REFUSED,
@@ -88,8 +96,10 @@ from retewave.rete.words.layout import (
     T_END,
     T_START,
     T_WINDOW_START,
+    TO_INSTANT,
     TO_PASSING,
     TO_PROBE,
+    TO_SPENT,
     TO_TERMINAL,
     W_DECIDED,
     W_PASSED,
@@ -122,6 +132,7 @@ __all__ = ["CELLS", "State", "connect", "new_state", "run", "run_looking"]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
+LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _VIEWS, _FEED, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = range(10, 18)
@@ -231,7 +242,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
@@ -241,7 +252,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride)
+    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride, looks)
     if top < 0:
         at[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
@@ -280,6 +291,21 @@ def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
 
+@inlined
+def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
+    row = keep_best(arena, net, edge, item)
+    if row != 0 and at[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
+    """Say whether a tuple that has waited for a time is made of events that were used up meanwhile."""
+    spent, events = net[net[probe + PROBE_NODE] + NODE_SPENT], net[probe + PROBE_EVENTS]
+    return spent != 0 and is_tuple_spent(arena, net, spent, events, net[probe + PROBE_EVENT_COUNT], item, time)
+
+
 @kernel
 def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def]
     """Decide on the tuple above the stack's top; put it on the stack if it passes.  Say DONE or NEEDS_VERDICT."""
@@ -293,7 +319,7 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
         return NEEDS_VERDICT
     at[P_DECIDING] = 0
     arena[state + W_DECIDED] += 1
-    if (found == FITS) != wanted:
+    if (found == FITS) != wanted or _is_gone(net, arena, probe, item, time):
         return DONE
     if not wanted and not is_known(arena, net, probe, item, time):
         arena[state + W_UNKNOWN] += 1
@@ -332,7 +358,7 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+    """Send the tuple at hand to a probe, a memory that is looked at, one of used up events, or a slot that is passed.
 
     In `work` is then the group of the last one if the tuple completes something there, else 0.
     """
@@ -348,6 +374,10 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
         work[GROUP] = _pass_by(arena, net, edge, item, work)
+    elif kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
     else:
         _keep(arena, net, edge, item, at)
     return DONE
@@ -421,7 +451,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at, looks)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -432,7 +462,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
-    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @kernel
@@ -444,6 +474,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT: Python has to decide on a filter.  NEEDS_BUILT: Python has to build what rules feed.
+    NEEDS_CLEARING: Python has to collect the rows that are used up.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
@@ -480,6 +511,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
+            if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
+                return NEEDS_CLEARING
             if net[N_BUILT] != 0 and not facts:
                 if not has_room(feed, 1):
                     return NEEDS_FEED

@@ -182,6 +182,8 @@ class _Assembler:
             at.TO_SLOT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_MEMORY: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_PASSING: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_INSTANT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_SPENT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_PROBE: (network.probes, at.N_PROBES, at.PROBE_WIDTH),
             at.TO_TERMINAL: (network.terminals, at.N_TERMINALS, at.TERMINAL_WIDTH),
         }
@@ -202,9 +204,11 @@ class _Assembler:
         if node.passing == slot.index:
             passing = self.room
             self.room += words
+        events, rank = ([self._row_word(column) for column in columns] for columns in (slot.events, slot.rank))
         return [
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
-            _state(number), lists + slot.index, passing,
+            _state(number), lists + slot.index, passing, self._list(events), len(events),
+            self._list(rank), len(rank), slot.latest,
         ]  # fmt: skip
 
     def _probe(self, probe: Probe, edges: list[int]) -> list[int]:
@@ -225,6 +229,8 @@ class _Assembler:
             self._list(relations), len(probe.relations), *self._program(probe.program),
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
             first, count, state, probe.level, self._list(taken), len(taken),
+            self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
+            self._list([self._of_probe((0, column)) for column in probe.rank]),
         ]  # fmt: skip
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
@@ -266,6 +272,8 @@ class _Assembler:
             _state(len(self.network.slots)) + number,
             node.window, self._list(out), len(columns), self._list(relations), len(node.relations),
             first, count, last is not None, foreseen,
+            self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
+            0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:

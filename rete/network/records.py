@@ -42,10 +42,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from a producer (an α or a node) to a slot or a terminal."""
+    """A way from a producer (an α, a node or a probe) to a slot, a probe or a terminal."""
 
-    kind: int  # TO_SLOT or TO_TERMINAL
-    target: int  # number of the slot or terminal
+    kind: int  # TO_SLOT, TO_TERMINAL, …
+    target: int  # number of the slot, probe or terminal
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
@@ -68,6 +68,9 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
+    events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
+    rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
+    latest: bool = False  # whether the best is the greatest; else the least
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Node:
     edges: list[Edge] = field(default_factory=list)
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
+    spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
 
 
 @dataclass
@@ -114,8 +118,10 @@ class Probe:
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
     taken: tuple[
         int, ...
-    ] = ()  # columns of the row that fits, or its times, which the tuple takes along behind its own
+    ] = ()  # the row's columns, or times, that the tuple takes along behind its own if the row fits
     level: int = 0  # of what is decided at one time, the lower levels come first
+    events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
+    rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 

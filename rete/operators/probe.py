@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.ranked import is_better
 from retewave.rete.memory.slots import seek_group
+from retewave.rete.memory.spent import is_row_spent
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     N_END,
     N_START,
     NODE_LISTS,
+    NODE_SPENT,
     PROBE_CODE,
     PROBE_CODE_END,
     PROBE_COLUMNS,
@@ -25,6 +28,7 @@ from retewave.rete.words.layout import (
     PROBE_REACH,
     PROBE_SEEN,
     PROBE_SEEN_COUNT,
+    PROBE_SLOT,
     PROBE_STATE,
     PROBE_STREAMED,
     PROBE_TAKEN,
@@ -87,7 +91,10 @@ def _may_fit(arena, net, probe, item, row, time):  # type: ignore[no-untyped-def
     reach = net[probe + PROBE_REACH]
     if reach >= 0 and arena[row + R_WINDOW_START] + reach < time:
         return False
-    return _related(arena, net, probe, item, row)
+    if not _related(arena, net, probe, item, row) or not is_better(arena, net, probe, row, item):
+        return False
+    spent = net[net[probe + PROBE_NODE] + NODE_SPENT]
+    return spent == 0 or not is_row_spent(arena, net, spent, net[probe + PROBE_SLOT], row, time)
 
 
 @kernel

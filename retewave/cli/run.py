@@ -153,6 +153,7 @@ def _checkpoint(
     times = streams.times
     given = {
         "--language": queries.language,
+        "--policy": queries.policy,
         "--stream": list(streams.written),
         "--rate": times.rate,
         "--time-property": times.property,
