@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import NewType
 
 __all__ = [
-    "END", "EVENT", "GIVEN_EVENTS", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT", "TermId", "Time",
+    "END", "EVENT", "EVENT_BLOCK", "GIVEN_EVENTS", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT",
+    "TermId", "Time",
 ]  # fmt: skip
 
 TermId = NewType("TermId", int)  # > 0; 0 says "unbound"
@@ -26,4 +27,6 @@ STREAM = 5  # the engine's small number of the stream's IRI; 0 is a stream witho
 EVENT = 6  # <= 0: minus the number of the event that the triple came in; 0 when it came alone, and nobody has asked
 ROW_WIDTH = 7
 
-GIVEN_EVENTS = 1 << 61  # the events that a user numbers are behind this one, those that the engine does before it
+# Events are numbered one by one up to the first block; a reader numbers its graphs in a block of its own.
+EVENT_BLOCK = 1 << 40
+GIVEN_EVENTS = 1 << 61  # the events that a user numbers are behind this one

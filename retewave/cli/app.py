@@ -68,6 +68,7 @@ def run(
     max_future: options.MaxFuture = "1d",
     stream_format: options.StreamFormat = None,
     format: options.Matches = None,
+    explain: options.Explained = False,
     out: options.Out = None,
     stats: options.Stats = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
@@ -103,7 +104,7 @@ def run(
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(Queries(tuple(queries), language), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)

@@ -26,6 +26,7 @@ __all__ = [
     "Draw",
     "Drawn",
     "Every",
+    "Explained",
     "Host",
     "Inputs",
     "Lateness",
@@ -76,6 +77,7 @@ class MatchFormat(StrEnum):
     tsv = "tsv"
     nt = "nt"
     arrow = "arrow"
+    text = "text"
 
 
 class OnError(StrEnum):
@@ -204,6 +206,10 @@ Matches = Annotated[
     Option(
         "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
     ),
+]
+Explained = Annotated[
+    bool,
+    Option("--explain", help="Say with each match which triples made it, and why: as text, or in a field of ndjson."),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]

@@ -16,7 +16,10 @@ class Queries:
 
     written: tuple[str, ...]  # paths, or texts
     language: str | None = None  # the language of all of them; None: recognised in each
+    explained: bool = False  # their matches are to be explained
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
-        return [engine.register(each, keep=keep, language=self.language) for each in self.written]
+        return [
+            engine.register(each, keep=keep, language=self.language, explain=self.explained) for each in self.written
+        ]

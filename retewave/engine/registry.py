@@ -102,7 +102,7 @@ class Registry:
         """Register a query; a snapshot's has its number already, and was warned of before."""
         check_supported(parsed)
         normal = branches(parsed)
-        check_width(parsed, normal)
+        check_width(parsed, normal, explained)
         if self.sheds:
             check_shedding(parsed, normal)
         if not quiet:

@@ -19,7 +19,7 @@ from retewave.provenance.made_of import MadeOf
 from retewave.provenance.reckoning import Reckoner
 from retewave.provenance.time_words import TimeWords
 from retewave.provenance.words import Words
-from retewave.rete.words.rows import GIVEN_EVENTS
+from retewave.rete.words.rows import EVENT_BLOCK, GIVEN_EVENTS
 from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import UNBOUNDED, is_static, widest
 
@@ -136,11 +136,14 @@ def _widths(batch: Matches) -> Mapping[str | None, int]:
 
 
 def _event(number: int) -> str | None:
-    """Return what an event is called: by a user's number, or by the engine's behind #.
+    """Return what an event is called: by a user's number, or by the engine's behind #; #2.5 is a reader's fifth graph.
 
-    >>> _event(7), _event((1 << 61) + 7), _event(0)
-    ('#7', '7', None)
+    >>> _event(7), _event(2 * EVENT_BLOCK + 5), _event(GIVEN_EVENTS + 7), _event(0)
+    ('#7', '#2.5', '7', None)
     """
     if number == 0:
         return None
-    return f"#{number}" if number < GIVEN_EVENTS else str(number - GIVEN_EVENTS)
+    if number >= GIVEN_EVENTS:
+        return str(number - GIVEN_EVENTS)
+    block, place = divmod(number, EVENT_BLOCK)
+    return f"#{block}.{place}" if block else f"#{place}"

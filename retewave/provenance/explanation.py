@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from retewave.provenance.time_words import TimeWords
-from retewave.windows.times import Instant
+from retewave.windows.times import Instant, format_datetime, micros
 
 __all__ = ["Arrival", "Explanation", "Kind", "Reckoning"]
 
@@ -67,7 +67,7 @@ class Explanation:
 
     def to_json(self) -> str:
         """Return it as JSON; times that JSON does not know as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, default=str)
+        return json.dumps(self.to_dict(), ensure_ascii=False, default=_time)
 
     def to_svg(self) -> str:
         """Return it as a picture on a time line, in SVG."""
@@ -98,6 +98,11 @@ class Explanation:
             yield from _arrival(number, each, wide)
         wide = max((len(each.operator) for each in self.reckonings), default=0)
         yield from (f"{each.operator:{wide}}  {each.said}" for each in self.reckonings)
+
+
+def _time(value: Any) -> str:
+    """Return a date and time as SPARQL writes it."""
+    return format_datetime(micros(value))
 
 
 def _plain(value: Any) -> Any:
