@@ -201,6 +201,7 @@ def inspect(
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     pace: options.Pace = 10.0,
+    explain: options.Explained = False,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8765,
     allow_cartesian: options.Cartesian = False,
@@ -219,7 +220,7 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language), readers, host, port, pace, engine)
+        cli_inspect.inspect(Queries(tuple(queries), language, explain), readers, host, port, pace, engine)
 
 
 @app.command(epilog=_EXIT_CODES)

@@ -209,7 +209,9 @@ Matches = Annotated[
 ]
 Explained = Annotated[
     bool,
-    Option("--explain", help="Say with each match which triples made it, and why: as text, or in a field of ndjson."),
+    Option(
+        "--explain", help="Say of each match which triples made it, and why: in text, a field of ndjson, a picture."
+    ),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
