@@ -68,6 +68,8 @@ class Lowered:
     asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
+    fed: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # by rules: `compiler/lower/levels.py`
+    levels: list[int] = field(default_factory=list)  # by producer
 
     @cached_property
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:

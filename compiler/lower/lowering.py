@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.dispatching import lower_dispatch
+from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs
+from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -28,8 +30,7 @@ from retewave.compiler.plan.producers import (
     columns_of,
 )
 from retewave.compiler.plan.shape import Streams
-from retewave.compiler.plan.walk import inputs_of
-from retewave.compiler.rewrite.branch import Branch, Decided, FilterStep, is_timed
+from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
 from retewave.rete.network.records import Alpha, Edge, Instance, Node, Relation, Slot, Terminal
@@ -56,16 +57,17 @@ class _Lowering:
         self.network.intervals = intervals
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
-        self.levels: list[int] = []  # by producer
         self.asking: list[tuple[Edge, AskedFilter]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
         for number, producer in enumerate(self.plan.producers):
-            self.levels.append(self._level(number))
             self._record(number, producer)
         for end in self.plan.ends:
             self._terminal(end)
+        listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
+        self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
@@ -164,7 +166,7 @@ class _Lowering:
         self.lowered.probes[number] = record = len(self.network.probes)
         self.network.probes.append(
             records.Probe(
-                slot, len(probe.origins), tuple(columns), relations, probe.decided, self._level(number),
+                slot, len(probe.origins), tuple(columns), relations, probe.decided,
                 probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
                 self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
                 tuple(column if column < 0 else kept.index(column) for column in probe.taken),
@@ -182,11 +184,13 @@ class _Lowering:
             return time
         return place, kept.index(column) if place else probe.origins.index(column)
 
-    def _level(self, number: int) -> int:
-        """Return which of the things that are decided at one time come first: those that others look at."""
-        producer = self.plan.producers[number]
-        below = max((self.levels[each.producer] for each in inputs_of(producer)), default=0)
-        return below + (isinstance(producer, Probe) and producer.decided is not Decided.AT_ARRIVAL)
+    def _level(self) -> None:
+        """Set which of the things that are decided at one time come first: those that others look at."""
+        lowered = self.lowered
+        lowered.fed = fed(lowered, self.programs)
+        lowered.levels = levels(self.plan, lowered.fed)
+        for producer, record in lowered.probes.items():
+            self.network.probes[record].level = lowered.levels[producer]
 
     def _condition(self, probe: Probe, record: int, seen: tuple[int, ...]) -> tuple[int, ...]:
         """Return the program of a probe's conditions: over the tuple's columns, then those of the row."""
@@ -252,6 +256,7 @@ class _Lowering:
             }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
+            builds, template, stream = building(member.listener.rule, output, place, self.programs)
             terminal.instances.append(
                 Instance(
                     member.listener.number,
@@ -260,6 +265,9 @@ class _Lowering:
                     (*(place[Variable(name)] for name in output.names), *told),
                     self._final_program(member.steps, place),
                     tuple(self.programs.id(constant) for constant in member.constants),
+                    builds,
+                    template,
+                    stream,
                 )
             )
         self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))

@@ -7,7 +7,7 @@ A branch here is in the words of its shape: its variables are c0, c1, … by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retewave.compiler.algebra import TriplePattern, Values
 from retewave.compiler.expressions.tree import Expression
@@ -15,7 +15,7 @@ from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbe
 from retewave.compiler.plan.operators.probe import probe
 from retewave.compiler.plan.order import Candidate, Star, next_star
 from retewave.compiler.plan.producers import END, START, Open, Plan, Told
-from retewave.compiler.rewrite.branch import Bound, Branch, Moment, is_timed
+from retewave.compiler.rewrite.branch import Bound, Branch, Moment, Probe, is_timed
 
 __all__ = ["Conjunction", "joined"]
 
@@ -33,15 +33,24 @@ class Conjunction:
     width: int  # how far the query looks back
     leaves: Iterator[int]  # numbers for patterns and tables, in the order of `Branch.leaves`
 
-    def planned(self, branch: Branch, common: tuple[Expression, ...], pushed: set[Expression], asked: bool) -> Open:
-        """Return the producer of a branch; `asked` says that its filters must be decided in it."""
+    def planned(
+        self,
+        branch: Branch,
+        common: tuple[Expression, ...],
+        pushed: set[Expression],
+        asked: bool,
+        wanted: frozenset[Moment] = frozenset(),
+    ) -> Open:
+        """Return the producer of a branch.
+
+        `asked`: its filters must be decided in it; `wanted`: which times of its operands are asked for outside.
+        """
         opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
         tables = [self._numbered(self.table(each)) for each in branch.values]
         opened += [self.planned(part.branch, common, pushed, asked) for part in branch.parts]
         for operand, each in enumerate(opened):
             each.times = {Moment(operand, False): START, Moment(operand, True): END}
-        moments = (each for look in branch.probes for bound in look.bounds for each in (bound.earlier, bound.later))
-        wanted = frozenset(each for each in moments if each.operand >= 0)
+        wanted |= {each for look in branch.probes for each in _operands(look, there=False)}
         bounds = _needed(branch.bounds, [each.static for each in opened])
         scope = Scope(common, pushed, bounds, wanted, asked)
         waiting = self._with_time(branch, opened, scope) + tables
@@ -49,7 +58,7 @@ class Conjunction:
         root.within = _least(root.within, branch.width)
         for look in branch.probes:
             own = tuple(each.expression for each in look.there.steps if not is_timed(each))
-            there = self.planned(look.there, own, set(), True)
+            there = self.planned(look.there, own, set(), True, _operands(look, there=True))
             root = probe(self.plan, root, there, look, self.width, scope)
         timed = (slot_filter(each.expression, root.columns, True) for each in branch.steps if is_timed(each))
         rest = filters_on(root, scope) if asked else ()
@@ -81,6 +90,12 @@ class Conjunction:
             root.streamed = True
             opened = [root if any(each is one for one in together) else each for each in opened]
         return list({id(each): each for each in opened}.values())
+
+
+def _operands(look: Probe, there: bool) -> frozenset[Moment]:
+    """Return the times of operands that a probe asks for: of those that it looks at, or of those that it decides on."""
+    moments = (each for bound in look.bounds for each in (bound.earlier, bound.later))
+    return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 
 def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:

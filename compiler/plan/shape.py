@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from retewave.compiler.algebra import Term, TriplePattern, Values, Variable
+from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
@@ -30,6 +30,7 @@ __all__ = [
     "Listener",
     "Member",
     "Part",
+    "Rule",
     "Shape",
     "ShapePattern",
     "Streams",
@@ -43,6 +44,14 @@ Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift 
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What a query builds of its solutions that comes in again."""
+
+    template: tuple[TemplateTriple, ...]  # what it builds
+    stream: int  # the number of the stream on which that comes in; 0: it is every stream's
+
+
+@dataclass(frozen=True)
 class Listener:
     """A registered query, as far as the planner cares."""
 
@@ -53,6 +62,7 @@ class Listener:
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
+    rule: Rule | None = None  # what it feeds back
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
 
 

@@ -74,10 +74,12 @@ class _Assembler:
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         header[at.N_INSTANTS] = not network.intervals
-        header[at.N_LOOKS] = any(edge.kind > at.TO_TERMINAL for edge in network.edges())
+        header[at.N_LOOKS] = network.built != frozenset() or any(e.kind > at.TO_TERMINAL for e in network.edges())
         self._dispatch()
         self._records()
         self._streams()
+        header[at.N_BUILT] = -1 if network.built is None else len(network.built)
+        header[at.N_BUILT_LIST] = self._list(sorted(network.built or ()))
         header[at.N_STRIDE] = self.wide
         header[at.N_MOST_ROUTES] = 4 * max((len(found) for found in network.keys.values()), default=0)
         return np.array(header + self.records + self.lists, dtype=np.int64)
@@ -274,7 +276,8 @@ class _Assembler:
         if terminal.parameters or len(terminal.instances) != 1:
             return None
         one = terminal.instances[0]
-        return one if not one.program and one.window >= node.window else None
+        plain = not one.program and one.builds == at.BUILDS_NOTHING
+        return one if plain and one.window >= node.window else None
 
     def _stream_width(self) -> int:
         return 1 + max((number for shifts in self.network.streams for number in shifts), default=0)
@@ -289,13 +292,13 @@ class _Assembler:
         terminals: list[int] = []
         instances: list[int] = []
         keyed: list[list[int]] = []
-        most_out = 0
+        most_out = most_built = 0
         for terminal in self.network.terminals:
             ordered = sorted(terminal.instances, key=lambda i: i.parameters)
             place, begin = self.header[at.N_TERMINALS] + len(terminals), self.header[at.N_INSTANCES] + len(instances)
             former: tuple[int, ...] = ()
             for instance in ordered:
-                most_out = max(most_out, len(instance.out))
+                most_out, most_built = max(most_out, len(instance.out)), max(most_built, len(instance.template))
                 if instance.parameters != former:
                     here = self.header[at.N_INSTANCES] + len(instances)
                     keyed.append([self._parameter_hash(place, instance.parameters), here, 0])
@@ -306,7 +309,7 @@ class _Assembler:
             terminals += [self._list(terminal.parameters), len(terminal.parameters), begin, len(ordered)]
         self._put(at.N_TERMINALS, terminals)
         self._put(at.N_INSTANCES, instances)
-        self.header[at.N_OUT_WIDTH] = at.O_COLUMNS + most_out
+        self.header[at.N_OUT_WIDTH], self.header[at.N_MOST_BUILT] = at.O_COLUMNS + most_out, most_built
         self._instance_keys(keyed)
 
     def _parameter_hash(self, terminal: int, parameters: tuple[int, ...]) -> int:
@@ -319,6 +322,8 @@ class _Assembler:
         return [
             instance.query, instance.branch, instance.window, *self._program(instance.program),
             self._list(instance.out), len(instance.out), self._list((terminal, *instance.parameters)),
+            instance.builds, self._list([part for triple in instance.template for part in triple]),
+            len(instance.template), instance.stream,
         ]  # fmt: skip
 
     def _instance_keys(self, keyed: list[list[int]]) -> None:

@@ -105,7 +105,6 @@ class Probe:
     keys: tuple[int, ...]  # of these, those that make the key
     relations: tuple[Relation, ...]  # what fits: between the tuple (0) and a row (1)
     decided: int  # AT_ARRIVAL, AT_CLOSE or AT_DEADLINE
-    level: int  # of what is decided at one time, the lower levels come first
     wanted: bool = False  # whether one must fit; else none may
     streamed: bool = False  # whether static rows do not fit
     joint: bool = False  # whether times in the condition are those of both together; else the row's
@@ -116,6 +115,7 @@ class Probe:
     taken: tuple[
         int, ...
     ] = ()  # columns of the row that fits, or its times, which the tuple takes along behind its own
+    level: int = 0  # of what is decided at one time, the lower levels come first
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 
@@ -129,6 +129,9 @@ class Instance:
     out: tuple[int, ...]  # columns of the tuple that its output row has
     program: tuple[int, ...] = ()  # all its filters, once more: here an undecided one is noted
     parameters: tuple[int, ...] = ()  # constants, where queries of one shape differ
+    builds: int = at.BUILDS_NOTHING  # whether it is a rule's, and the kernel can build
+    template: tuple[tuple[int, int, int], ...] = ()  # triples of constants, and of columns as -1, -2, …
+    stream: int = 0  # on which stream they come in; 0: they are every stream's
 
 
 @dataclass
@@ -154,6 +157,7 @@ class Network:
     intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
     apart: bool = False  # some row's end is asked for, and is not its start
+    built: frozenset[int] | None = frozenset()  # predicates that rules build; None: any
 
     @property
     def times(self) -> int:

@@ -50,8 +50,11 @@ N_START = 25  # which word of a row is its true start
 N_PROBES = 26
 N_PROBE_COUNT = 27
 N_INSTANTS = 28  # 1: it is made for instants alone
-N_LOOKS = 29  # 1: some rows are only looked at, or only pass
-N_HEADER = 30
+N_LOOKS = 29  # 1: some rows are only looked at, or only pass, or rules build
+N_BUILT = 30  # the predicates that rules build: how many (-1: any), the list of them
+N_BUILT_LIST = 31
+N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
+N_HEADER = 33
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -113,7 +116,10 @@ PROBE_STATE, PROBE_LEVEL, PROBE_WIDTH = 18, 19, 22  # place in the arena; what o
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
-INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS, INSTANCE_WIDTH = 5, 6, 7, 8
+INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS = 5, 6, 7
+# what a rule builds of each solution, three parts a triple: constants, or columns as -1, -2, …; and on which stream
+INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM, INSTANCE_WIDTH = 8, 9, 10, 11, 12
+BUILDS_NOTHING, BUILDS, BUILDS_IN_PYTHON = 0, 1, 2
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
 
 # ---- a tuple on the work stack: an α's triple or a join's result on its way to the edges of its producer ----
@@ -173,8 +179,30 @@ R_LINK, R_WINDOW_START = 0, 1
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
+# ---- feed: what has come in at one instant, and what rules have built there: `rete/feed.py` ----
+F_TIME = 0  # the instant
+F_COUNT = 1  # occurrences that are noted
+F_POURED = 2  # of these, the first ones, in which nothing is left to be poured
+F_DUE = 3  # the time at whose close something that was built comes in; AFTER_ALL: there is nothing
+F_STAMP = 4  # what an entry of the table bears that is of this instant
+F_DERIVED = 5  # occurrences that rules have built at this instant
+F_MOST = 6  # how many they may
+F_ROUND_END = 7  # of the occurrences noted, where the next round begins
+F_ROUNDS = 8  # rounds since the start
+F_DERIVATIONS = 9  # occurrences built since the start
+F_SOLUTIONS = 10  # of rules, since the start
+F_CAPACITY = 11  # occurrences that there is room for
+F_ENTRIES = 12  # where they begin; the table is behind them: F_MASK + 1 times a stamp and a place
+F_MASK = 13
+F_HEADER = 14
+# an occurrence: a row (`rete/words/rows.py`), and whether it is still to be poured
+OCCURRENCE_WAITS, OCCURRENCE_WIDTH = 7, 8
+
 # ---- what the kernel says when it returns ----
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
 INTERVAL = 3  # the next input row is no instant, and the network's rows have no room for an end
 NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # room: `Runtime` makes some and calls again
 NEEDS_VERDICT = 7  # a filter that must be decided here, and that the kernel cannot decide: `Runtime` asks
+NEEDS_FEED = 8  # room for what rules build
+NEEDS_BUILT = 9  # what rules build that the kernel cannot: `Runtime` asks
+ENDLESS = 10  # rules have built more at one instant than they may

@@ -76,6 +76,7 @@ def run(
     seed: options.Seed = None,
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
+    max_derivations: options.Derivations = 1_000_000,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     tick: options.Tick = None,
@@ -99,6 +100,7 @@ def run(
             "max_future": max_future,
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
+            "max_derivations": max_derivations,
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }

@@ -23,6 +23,7 @@ __all__ = [
     "Closer",
     "Counted",
     "Datasets",
+    "Derivations",
     "Draw",
     "Drawn",
     "Every",
@@ -236,6 +237,9 @@ WithClosure = Annotated[Closer, Option("--closure", help="Who closes the schema.
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")
+]
+Derivations = Annotated[
+    int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
 ]
 WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop the oldest rows, counted.")]
 Inputs = Annotated[

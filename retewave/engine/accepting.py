@@ -73,15 +73,10 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
 
 def check_supported(parsed: Parsed) -> None:
     """Refuse what is read and cannot run."""
-    if parsed.policy.name != "unrestricted":
+    if parsed.policy.consumes:
         raise QueryError(
             f"{_name(parsed)}: POLICY {parsed.policy} is not supported yet; the policy is unrestricted",
             hint="LAST { … } SEQ { … } takes the latest partner; DISTINCT ON (…) FOR 5m tells one match for each key",
-        )
-    if parsed.is_rule:
-        raise QueryError(
-            f"{_name(parsed)}: a CONSTRUCT whose triples come in again is not supported yet",
-            hint="REGISTER QUERY name AS CONSTRUCT … reports the triples; push them, or run a second engine on them",
         )
 
 

@@ -20,6 +20,7 @@ from retewave.compiler.plan.producers import AlphaTest, Plan, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.engine.deciding import Deciding
+from retewave.engine.feeding import feeder
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
 from retewave.engine.replay import facts_for
@@ -121,6 +122,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
+    intervals = intervals or any(each.rule is not None for each in listeners)  # what rules build has an interval
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)
@@ -133,6 +135,7 @@ def build(
     runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
     sources = Sources(lowered.outputs, {each.number: each.branches for each in listeners}, dispatch, streams)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), sources)
+    runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
 

@@ -24,6 +24,7 @@ from retewave.compiler.languages.language import Language
 from retewave.engine.arguments import (
     Triple,
     WhenFull,
+    check_bounds,
     check_inbox,
     check_options,
     readers_of,
@@ -39,7 +40,7 @@ from retewave.engine.shown import Shown
 from retewave.engine.stats import Seconds, stats
 from retewave.engine.telling import Finding, Telling
 from retewave.epsilon.schema import Budget, Progress
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
@@ -91,26 +92,28 @@ class Engine(Shown):
         max_live_rows: int | None = None,
         at_limit: Literal["error", "shed"] = "error",
         allow_cartesian: bool = False,
+        max_derivations: int = 1_000_000,
         stats: bool = False,
         seed: int | None = None,
         inbox: int = 1024,
         when_full: WhenFull = "wait",
     ) -> None:
-        if at_limit not in ("error", "shed"):
-            raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
-        check_options(datasets, imports, on_late, max_live_rows, seed)
+        check_options(datasets, imports, on_late, seed)
+        check_bounds(max_live_rows, at_limit, max_derivations)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
         self.registry = Registry(sheds=at_limit == "shed")
-        closed = Closure(closure, closure_budget, on_closure)
-        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
-        options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
+        closed = datasets or {}, imports or {}, Closure(closure, closure_budget, on_closure)
+        self.datasets = Datasets(self.terms, schema, static, *closed)
+        chosen = secrets.randbits(63) if seed is None else seed
+        options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
         self.options = {  # what a snapshot keeps of the arguments
             "lateness": _duration(lateness) / 1e6,
             "max_future": None if max_future is None else _duration(max_future) / 1e6,
             "max_live_rows": max_live_rows,
+            "max_derivations": max_derivations,
             "at_limit": at_limit,
             "allow_cartesian": allow_cartesian,
             "stats": stats,
@@ -118,14 +121,12 @@ class Engine(Shown):
         }
         self._late_tally = Tally("%s items came later than lateness allows")
         self._future_tally = Tally("%s items are dated further ahead than max_future allows")
-        self.lock = self.matcher.lock  # held while anything is read or changed
-        self.registry.network = self._network
+        self.lock, self.registry.network = self.matcher.lock, self._network  # the lock is held to read or change
         self.telling = Telling(self.registry, on_late)
         self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
         self._hands_over = on_late is not None  # what is late
         self._runs = 0  # under way: the last one to end lets go of what waits for late items
-        future = None if max_future is None else _duration(max_future)
-        self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
+        self.order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
         self.matcher.holders.append(self.order.held)
         self.clock: Clock | None = None  # of the first time that has come in, which decides how times are shown
         self.triples = 0  # triples that came in, those that no pattern could use included
@@ -158,9 +159,16 @@ class Engine(Shown):
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
-            return self.registry.add(
+            added = self.registry.add(
                 parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
             )
+            if parsed.is_rule:
+                try:
+                    self.matcher.check_rules()
+                except QueryError:
+                    self.registry.remove(added)
+                    raise
+            return added
 
     def remove(self, query: Query) -> None:
         """Stop listening for a query."""
@@ -513,6 +521,10 @@ class Engine(Shown):
 
 def _now() -> int:
     return wall.time_ns() // 1000
+
+
+def _optional(value: Any) -> int | None:
+    return None if value is None else _duration(value)
 
 
 def _duration(value: Any) -> int:

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
 from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
 from retewave.engine.fresh import joined, news, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
+from retewave.engine.rules import endless, unstratified
 from retewave.engine.sweep import Sweep, rehearse
 from retewave.errors import LimitError
 from retewave.log import Tally, log
@@ -123,6 +125,7 @@ class Matcher:
         """
         planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
         apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
+        apart = apart and not self.registry.rules  # what one network's rules build would have to come to the other
         return apart and are_few(len(planned ^ registered), len(planned))
 
     def _renew_young(self, networks: Networks) -> None:
@@ -196,7 +199,10 @@ class Matcher:
         """Return a network for some queries, empty."""
         queries = {each.number: self.registry.queries[each.number] for each in listeners}
         schema, static = self.datasets.schema.network, self.datasets.static
-        return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
+        try:
+            return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
+        except Unstratified as e:
+            raise unstratified(e, queries) from None
 
     def _meet_interval(self) -> None:
         """Make the network anew, with room for the ends of items: the first that is no instant has come."""
@@ -252,16 +258,23 @@ class Matcher:
                 if found:  # what is refused in Python, or by DISTINCT, is nobody's
                     yield self._noted(found)
                 yield from self._first_matches(clock)
-            elif said == layout.INTERVAL:
-                self._meet_interval()
-            elif said == layout.AT_LIMIT:
-                raise self._at_bound()
-            elif said == layout.NEEDS_ARENA:
-                raise networks.main.runtime.full()
+            elif said != layout.DONE:
+                self._meet(said, networks.main)
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         yield from self._decided(clock)
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _meet(self, said: int, compiled: CompiledNetwork) -> None:
+        """Mend what stops the kernel, or tell what the user has to mend."""
+        if said == layout.INTERVAL:
+            self._meet_interval()
+        elif said == layout.AT_LIMIT:
+            raise self._at_bound()
+        elif said == layout.NEEDS_ARENA:
+            raise compiled.runtime.full()
+        elif said == layout.ENDLESS:
+            raise self._endless(compiled)
 
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what is certain now that the clock is known to be where it is."""
@@ -269,10 +282,12 @@ class Matcher:
         if until == BEFORE_ALL:
             return
         networks = self._follow()
-        outs = networks.advance(until, self.terms.values, still=still)
+        outs, endless = networks.advance(until, self.terms.values, still=still)
         found = networks.matches(outs, clock) if any(map(len, outs)) else []
         if found:
             yield self._noted(found)
+        if endless:
+            raise self._endless(networks.main)
 
     def advance(self, until: int, *, still: bool = False) -> None:
         """Let the next pour decide what is due before a time; `still`: and leave the clock where it is."""
@@ -312,6 +327,17 @@ class Matcher:
             "triples wait until it is made room",
             hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
         )
+
+    def _endless(self, compiled: CompiledNetwork) -> LimitError:
+        """Give up what rules have yet to build at the instant; return the error that says so."""
+        compiled.runtime.give_up_instant()
+        return endless(compiled, self.options.max_derivations)
+
+    def check_rules(self) -> None:
+        """Refuse rules that decide, about an instant, on what they build in it themselves."""
+        listeners = self.registry.rules
+        compiled = self._built(listeners, self.options, True)
+        compiled.leave()
 
     def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what new queries have already matched: static data alone, or what the memories held."""

@@ -23,6 +23,7 @@ from retewave.rete.counters import counted, is_counting, probe_counters, put_cou
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
+from retewave.rete.words.rows import OBJECT
 
 __all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "node_states", "nodes_of"]
 
@@ -196,6 +197,35 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
 
 
 @dataclass(frozen=True)
+class Instant:
+    """What was given and built at the instant: what rules have built of it does not come in twice."""
+
+    runtime: Runtime  # where it is
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset(("triples",))
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: the next instant forgets it."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: the memories' marks include it."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return a row of terms for each occurrence, and one of what else is known of it."""
+        rows = self.runtime.instant
+        return {"triples": rows[:, : OBJECT + 1], "times": rows[:, OBJECT + 1 :]}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Have this, and nothing else."""
+        if len(state["triples"]):
+            self.runtime.put_instant(np.concatenate([state["triples"], state["times"]], axis=1))
+
+
+def _instant(lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    return {digest(("instant",)): Instant(runtime)} if lowered.network.built != frozenset() else {}
+
+
+@dataclass(frozen=True)
 class Alike:
     """The states of nodes that are one by identity, though a network has them twice: each holds the same."""
 
@@ -239,7 +269,7 @@ def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
     return {name: states[0] if len(states) == 1 else Alike(tuple(states)) for name, states in grouped.items()}
 
 
-KINDS: tuple[Kind, ...] = (_counted, _waiting, _made)
+KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _instant)
 
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:

@@ -25,6 +25,7 @@ from retewave.windows.relations import BEFORE, NAMES
 
 __all__ = ["Operand", "Reckoner"]
 
+_CHOOSING = ("FIRST", "LAST", "POLICY naive")  # operators that look twice: for another end, for another start
 _Bounds = list[tuple[tuple[int, bool], int, tuple[int, bool]]]
 
 
@@ -159,6 +160,10 @@ class Reckoner:
         return Operand(whole.numbers, whole.start, decision)
 
     def _absent(self, probe: Probe, operands: list[Operand], whole: Operand, decision: int) -> None:
+        if any(each.there for bound in probe.bounds for each in (bound.earlier, bound.later)):
+            self._taken(probe, whole)
+            return
+
         def time(moment: Moment) -> int:
             of = whole if moment.operand == WHOLE else operands[moment.operand]
             return of.at(moment.at_end)
@@ -177,10 +182,16 @@ class Reckoner:
             if probe.ranged and self.reach < UNBOUNDED:
                 absence.not_before(decision, -self.reach)
         ends = [bound.gap == 0 and bound.earlier.operand == THERE for bound in probe.bounds]
-        if probe.operator in ("FIRST", "LAST") and any(ends):
+        if probe.operator in _CHOOSING and any(ends):
             return  # the second of two looks: for what ends at the same time
         said = absence.said(self.words.absent(probe), self.clock)
         self._note("absent", probe.operator, said, absence.span(whole.start, decision))
+
+    def _taken(self, probe: Probe, whole: Operand) -> None:
+        """Note, once, that a policy takes no other pair in place of this one."""
+        said = f"no other pair that ends at {self.clock.short(whole.end)} is taken in place of {whole.label}"
+        if all(each.said != said for each in self.found):
+            self._note("relation", probe.operator, said)
 
 
 def _together(operands: list[Operand]) -> Operand:

@@ -120,8 +120,8 @@ ROOMS = {
     "rete": (
         {"words"},
         {"terms", "memory"},
-        {"filters", "dispatch", "reports", "written", "pack"},
-        {"operators", "facts", "route"},
+        {"filters", "dispatch", "reports", "written", "pack", "feed"},
+        {"operators", "facts", "route", "terminal"},
         {"network", "kernel"},
         {"runtime", "counters"},
     ),

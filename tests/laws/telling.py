@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from cases.many import many
 from cases.temporal import Case
 from hypothesis import HealthCheck, assume, settings
 from laws.test_engine_time import Told, engine_for, of_token, shown
-from naive.streams import Item
+from naive.streams import Item, Triple
 from naive.tokens import Token
 
 import retewave as rw
@@ -31,6 +31,7 @@ __all__ = [
     "changes_kept",
     "law",
     "listening",
+    "listening_all",
     "named",
     "of_query",
     "poured",
@@ -58,6 +59,12 @@ def listening(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
     except QueryError:
         assume(condition=False)
         raise
+
+
+def listening_all(queries: Sequence[algebra.Query], static: Set[Triple]) -> tuple[rw.Engine, list[rw.Query]]:
+    """Return an engine that has some queries; where one is refused, there is none."""
+    engine = rw.Engine(static=[[written(triple) for triple in sorted(static)]], max_future=None, allow_cartesian=True)
+    return engine, [registered(engine, query) for query in queries]
 
 
 def registered(engine: rw.Engine, query: algebra.Query) -> rw.Query:

@@ -6,6 +6,7 @@ Data's way: a planned branch, what is looked at -> **probe** -> plan; `retewave.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
@@ -43,7 +44,7 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
         Producer(
             (first, second),
             tuple(origins),
-            tuple(sorted((*(_gap(bound, decided) for bound in look.bounds), *_within(look)))),
+            tuple(sorted((*(_gap(bound, decided, there) for bound in look.bounds), *_within(look)))),
             tuple(_condition(each.expression, decided, there) for each in look.conditions),
             look.decided,
             look.wanted,
@@ -75,12 +76,14 @@ def _within(look: Probe) -> Iterator[Gap]:
         yield Gap((0, END), -look.within, (1, START))
 
 
-def _gap(bound: Bound, decided: Open) -> Gap:
-    return Gap(_time(bound.earlier, decided), bound.gap, _time(bound.later, decided))
+def _gap(bound: Bound, decided: Open, there: Open) -> Gap:
+    return Gap(_time(bound.earlier, decided, there), bound.gap, _time(bound.later, decided, there))
 
 
-def _time(moment: Moment, decided: Open) -> tuple[int, int]:
+def _time(moment: Moment, decided: Open, there: Open) -> tuple[int, int]:
     """Return where a moment is: of which input, and in which of its columns."""
+    if moment.there:
+        return 1, there.times[replace(moment, there=False)]
     if moment.operand == THERE:
         return 1, END if moment.at_end else START
     if moment.operand == WHOLE:
