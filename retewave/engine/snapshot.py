@@ -183,6 +183,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": {
             "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
+            "event_blocks": matcher.event_blocks,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
         },
