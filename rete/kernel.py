@@ -16,6 +16,7 @@ import numpy as np
 from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
+from retewave.rete.filters.compare import find_extremes, is_beyond, read_row
 from retewave.rete.filters.interpreter import Filters, decide
 from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, mix, roomy
@@ -76,6 +77,7 @@ from retewave.rete.words.layout import (
     NEEDS_OUT,
     NEEDS_STACK,
     NEEDS_VERDICT,
+    NODE_COMPARED_COUNT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
@@ -97,6 +99,7 @@ from retewave.rete.words.layout import (
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
+    SLOT_READING_COUNT,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -107,6 +110,7 @@ from retewave.rete.words.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
+    TO_COMPARED,
     TO_PASSING,
     TO_PROBE,
     TO_TERMINAL,
@@ -345,7 +349,14 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
 
 
 @inlined
-def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+def _goes_with(arena, net, slot, node, group, row, values):  # type: ignore[no-untyped-def]
+    """Give a new row its readings; return its group, or 0 if they say that it goes with no row of another slot."""
+    read_row(arena, net, slot, group, row, values)
+    return 0 if is_beyond(arena, net, node, group, net[slot + SLOT_INDEX], row) else group
+
+
+@inlined
+def _pass_by(arena, net, edge, item, work, values):  # type: ignore[no-untyped-def]
     """Put a tuple into the one row of a slot whose rows only pass; return its group if it completes something, or 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
@@ -354,18 +365,31 @@ def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
         return 0
     row, mask = passing_row(arena, net, slot, edge, group, item)
     work[ROW] = row
-    return group if mask == net[node + NODE_FULL] else 0
+    if mask != net[node + NODE_FULL]:
+        return 0
+    if net[slot + SLOT_READING_COUNT] != 0:
+        return _goes_with(arena, net, slot, node, group, row, values)
+    return group
 
 
 @inlined
-def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
-    """Store a tuple in a memory that is only looked at."""
+def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at, or whose rows have readings.
+
+    Return its group if it may complete something there, else 0.
+    """
     slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
     row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
-    fill_row(arena, net, slot, edge, group, row, item)
+    group = find_group(arena, net, node, edge, item)
+    mask = fill_row(arena, net, slot, edge, group, row, item)
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if net[edge + EDGE_KIND] != TO_COMPARED:
+        return 0
+    work[ROW] = row
+    group = _goes_with(arena, net, slot, node, group, row, values)
+    return group if mask == net[node + NODE_FULL] else 0
 
 
 @kernel
@@ -418,9 +442,9 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+    """Send the tuple at hand to a probe, a memory that is looked at, a slot whose rows only pass or have readings.
 
-    In `work` is then the group of the last one if the tuple completes something there, else 0.
+    In `work` is then the group of such a slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
     if at[P_DECIDING] == 0:
@@ -433,10 +457,20 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
     if kind == TO_PROBE:
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
-        work[GROUP] = _pass_by(arena, net, edge, item, work)
+        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
     else:
-        _keep(arena, net, edge, item, at)
+        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
     return DONE
+
+
+@inlined
+def _compared(net, arena, sizes, edge, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+    """Complete what may be completed in the group in `work`; where nothing was, its extremes may be too wide."""
+    top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
+    said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+    if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
+        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX])
+    return said
 
 
 @kernel
@@ -478,7 +512,7 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+            return _compared(net, arena, sizes, edge, item, work, stack, out, at)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said

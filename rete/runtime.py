@@ -99,7 +99,7 @@ class Runtime:
     ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        net = assemble(self.network, self.options.seed)
+        net = assemble(self.network, self.options.seed, counting=self.options.stats)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[layout.A_COUNTING] = self.options.stats

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
 from retewave.compiler.expressions.tree import Variable, variables
+from retewave.compiler.lower.comparing import Compared
 from retewave.compiler.lower.dispatching import lower_dispatch
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
 from retewave.compiler.lower.needs import Needs
@@ -50,7 +51,7 @@ class _Lowering:
 
     def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> None:
         self.plan, self.dispatch, self.programs = plan, dispatch, programs
-        self.needs = Needs(plan)
+        self.needs, self.compared = Needs(plan), Compared(plan)
         self.lowered = Lowered(plan, outputs=self.needs.outputs)
         self.network = self.lowered.network
         self.network.intervals = intervals
@@ -110,8 +111,10 @@ class _Lowering:
         for slot, column in [*out, *(time for each in relations for time in (each.earlier, each.later))]:
             self._note_end(join.inputs, slot, column)
         passing = -1 if join.last is None else join.last
+        comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
+        keys, window = len(join.inputs[0].keys), self.needs.windows[number]
         self.network.nodes.append(
-            Node(slots, len(join.inputs[0].keys), self.needs.windows[number], out, relations=relations, passing=passing)
+            Node(slots, keys, window, out, relations=relations, passing=passing, comparisons=comparisons)
         )
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
