@@ -28,6 +28,7 @@ from retewave.io.lines.terms import (
     iri,
     literal,
 )
+from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.terms.table import (
     fetch_slot,
@@ -40,6 +41,7 @@ from retewave.rete.terms.table import (
     intern_bytes,
     intern_hashed,
 )
+from retewave.rete.terms.value import value_of
 from retewave.rete.words import rows as columns
 from retewave.rete.words.bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
 from retewave.rete.words.jit import inlined, kernel
@@ -91,6 +93,7 @@ __all__ = [
     "STREAM",
     "TERMS",
     "TIME_PREDICATE",
+    "TOLD",
     "scan",
 ]
 
@@ -143,7 +146,8 @@ SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted o
 SIEVE_MASK = LINE_CELLS + 40  # the part of a hash that names a bit
 JOB_CELLS = LINE_CELLS + 41
 
-# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's, and its raw row.
+# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
+# in the row), and its raw row.
 G_SUBJECT, G_OBJECT, G_ROW, G_CELLS = 0, 3, 6, 6 + columns.ROW_WIDTH
 
 # A predicate met in the block.  A subject's statements are mostly written in the same order, so each predicate is
@@ -164,6 +168,8 @@ IGNORE_GRAPHS = 1  # it is read and forgotten (static data)
 KEEP_GRAPHS = 2  # statements that follow each other in one named graph are an event
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
+TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
+_NEAR = 2.0**61  # microseconds from 1970: times beyond are ids
 
 
 @inlined
@@ -303,6 +309,15 @@ def _enter_graph(job: Address, taken: bool) -> None:
         set_cell(job, EVENTS, cell(job, EVENTS) + 1)
 
 
+@kernel
+def _told(job: Address) -> int:
+    """Return the time that the line's object tells, less TOLD; 0 if it tells none, or one that is far away."""
+    kind, micros, _ = value_of(cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    if kinds.DATETIME <= kind <= kinds.DATE_LOCAL and abs(micros) < _NEAR:
+        return int(micros) - TOLD
+    return 0
+
+
 @inlined
 def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
     """Gather the statement's raw row, as far as it is known before its subject and object have ids."""
@@ -311,6 +326,7 @@ def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
     place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
+    set_cell(row, columns.OBJECT, 0 if accepted else _told(job))
     set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
     set_cell(row, columns.END, graph)
     set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
@@ -339,7 +355,10 @@ def _gather_terms(job: Address) -> None:
         _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
     set_cell(job, LAST, at)
     set_cell(job, LAST + 1, size)
-    _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    if cell(gathered, G_ROW + columns.OBJECT) < 0:
+        set_cell(gathered, G_OBJECT + 1, 0)
+    else:
+        _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
     set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) + 1)
     set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
 
@@ -395,11 +414,18 @@ def _take(job: Address) -> bool:
 @inlined
 def _fetch_gathered(job: Address) -> None:
     """Have all that the look-ups need on its way: where the texts are, then the texts."""
-    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
-    for i in range(count):
-        fetch_span(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
-    for i in range(count):
-        fetch_text(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+    terms, gathered = cell(job, TERMS), cell(job, GATHERED)
+    behind = gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT)
+    for one in range(gathered, behind, 8 * G_CELLS):
+        if cell(one, G_SUBJECT + 1) > 0:
+            fetch_span(terms, cell(one, G_SUBJECT + 2))
+        if cell(one, G_OBJECT + 1) > 0:
+            fetch_span(terms, cell(one, G_OBJECT + 2))
+    for one in range(gathered, behind, 8 * G_CELLS):
+        if cell(one, G_SUBJECT + 1) > 0:
+            fetch_text(terms, cell(one, G_SUBJECT + 2))
+        if cell(one, G_OBJECT + 1) > 0:
+            fetch_text(terms, cell(one, G_OBJECT + 2))
 
 
 @inlined
@@ -418,7 +444,7 @@ def _intern_gathered(job: Address) -> None:
         if size > 0:
             set_cell(job, LAST + 2, intern_hashed(terms, at, size, hashed))
         at, size, hashed = cell(gathered, G_OBJECT), cell(gathered, G_OBJECT + 1), cell(gathered, G_OBJECT + 2)
-        value = intern_hashed(terms, at, size, hashed)
+        value = intern_hashed(terms, at, size, hashed) if size > 0 else cell(gathered, G_ROW + columns.OBJECT)
         stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
         stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
         stream_cell(row, columns.OBJECT, value)

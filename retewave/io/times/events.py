@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.io.lines.scan import ONLY_FOR_TIME
+from retewave.io.lines.scan import ONLY_FOR_TIME, TOLD
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.words.jit import kernel
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
@@ -36,7 +36,9 @@ def _copy_row(source: np.ndarray, target: np.ndarray) -> None:
 
 @kernel
 def _tells_time(row: np.ndarray, kind: np.ndarray, predicate: int) -> bool:
-    return row[PREDICATE] == predicate and kinds.DATETIME <= kind[row[OBJECT]] <= kinds.DATE_LOCAL  # type: ignore[no-any-return]
+    if row[PREDICATE] != predicate:
+        return False
+    return row[OBJECT] < 0 or kinds.DATETIME <= kind[row[OBJECT]] <= kinds.DATE_LOCAL  # type: ignore[no-any-return]
 
 
 @kernel
@@ -65,11 +67,12 @@ def _put(row: np.ndarray, state: np.ndarray, held: np.ndarray, out: np.ndarray) 
 
 
 @kernel
-def _set_time(micros: float, state: np.ndarray, held: np.ndarray, out: np.ndarray) -> None:
-    """Note the event's time, if it is the first, and hand on the rows that have waited for it."""
+def _set_time(row: np.ndarray, number: np.ndarray, state: np.ndarray, held: np.ndarray, out: np.ndarray) -> None:
+    """Note the event's time, which a row tells, if it is the first, and hand on the rows that have waited for it."""
     if state[TIMED]:
         return
-    state[TIMED], state[TIME] = 1, np.int64(micros)
+    told = row[OBJECT]
+    state[TIMED], state[TIME] = 1, told + TOLD if told < 0 else np.int64(number[told])
     waiting = state[HELD]
     state[HELD] = 0
     for i in range(waiting):
@@ -101,7 +104,7 @@ def _begin_event(
     state[EVENT_NOW], state[NAME] = -row[EVENT], row[END]
     for i in range(state[GAP]):
         if gap[i, SUBJECT] == state[NAME] and _tells_time(gap[i], kind, predicate):
-            _set_time(number[gap[i, OBJECT]], state, held, out)
+            _set_time(gap[i], number, state, held, out)
     for i in range(state[GAP]):
         if gap[i, SUBJECT] == state[NAME]:
             _put(gap[i], state, held, out)
@@ -132,7 +135,7 @@ def place_events(
             state[GAP] += 1
             continue
         if row[SUBJECT] == state[NAME] and _tells_time(row, kind, predicate):
-            _set_time(number[row[OBJECT]], state, held, out)
+            _set_time(row, number, state, held, out)
         _put(row, state, held, out)
 
 

@@ -177,7 +177,8 @@ class EventTimes:
         """Return the ids in the rows that wait, for the dictionary to spare."""
         waiting = [self._held[: self._state[HELD]], self._gap[: self._state[GAP]]]
         ids = [rows[:, SUBJECT : PREDICATE + 2].ravel() for rows in waiting]
-        return np.concatenate([*ids, self._state[NAME : NAME + 1]])
+        held: np.ndarray = np.maximum(np.concatenate([*ids, self._state[NAME : NAME + 1]]), 0)  # an object may be a time
+        return held
 
     def state(self) -> TimesState:
         """Return the rows that wait for their event's time, and the state of the event."""
