@@ -24,7 +24,7 @@ from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
+from retewave.rete.operators.probe import ASK, FITS, foresee_due, is_known, look, put_tuple
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
 from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
@@ -481,6 +481,7 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
             return NEEDS_STACK
         probe = next_due(arena, net)
         time = take_due(arena, net, probe, stack)
+        foresee_due(arena, net, probe)
         at[P_DECIDING], at[P_TIME] = probe, time
         if at[P_STILL] == 0 and time > arena[A_NOW]:
             arena[A_NOW] = time
