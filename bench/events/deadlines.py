@@ -26,9 +26,9 @@ from retewave.bench.events.streams import KINDS, EventColumns, absent, columns, 
 from retewave.bench.events.task import WORKLOADS, EventTask
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["Pushed", "answered", "cost", "poured_by_turns", "pushed"]
+__all__ = ["JOIN", "Pushed", "answered", "cost", "poured_by_turns", "pushed"]
 
-_JOIN = Path(__file__).parents[1] / "queries" / "w3_join.rq"
+JOIN = Path(__file__).parents[1] / "queries" / "w3_join.rq"
 _CEP = "http://example.org/cep#"
 
 
@@ -119,7 +119,7 @@ def main(
         print(f"a push that opens a deadline, {name}: {told}", flush=True)
     task = make("W3", size, data, rdf=True)
     stream = columns(task.csv)
-    absence, join = poured_by_turns(task, (query, _JOIN.read_text()), repetitions)
+    absence, join = poured_by_turns(task, (query, JOIN.read_text()), repetitions)
     for matches, _ in absence:
         _check("absence", matches, expected("W3", stream).matches)
     for matches, _ in join:
