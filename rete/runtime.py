@@ -15,7 +15,7 @@ import numpy as np
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
-from retewave.rete.feed import instant_rows, larger_feed, new_feed, put_built, put_instant
+from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE
 from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
 from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
@@ -398,17 +398,19 @@ class Runtime:
                     self.put_waiting(number, since, rows[kept])
 
     @property
-    def instant(self) -> np.ndarray:
-        """What was given and built at the instant, in a network with rules: `rete/feed.py`."""
-        return instant_rows(self.state.feed)
+    def instant(self) -> tuple[np.ndarray, np.ndarray]:
+        """What was given and built at the instant, in a network with rules, and its counts: `rete/feed.py`."""
+        return instant_rows(self.state.feed), feed_counts(self.state.feed)
 
-    def put_instant(self, rows: np.ndarray) -> None:
+    def put_instant(self, rows: np.ndarray, counts: np.ndarray) -> None:
         """Let this have been given and built at the instant, and nothing else."""
         self.state = self.state._replace(feed=put_instant(new_feed(self.options.max_derivations), rows))
+        put_feed_counts(self.state.feed, counts)
 
     def give_up_instant(self) -> None:
         """Let what rules have built at the instant, and what has not come in, be gone."""
-        self.put_instant(self.instant[:0])
+        rows, counts = self.instant
+        self.put_instant(rows[:0], np.concatenate([[0], counts[1:]]))
 
     def put_rows(self, slot: int, rows: np.ndarray) -> None:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""
