@@ -114,7 +114,7 @@ class Runtime:
     _built: int = field(init=False, default=0)  # output rows at hand that have been looked through for this
 
     def __post_init__(self) -> None:
-        net = assemble(self.network, self.options.seed)
+        net = assemble(self.network, self.options.seed, counting=self.options.stats)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[layout.A_COUNTING] = self.options.stats

@@ -4,19 +4,20 @@ Data's way: plan + what rules build -> **levels** -> the records of probes.
 A probe that looks at what ends at its own instant decides after all that may come to what it looks at: tuples of other
 probes, and what rules build.  What it looks at as strictly earlier is there already: time puts it in order.
 Laws: a producer's level is at least that of each input, of the rules that feed it, and greater than that of what it
-looks at in its own instant.  Where no numbers do that, a decision would wait for itself: `Unstratified`.
+looks at in its own instant; what must have ended before binds nothing.  Where no numbers do that, a decision would wait
+for itself: `Unstratified`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.lower.rules import template_ids
-from retewave.compiler.plan.producers import END, START, AlphaTest, Gap, Join, Plan, Probe
+from retewave.compiler.plan.producers import END, AlphaTest, Gap, Join, Plan, Probe
 from retewave.compiler.plan.shape import Rule
 from retewave.compiler.plan.walk import inputs_of
 from retewave.compiler.rewrite.branch import Decided
@@ -82,25 +83,40 @@ def _below(plan: Plan, feeding: Fed, number: int) -> Iterator[tuple[int, bool]]:
     producer = plan.producers[number]
     if isinstance(producer, AlphaTest):
         yield from ((end, False) for _, end in feeding.get(number, ()))
-    elif isinstance(producer, Join) and producer.last is not None:  # all others have ended before: time orders them
-        yield producer.inputs[producer.last].producer, False
     elif isinstance(producer, Probe):
         decided, looked = producer.inputs
         yield decided.producer, False
-        if not _is_earlier(producer):
+        if not _is_earlier(plan, producer):
             yield looked.producer, True
-    else:
-        yield from ((each.producer, False) for each in inputs_of(producer))
+    elif isinstance(producer, Join):
+        for place, each in enumerate(producer.inputs):
+            if not _ends_before(plan, producer.gaps, place, each.producer):
+                yield each.producer, False
 
 
-def _is_earlier(probe: Probe) -> bool:
+def _is_earlier(plan: Plan, probe: Probe) -> bool:
     """Tell whether a probe looks at what has ended before its own instant alone."""
-    return probe.decided is Decided.AT_ARRIVAL or any(map(_ends_before, probe.gaps))
+    return probe.decided is Decided.AT_ARRIVAL or _ends_before(plan, probe.gaps, 1, probe.inputs[1].producer)
 
 
-def _ends_before(gap: Gap) -> bool:
-    """Tell whether a gap says that what is looked at ends before the tuple starts, or ends."""
-    return gap.earlier == (1, END) and gap.gap > 0 and gap.later in ((0, START), (0, END))
+def _ends_before(plan: Plan, gaps: Iterable[Gap], place: int, number: int) -> bool:
+    """Tell whether gaps say that one of two or more inputs ends before a time of another one."""
+    earlier = (gap.earlier[1] for gap in gaps if gap.earlier[0] == place != gap.later[0] and gap.gap > 0)
+    return _hold_the_end(plan, number, frozenset(earlier))
+
+
+def _hold_the_end(plan: Plan, number: int, columns: frozenset[int]) -> bool:
+    """Tell whether the end of a producer's tuples is in some of their columns, or is the last of the times in these."""
+    producer = plan.producers[number]
+    if END in columns:
+        return True
+    if not isinstance(producer, Join) or not columns:
+        return False
+    origins = [producer.origins[column] for column in columns if column >= 0]
+    return all(
+        _hold_the_end(plan, each.producer, frozenset(source for slot, source in origins if slot == place))
+        for place, each in enumerate(producer.inputs)
+    )
 
 
 def _ring(plan: Plan, feeding: Fed) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from retewave.compiler.plan.producers import (
     END,
     EVENT,
     START,
+    TRIPLE,
     AlphaTest,
     End,
     Input,
@@ -26,6 +27,7 @@ from retewave.compiler.plan.producers import (
     Producer,
     Spent,
     Table,
+    columns_of,
 )
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch
@@ -43,6 +45,7 @@ __all__ = [
     "moment_of",
     "reached",
     "times_of",
+    "told_of",
     "users_of",
 ]
 
@@ -107,7 +110,7 @@ def _reached(
 def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]:
     """Return what a pattern or an inline table calls the columns of what stands for it."""
     if isinstance(producer, AlphaTest) and isinstance(leaf, TriplePattern):
-        terms = ((place, leaf.terms[place]) for place in producer.columns if place != EVENT)
+        terms = ((place, leaf.terms[place]) for place in producer.columns if place in TRIPLE)
         told = {EVENT: "event"} if EVENT in producer.columns else {}
         return {place: _name(term) for place, term in terms if isinstance(term, Variable)} | told
     if isinstance(producer, Table) and isinstance(leaf, Values):
@@ -164,6 +167,29 @@ def times_of(plan: Plan) -> list[frozenset[int]]:
             )
         )
     return found
+
+
+def told_of(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the columns that are there only because somebody asks what matches are made of."""
+    found: list[frozenset[int]] = []
+    for producer in plan.producers:
+        inputs = inputs_of(producer)
+        told = frozenset[int]()
+        if isinstance(producer, AlphaTest):
+            told = frozenset((*range(EVENT, columns_of(producer)), *_said(producer)))
+        elif isinstance(producer, Join | Probe):
+            origins = enumerate(_origins(producer))
+            told = frozenset(column for column, (place, source) in origins if source in found[inputs[place].producer])
+        found.append(told)
+    return found
+
+
+def _said(test: AlphaTest) -> Iterator[int]:
+    """Yield the places of a test's triples that it says itself: constants, and terms that are repeated."""
+    atom = test.atom
+    yield from (place for place, one in zip((0, 2), (atom.subject, atom.object), strict=True) if one and len(one) == 1)
+    yield from (1,) if atom.predicate is not None else ()
+    yield from (later for _, later in test.equal)
 
 
 def looks_of(branch: Branch) -> dict[int, Look]:

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from typing import NewType
 
-__all__ = ["END", "EVENT", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT", "TermId", "Time"]
+__all__ = [
+    "END", "EVENT", "EVENT_BLOCK", "GIVEN_EVENTS", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT",
+    "TermId", "Time",
+]  # fmt: skip
 
 TermId = NewType("TermId", int)  # > 0; 0 says "unbound"
 Time = NewType("Time", int)  # event time in microseconds since 1970-01-01T00:00:00Z
@@ -23,3 +26,7 @@ END = 4  # Time: when it ends; never decreases inside the engine
 STREAM = 5  # the engine's small number of the stream's IRI; 0 is a stream without a name
 EVENT = 6  # <= 0: minus the number of the event that the triple came in; 0 when it came alone, and nobody has asked
 ROW_WIDTH = 7
+
+# Events are numbered one by one up to the first block; a reader numbers its graphs in a block of its own.
+EVENT_BLOCK = 1 << 40
+GIVEN_EVENTS = 1 << 61  # the events that a user numbers are behind this one

@@ -68,6 +68,7 @@ def run(
     max_future: options.MaxFuture = "1d",
     stream_format: options.StreamFormat = None,
     format: options.Matches = None,
+    explain: options.Explained = False,
     out: options.Out = None,
     stats: options.Stats = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
@@ -106,7 +107,7 @@ def run(
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(Queries(tuple(queries), language, policy), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -205,6 +206,7 @@ def inspect(
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     pace: options.Pace = 10.0,
+    explain: options.Explained = False,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8765,
     allow_cartesian: options.Cartesian = False,
@@ -224,7 +226,7 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language, policy), readers, host, port, pace, engine)
+        cli_inspect.inspect(Queries(tuple(queries), language, policy, explain), readers, host, port, pace, engine)
 
 
 @app.command(epilog=_EXIT_CODES)

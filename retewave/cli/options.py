@@ -27,6 +27,7 @@ __all__ = [
     "Draw",
     "Drawn",
     "Every",
+    "Explained",
     "Host",
     "Inputs",
     "Lateness",
@@ -77,6 +78,7 @@ class MatchFormat(StrEnum):
     tsv = "tsv"
     nt = "nt"
     arrow = "arrow"
+    text = "text"
 
 
 class OnError(StrEnum):
@@ -208,6 +210,12 @@ Matches = Annotated[
     MatchFormat | None,
     Option(
         "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
+    ),
+]
+Explained = Annotated[
+    bool,
+    Option(
+        "--explain", help="Say of each match which triples made it, and why: in text, a field of ndjson, a picture."
     ),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]

@@ -18,8 +18,14 @@ class Queries:
     written: tuple[str, ...]  # paths, or texts
     language: str | None = None  # the language of all of them; None: recognised in each
     policy: str | None = None  # the policy of all of them; None: as each says
+    explained: bool = False  # their matches are to be explained
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
-        options: dict[str, Any] = {"keep": keep, "language": self.language, "policy": self.policy}
+        options: dict[str, Any] = {
+            "keep": keep,
+            "language": self.language,
+            "policy": self.policy,
+            "explain": self.explained,
+        }
         return [engine.register(each, **options) for each in self.written]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
+from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch, Probe
 from retewave.compiler.rewrite.parts import parts_of
@@ -38,15 +39,16 @@ class UnboundedWarning(UserWarning):
     """A query that looks at time, or at what is there or is not, keeps what it looks at for ever."""
 
 
-def check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
     """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
     for branch in normal:
         constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
         columns = len(branch.bound) + constants
-        if columns > MOST_COLUMNS:
+        told = len(EXPLAINED) * len(branch.all_patterns) if explained else 0
+        if columns + told > MOST_COLUMNS:
             raise QueryError(
                 f"{_name(parsed)}: the pattern has {columns} variables, and constants as subjects and "
-                f"objects; {MOST_COLUMNS} is the most",
+                f"objects{f', and {told} columns to explain them' if told else ''}; {MOST_COLUMNS} is the most",
                 hint="split it: let one query CONSTRUCT what the other looks for",
             )
 

@@ -29,6 +29,7 @@ from retewave.engine.states import State, States, take_over
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
+from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.counters import totals
 from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
@@ -135,7 +136,8 @@ def build(
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
-    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries))
+    sources = Sources(lowered.outputs, {each.number: each.branches for each in listeners}, dispatch, streams)
+    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), sources)
     runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 

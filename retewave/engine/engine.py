@@ -49,7 +49,7 @@ from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.rete.runtime import Options
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words.rows import ROW_WIDTH, START
+from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
 from retewave.windows import durations
 from retewave.windows.intervals import AFTER_ALL
 from retewave.windows.order import Order
@@ -67,8 +67,6 @@ __all__ = ["Engine"]
 
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
-
-_GIVEN_EVENTS = 1 << 61  # events that a user numbers are apart from those that the engine does
 
 
 class Engine(Shown):
@@ -236,7 +234,7 @@ class Engine(Shown):
             ids = ids_of(texts, self.terms)
             rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
             rows[:, :START] = ids
-            number = self.matcher.new_events(1) if event is None else -_GIVEN_EVENTS - event
+            number = self.matcher.new_events(1) if event is None else -GIVEN_EVENTS - event
             rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
             self.triples += len(rows)
             self._put(rows)

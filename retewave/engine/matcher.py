@@ -82,7 +82,8 @@ class Matcher:
         self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
         self.still = False  # whether the clock stays where it is then
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
-        self.events = 0  # event numbers taken so far: by pushes, readers, triples that came alone; it is in snapshots
+        self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
+        self.event_blocks = 1  # blocks of event numbers taken so far, by readers
         self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
@@ -229,7 +230,8 @@ class Matcher:
         compiled = self._built(registry.listeners(), self.options, self.intervals)
         self.networks, self._generation, self._found = Networks(compiled), registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
-        self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
+        self.started, self.triples = counts["started"], counts["poured"]
+        self.events, self.event_blocks = counts["events"], counts["event_blocks"]
         self.collected, self.shed = counts["collected"], counts["shed"]
         return compiled
 

@@ -101,7 +101,7 @@ class Registry:
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
         normal = branches(parsed)
-        check_width(parsed, normal)
+        check_width(parsed, normal, explained)
         if self.sheds:
             check_shedding(parsed, normal)
         if not quiet:

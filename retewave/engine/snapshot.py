@@ -183,6 +183,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": {
             "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
+            "event_blocks": matcher.event_blocks,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
         },
@@ -203,7 +204,9 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
     probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
-    return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
+    parts = [producers, network.times, network.slots, nodes, probes, len(network.edges())]
+    compared = [node.comparisons for node in network.nodes]
+    return digest([*parts, compared] if any(compared) else parts)
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
@@ -17,9 +17,11 @@ from naive.streams import Item, Triple
 import retewave as rw
 from retewave.compiler.algebra import Query, TriplePattern, Variable
 from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE
+from retewave.compiler.plan.walk import looks_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
+from retewave.rete.words.rows import GIVEN_EVENTS
 from retewave.windows.intervals import is_static
 
 temporal = temporal_case(operators=OPERATORS | {ANYWHERE}).map(asked)
@@ -47,30 +49,44 @@ def pushed(engine: rw.Engine, item: Item, place: int) -> list[rw.Match]:
     return engine.push([written(item.triple)], time=(item.start / 1e6, item.end / 1e6), stream=item.stream, event=place)
 
 
-Part = tuple[int, int, int, Triple, Triple, int]
+@dataclass(frozen=True)
+class Taken:
+    """A triple that a pattern of a match took."""
+
+    pattern: TriplePattern
+    start: int
+    end: int
+    event: int  # the number that the user gave it
+    seen: Triple
+    came: Triple
+    stream: int
+    hidden: bool  # inside EXISTS, where a variable may be another than one of the same name
 
 
-def parts_of(match: rw.Match) -> dict[TriplePattern, list[Part]]:
-    """Return what a match is made of: by pattern the start, the end, the event's number as the user gave it, …"""
+def taken_by(match: rw.Match) -> list[Taken]:
+    """Return what a match is made of."""
     batch, row = match._batch, match._row
     assert batch.made_of is not None
-    leaves = branches(match.query.parsed)[batch.made_of.branch(row)].leaves
+    branch = branches(match.query.parsed)[batch.made_of.branch(row)]
+    looks = looks_of(branch).items()
+    hidden = {leaf for first, look in looks for leaf in range(first, first + len(look.there.leaves))}
     told = batch.made_of.told(row)
-    found: dict[TriplePattern, list[Part]] = {}
+    found = []
     for leaf in sorted({each.leaf for each in told}):
         of = {each.what: number for each, number in told.items() if each.leaf == leaf}
-        pattern = leaves[leaf]
+        pattern = branch.leaves[leaf]
         assert isinstance(pattern, TriplePattern)
         seen, came = (cast(Triple, tuple(batch.text(of[what]) for what in triple)) for triple in (TRIPLE, GIVEN_TRIPLE))
-        found.setdefault(pattern, []).append((of[START], of[END], -of[EVENT] - (1 << 61), seen, came, of[STREAM]))
+        event = -of[EVENT] - GIVEN_EVENTS
+        found.append(Taken(pattern, of[START], of[END], event, seen, came, of[STREAM], leaf in hidden))
     return found
 
 
-def fits(pattern: TriplePattern, triple: Triple, match: rw.Match) -> bool:
-    """Tell whether a triple is what a pattern asks for, with what the match shows."""
-    shown = {name: match.text(name) for name in match}
+def fits(part: Taken, match: rw.Match) -> bool:
+    """Tell whether a triple is what its pattern asks for, with what the match shows."""
+    shown = {} if part.hidden else {name: match.text(name) for name in match}
     bound: dict[str, bytes | None] = {}
-    for term, text in zip(pattern.terms, triple, strict=True):
+    for term, text in zip(part.pattern.terms, part.seen, strict=True):
         wanted = bound.setdefault(term.name, shown.get(term.name, text)) if isinstance(term, Variable) else term
         if wanted != text:
             return False
@@ -80,17 +96,17 @@ def fits(pattern: TriplePattern, triple: Triple, match: rw.Match) -> bool:
 def check_parts(case: Case, match: rw.Match) -> None:
     """Check that each part of a match is an arrival of the case, or static, and what its pattern asks for."""
     times = []
-    for pattern, parts in parts_of(match).items():
-        for start, end, event, seen, came, _ in parts:
-            assert seen == came
-            assert fits(pattern, seen, match)
-            if is_static(start, end):
-                assert came in case.static
-                continue
-            item = case.stream[event]
-            assert (item.start, item.end, item.triple) == (start, end, came)
-            assert pattern.source is None or item.stream in (None, pattern.source[1:-1].decode())
-            times.append(start)
+    for part in taken_by(match):
+        assert part.seen == part.came
+        assert fits(part, match)
+        if is_static(part.start, part.end):
+            assert part.came in case.static
+            continue
+        item = case.stream[part.event]
+        assert (item.start, item.end, item.triple) == (part.start, part.end, part.came)
+        assert match._batch.made_of.sources.stream(part.stream) == item.stream  # type: ignore[union-attr]
+        assert part.pattern.source is None or item.stream in (None, part.pattern.source[1:-1].decode())
+        times.append(part.start)
     assert match.start is None or round(float(match.start) * 1e6) >= min(times)  # type: ignore[arg-type]
 
 
@@ -180,5 +196,5 @@ def test_what_is_pushed_in_one_call_is_one_event() -> None:
     [together] = engine.push([(a, "http://e/p", 1), (a, "http://e/q", 1)], time=1)
     engine.push((a, "http://e/p", 2), time=2)
     [apart] = engine.push((a, "http://e/q", 2), time=2)
-    found = [{part[2] for parts in parts_of(match).values() for part in parts} for match in (together, apart)]
+    found = [{part.event for part in taken_by(match)} for match in (together, apart)]
     assert [len(each) for each in found] == [1, 2]
