@@ -217,21 +217,27 @@ class Runtime:
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
         self._built = 0
-        while layout.NEEDS_ARENA <= (said := self._kernel(self._address, rows)) < layout.ENDLESS:
+        while True:
+            said = self._kernel(self._address, rows)
             if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
-                said = layout.DONE
-            elif said == layout.NEEDS_CLEARING:
-                self.clear()
             elif said == layout.NEEDS_BUILT:
                 values = self._feed(values)
-            elif not self._make_room(said):
+            elif said == layout.NEEDS_CLEARING:
+                self.clear()
+            elif not self._goes_on(said):
                 break
             self._connect(values)
         values = self._feed(values)
         count = word[P_COUNT]
         out = self._taken(count) if count else self.nothing
         return _Pause(said, word[P_ROW], out, values)
+
+    def _goes_on(self, said: int) -> bool:
+        """Tell whether there is room now for what there was none: a larger array, or what was used up is collected."""
+        if said == layout.AT_LIMIT:
+            return self.clear() > 0
+        return layout.NEEDS_ARENA <= said < layout.ENDLESS and self._make_room(said)
 
     def _asked(self) -> bool:
         """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
@@ -370,9 +376,9 @@ class Runtime:
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
         self.look_from(probe, *since)
 
-    def clear(self) -> None:
-        """Collect the rows and the waiting tuples that hold events which are used up, and forget these events."""
-        now = int(self.arena[layout.A_NOW])
+    def clear(self) -> int:
+        """Collect the rows and waiting tuples that hold events which are used up, and these; return how many."""
+        now, before = int(self.arena[layout.A_NOW]), int(self.arena[layout.A_LIVE])
         for node in sorted({each.spent for each in self.network.nodes if each.spent >= 0}):
             (slot,) = self.network.nodes[node].slots
             marks = self.rows_of(slot)
@@ -380,6 +386,7 @@ class Runtime:
             self._clear(node, marks[over, ROW_TIMES])
             self.put_rows(slot, marks[~over])
         self.arena[layout.A_SPENT] = 0
+        return before - int(self.arena[layout.A_LIVE])
 
     def _clear(self, node: int, events: np.ndarray) -> None:
         """Collect what holds some events, of the nodes for which another one says what is used up."""
