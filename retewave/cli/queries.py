@@ -9,6 +9,8 @@ from retewave.query import Query
 
 __all__ = ["Queries"]
 
+KEPT = 10_000  # matches of an explained query
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -20,6 +22,8 @@ class Queries:
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
+        if self.explained:
+            keep = keep or KEPT  # what rules have built is explained by their matches
         return [
             engine.register(each, keep=keep, language=self.language, explain=self.explained) for each in self.written
         ]

@@ -24,8 +24,8 @@ _PLAIN, _SMALL = 12.5, 11  # sizes of letters
 
 
 @dataclass(frozen=True)
-class Lane:
-    """A line of the picture: words on the left, something on the axis."""
+class Strip:
+    """A strip of the picture: words on the left, something on the axis."""
 
     head: str  # what it is
     said: str  # more of it
@@ -78,7 +78,7 @@ def _grid(axis: Axis, bottom: float) -> Iterator[str]:
         yield _text(place, TOP - 14, said, _SMALL, WINDOW, anchor="middle")
 
 
-def _lane(lane: Lane, middle: float, gutter: float) -> Iterator[str]:
+def _lane(lane: Strip, middle: float, gutter: float) -> Iterator[str]:
     yield f'<g transform="translate({MARGIN} {middle:g})">'
     yield _text(0, -3, lane.head, _PLAIN, lane.colour, bold=True, most=int(gutter / 6.4))
     yield _text(0, 12, lane.said, _SMALL, INK, most=int(gutter / 5.4))
@@ -105,27 +105,28 @@ def _gutter(explanation: Explanation) -> float:
 
 
 # ---- what stands on the axis ----
-def _arrival(number: int, arrival: Arrival, axis: Axis) -> Lane:
+def _arrival(number: int, arrival: Arrival, axis: Axis) -> Strip:
     colour = COLOURS[(number - 1) % len(COLOURS)]
     if arrival.micros is None:
         line = f'<path d="M{axis.left:.1f} 0H{axis.right:.1f}" stroke="{colour}" stroke-dasharray="2 5" opacity="0.7"/>'
         line += _text(axis.right + 8, 4, "static", _SMALL, colour)
     else:
         line = _span(arrival.micros, axis, colour, 10)
-    return Lane(f"({number}) {arrival.pattern}", _came(arrival), colour, (line,))
+    return Strip(f"({number}) {arrival.pattern}", _came(arrival), colour, (line,))
 
 
 def _came(arrival: Arrival) -> str:
     came = "not known: it came before the query asked" if arrival.triple is None else arrival.triple
     by = f" · {arrival.seen}, by {', '.join(arrival.axioms)}" if arrival.axioms else ""
+    by += "" if arrival.rule is None else f" · built by {arrival.rule}"
     return came + ("" if arrival.event is None else f" · event {arrival.event}") + by
 
 
-def _match(explanation: Explanation, axis: Axis) -> Lane:
+def _match(explanation: Explanation, axis: Axis) -> Strip:
     assert explanation.micros is not None
     start, end = explanation.micros
     said = axis.words.short(start) if start == end else f"{axis.words.short(start)} to {axis.words.short(end)}"
-    return Lane("match", said, MATCH, (_span(explanation.micros, axis, MATCH, 14),))
+    return Strip("match", said, MATCH, (_span(explanation.micros, axis, MATCH, 14),))
 
 
 def _span(micros: tuple[int, int], axis: Axis, colour: str, high: float) -> str:
@@ -144,12 +145,12 @@ def _has_lane(reckoning: Reckoning) -> bool:
     return reckoning.kind in ("window", "absent", "deadline") and reckoning.micros is not None
 
 
-def _reckoning(reckoning: Reckoning, axis: Axis) -> Lane:
+def _reckoning(reckoning: Reckoning, axis: Axis) -> Strip:
     assert reckoning.micros is not None
     if reckoning.kind == "absent":
-        return Lane(reckoning.operator, reckoning.said, ABSENT, (_hatched(reckoning.micros, axis),))
+        return Strip(reckoning.operator, reckoning.said, ABSENT, (_hatched(reckoning.micros, axis),))
     name, colour = (reckoning.operator, WINDOW) if reckoning.kind == "window" else ("deadline", DEADLINE)
-    return Lane(name, reckoning.said, colour, tuple(_bracket(reckoning, axis, colour)))
+    return Strip(name, reckoning.said, colour, tuple(_bracket(reckoning, axis, colour)))
 
 
 def _hatched(micros: tuple[int, int], axis: Axis) -> str:
