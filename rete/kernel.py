@@ -17,14 +17,17 @@ from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, is_over, new_feed, next_built, note_given
 from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
+from retewave.rete.filters.compare import find_extremes, is_beyond, read_row
 from retewave.rete.filters.interpreter import Filters, decide
 from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
+from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
+from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple, take_along
+from retewave.rete.operators.probe import ASK, FITS, foresee_due, is_known, look, put_tuple, take_along
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
@@ -40,6 +43,7 @@ from retewave.rete.words.layout import (
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    A_SPENT,
     AT_ARRIVAL,
     AT_DEADLINE,
     AT_LIMIT,
@@ -63,13 +67,16 @@ from retewave.rete.words.layout import (
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_BUILT,
+    NEEDS_CLEARING,
     NEEDS_FEED,
     NEEDS_OUT,
     NEEDS_STACK,
     NEEDS_VERDICT,
+    NODE_COMPARED_COUNT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
+    NODE_SPENT,
     NONE,
     OUTPUT_FULL,
     PAGE,
@@ -77,19 +84,26 @@ from retewave.rete.words.layout import (
     PROBE_DECIDED,
     PROBE_EDGE_COUNT,
     PROBE_EDGES,
+    PROBE_EVENT_COUNT,
+    PROBE_EVENTS,
+    PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
+    SLOT_READING_COUNT,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
     T_END,
     T_START,
     T_WINDOW_START,
+    TO_COMPARED,
+    TO_INSTANT,
     TO_PASSING,
     TO_PROBE,
+    TO_SPENT,
     TO_TERMINAL,
     W_DECIDED,
     W_PASSED,
@@ -122,6 +136,7 @@ __all__ = ["CELLS", "State", "connect", "new_state", "run", "run_looking"]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
+LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _VIEWS, _FEED, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = range(10, 18)
@@ -231,7 +246,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
@@ -241,7 +256,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride)
+    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride, looks)
     if top < 0:
         at[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
@@ -257,7 +272,14 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
 
 
 @inlined
-def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+def _goes_with(arena, net, slot, node, group, row, values):  # type: ignore[no-untyped-def]
+    """Give a new row its readings; return its group, or 0 if they say that it goes with no row of another slot."""
+    read_row(arena, net, slot, group, row, values)
+    return 0 if is_beyond(arena, net, node, group, net[slot + SLOT_INDEX], row) else group
+
+
+@inlined
+def _pass_by(arena, net, edge, item, work, values):  # type: ignore[no-untyped-def]
     """Put a tuple into the one row of a slot whose rows only pass; return its group if it completes something, or 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
@@ -266,18 +288,46 @@ def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
         return 0
     row, mask = passing_row(arena, net, slot, edge, group, item)
     work[ROW] = row
+    if mask != net[node + NODE_FULL]:
+        return 0
+    if net[slot + SLOT_READING_COUNT] != 0:
+        return _goes_with(arena, net, slot, node, group, row, values)
+    return group
+
+
+@inlined
+def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at, or whose rows have readings.
+
+    Return its group if it may complete something there, else 0.
+    """
+    slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
+    row = new_row(arena, net, slot, item)
+    group = find_group(arena, net, node, edge, item)
+    mask = fill_row(arena, net, slot, edge, group, row, item)
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if net[edge + EDGE_KIND] != TO_COMPARED:
+        return 0
+    work[ROW] = row
+    group = _goes_with(arena, net, slot, node, group, row, values)
     return group if mask == net[node + NODE_FULL] else 0
 
 
 @inlined
-def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
-    """Store a tuple in a memory that is only looked at."""
-    slot = net[edge + EDGE_TARGET]
-    row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
-    fill_row(arena, net, slot, edge, group, row, item)
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
+    row = keep_best(arena, net, edge, item)
+    if row != 0 and at[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
+    """Say whether a tuple that has waited for a time is made of events that were used up meanwhile."""
+    spent, events = net[net[probe + PROBE_NODE] + NODE_SPENT], net[probe + PROBE_EVENTS]
+    return spent != 0 and is_tuple_spent(arena, net, spent, events, net[probe + PROBE_EVENT_COUNT], item, time)
 
 
 @kernel
@@ -293,7 +343,7 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
         return NEEDS_VERDICT
     at[P_DECIDING] = 0
     arena[state + W_DECIDED] += 1
-    if (found == FITS) != wanted:
+    if (found == FITS) != wanted or _is_gone(net, arena, probe, item, time):
         return DONE
     if not wanted and not is_known(arena, net, probe, item, time):
         arena[state + W_UNKNOWN] += 1
@@ -332,9 +382,9 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+    """Send the tuple at hand to a probe, a memory that is looked at or of events, or any slot but a plain one.
 
-    In `work` is then the group of the last one if the tuple completes something there, else 0.
+    In `work` is then the group of such a slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
     if at[P_DECIDING] == 0:
@@ -347,10 +397,24 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
     if kind == TO_PROBE:
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
-        work[GROUP] = _pass_by(arena, net, edge, item, work)
+        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
+    elif kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
     else:
-        _keep(arena, net, edge, item, at)
+        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
     return DONE
+
+
+@inlined
+def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+    """Complete what may be completed in the group in `work`; where nothing was, its extremes may be too wide."""
+    top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
+    said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
+    if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
+        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX])
+    return said
 
 
 @kernel
@@ -361,6 +425,7 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
             return NEEDS_STACK
         probe = next_due(arena, net)
         time = take_due(arena, net, probe, stack)
+        foresee_due(arena, net, probe)
         at[P_DECIDING], at[P_TIME] = probe, time
         if at[P_STILL] == 0 and time > arena[A_NOW]:
             arena[A_NOW] = time
@@ -421,7 +486,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+            return _compared(net, arena, sizes, edge, item, work, stack, out, at, looks)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -432,7 +497,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
-    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @kernel
@@ -444,6 +509,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT: Python has to decide on a filter.  NEEDS_BUILT: Python has to build what rules feed.
+    NEEDS_CLEARING: Python has to collect the rows that are used up.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
@@ -480,6 +546,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
+            if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
+                return NEEDS_CLEARING
             if net[N_BUILT] != 0 and not facts:
                 if not has_room(feed, 1):
                     return NEEDS_FEED

@@ -18,9 +18,9 @@ from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import instant_rows, larger_feed, new_feed, put_built, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE
 from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
-from retewave.rete.memory.carry import empty_slot, put_rows
+from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
-from retewave.rete.memory.due import put_waiting, waiting_rows
+from retewave.rete.memory.due import WAITING_TIMES, put_waiting, waiting_rows
 from retewave.rete.network.assemble import assemble, new_arena
 from retewave.rete.network.records import Network
 from retewave.rete.terms.kinds import Values
@@ -114,7 +114,7 @@ class Runtime:
     _built: int = field(init=False, default=0)  # output rows at hand that have been looked through for this
 
     def __post_init__(self) -> None:
-        net = assemble(self.network, self.options.seed)
+        net = assemble(self.network, self.options.seed, counting=self.options.stats)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[layout.A_COUNTING] = self.options.stats
@@ -220,6 +220,9 @@ class Runtime:
         while layout.NEEDS_ARENA <= (said := self._kernel(self._address, rows)) < layout.ENDLESS:
             if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
+                said = layout.DONE
+            elif said == layout.NEEDS_CLEARING:
+                self.clear()
             elif said == layout.NEEDS_BUILT:
                 values = self._feed(values)
             elif not self._make_room(said):
@@ -366,6 +369,33 @@ class Runtime:
         place = int(self.state.net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
         self.look_from(probe, *since)
+
+    def clear(self) -> None:
+        """Collect the rows and the waiting tuples that hold events which are used up, and forget these events."""
+        now = int(self.arena[layout.A_NOW])
+        for node in sorted({each.spent for each in self.network.nodes if each.spent >= 0}):
+            (slot,) = self.network.nodes[node].slots
+            marks = self.rows_of(slot)
+            over = marks[:, 1] < now
+            self._clear(node, marks[over, ROW_TIMES])
+            self.put_rows(slot, marks[~over])
+        self.arena[layout.A_SPENT] = 0
+
+    def _clear(self, node: int, events: np.ndarray) -> None:
+        """Collect what holds some events, of the nodes for which another one says what is used up."""
+        for number, slot in enumerate(self.network.slots):
+            if self.network.nodes[slot.node].spent == node and slot.events:
+                rows, keys = self.rows_of(number), self.network.nodes[slot.node].keys
+                kept = ~np.isin(rows[:, [ROW_TIMES + keys + column for column in slot.events]], events).any(axis=1)
+                if not kept.all():
+                    self.put_rows(number, rows[kept])
+                    self.arena[layout.A_COLLECTED] += int(np.count_nonzero(~kept))
+        for number, probe in enumerate(self.network.probes):
+            if self.network.nodes[self.network.slots[probe.slot].node].spent == node and probe.events:
+                since, rows = self.waiting_of(number)
+                kept = ~np.isin(rows[:, [WAITING_TIMES + column for column in probe.events]], events).any(axis=1)
+                if not kept.all():
+                    self.put_waiting(number, since, rows[kept])
 
     @property
     def instant(self) -> np.ndarray:

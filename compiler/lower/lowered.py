@@ -66,6 +66,7 @@ class Lowered:
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
     asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
+    spent: dict[str, int] = field(default_factory=dict)  # who uses events up -> number of the slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
     fed: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # by rules: `compiler/lower/levels.py`
@@ -75,13 +76,15 @@ class Lowered:
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
         """Return the α-memories by the predicate that they ask for (None: any).
 
-        Of those that hold the same there is one, that with the widest window.
+        Of those that hold the same there is one, that with the widest window.  One of a query that uses events up holds
+        not all that has come, and is that query's own.
         """
         found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
         for number, slot in enumerate(self.slots):
             test = self.plan.producers[slot.producer]
-            if isinstance(test, AlphaTest) and not self.network.passes(number):
-                window = self.network.nodes[self.network.slots[number].node].window
+            node = self.network.nodes[self.network.slots[number].node]
+            if isinstance(test, AlphaTest) and not self.network.passes(number) and node.spent < 0:
+                window = node.window
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:
                     found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)

@@ -32,6 +32,7 @@ class Conjunction:
     table: Callable[[Values], Open]  # the producer of inline data
     width: int  # how far the query looks back
     leaves: Iterator[int]  # numbers for patterns and tables, in the order of `Branch.leaves`
+    spender: str = ""  # the query, if it uses events up
 
     def planned(
         self,
@@ -52,7 +53,7 @@ class Conjunction:
             each.times = {Moment(operand, False): START, Moment(operand, True): END}
         wanted |= {each for look in branch.probes for each in _operands(look, there=False)}
         bounds = _needed(branch.bounds, [each.static for each in opened])
-        scope = Scope(common, pushed, bounds, wanted, asked)
+        scope = Scope(common, pushed, bounds, wanted, asked, self.spender)
         waiting = self._with_time(branch, opened, scope) + tables
         root = joined(self.plan, waiting or [self._unit()], scope)
         root.within = _least(root.within, branch.width)
@@ -94,7 +95,8 @@ class Conjunction:
 
 def _operands(look: Probe, there: bool) -> frozenset[Moment]:
     """Return the times of operands that a probe asks for: of those that it looks at, or of those that it decides on."""
-    moments = (each for bound in look.bounds for each in (bound.earlier, bound.later))
+    compared = *((bound.earlier, bound.later) for bound in look.bounds), *look.rank
+    moments = (each for both in compared for each in both)
     return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 

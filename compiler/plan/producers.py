@@ -30,11 +30,13 @@ __all__ = [
     "Gap",
     "Input",
     "Join",
+    "Maker",
     "Open",
     "Plan",
     "Probe",
     "Producer",
     "SlotFilter",
+    "Spent",
     "Table",
     "Told",
     "columns_of",
@@ -93,6 +95,7 @@ class Input:
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
     timeless: bool = False  # some of what is read may be static
+    events: tuple[int, ...] = ()  # the producer's columns that hold events which may be used up
 
 
 @dataclass(frozen=True, order=True)
@@ -112,6 +115,7 @@ class Join:
     origins: tuple[tuple[int, int], ...]  # a column: (input, the producer's column); (-1, i) for the key's i-th
     gaps: tuple[Gap, ...] = ()  # what times of the inputs must keep
     last: int | None = None  # the input whose tuple can only come last, as each other one ends before it starts
+    spender: str = ""  # the query that it is for alone, as that one uses events up
 
 
 @dataclass(frozen=True)
@@ -133,9 +137,21 @@ class Probe:
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
     taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
+    rank: tuple[tuple[int, int], ...] = ()  # what fits is better: columns or times of both inputs, weightiest first
+    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
+    chooses: bool = False  # it chooses among what is found, and tells of no absence
+    spender: str = ""  # see Join
 
 
-Producer: TypeAlias = AlphaTest | Table | Join | Probe
+@dataclass(frozen=True)
+class Spent:
+    """The events that a query has used up; its one column is the event."""
+
+    spender: str  # the query
+
+
+Maker: TypeAlias = AlphaTest | Table | Join | Probe  # what makes tuples
+Producer: TypeAlias = Maker | Spent
 
 
 @dataclass
@@ -150,6 +166,7 @@ class End:
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
     told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
+    events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
 
 
 @dataclass
@@ -179,14 +196,21 @@ class Open:
     leaves: tuple[int, ...]  # see End
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
     told: dict[Told, int] = field(default_factory=dict)  # see End
+    looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
 
-    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = ()) -> Input:
-        """Return how it is read under a key, with some filters more."""
-        timeless = self.static and not self.streamed
-        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
+    @property
+    def events(self) -> tuple[int, ...]:
+        """Return the columns that hold the events which its tuples are made of: not of what was only looked at."""
+        made_of = (each for each in self.told.items() if each[0].what == EVENT and each[0].leaf not in self.looked)
+        return tuple(sorted({column for _, column in made_of}))
+
+    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = (), spender: str = "") -> Input:
+        """Return how it is read under a key, with some filters more; perhaps for a query that uses events up."""
+        timeless, events = self.static and not self.streamed, self.events if spender else ()
+        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless, events)
 
 
 def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
@@ -201,6 +225,8 @@ def columns_of(producer: Producer) -> int:
             return GIVEN_COLUMNS
         case Table(columns):
             return columns
+        case Spent():
+            return 1
         case Probe(origins=origins, taken=taken):
             return len(origins) + len(taken)
     return len(producer.origins)

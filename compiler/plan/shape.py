@@ -9,7 +9,8 @@ member costs nothing.
 Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
 remember hangs on these, and must not change with the queries that come and go.
 
-Queries that ask what matches are made of share their shapes with others that ask the same.
+Queries that ask what matches are made of share their shapes with others that ask the same.  One that uses events up
+shares nothing but α tests: what it has used up is there for the others.
 
 Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
 """
@@ -64,6 +65,7 @@ class Listener:
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
     rule: Rule | None = None  # what it feeds back
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
+    spender: str = ""  # its identity, if it uses events up: its part of the network is its own
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     if not branch.is_plain:
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
-        return (canonical(branch, numbers), filters, named, listener.width, listener.told), ()
+        return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -182,7 +184,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
                 parts.append(_part(term, numbers))
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
-    return (tuple(parts), tables, named, listener.told), tuple(constants)
+    own = (listener.spender, tuple(constants)) if listener.spender else None
+    return (tuple(parts), tables, named, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -231,6 +234,7 @@ def _patterns(
 ) -> Iterable[ShapePattern]:
     place = 0
     for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
+        asked = taken or listener.spender  # what is used up is not looked at, either
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -238,7 +242,7 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if taken else ())
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if asked else ())
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

@@ -21,9 +21,11 @@ from retewave.compiler.plan.producers import (
     End,
     Input,
     Join,
+    Maker,
     Plan,
     Probe,
     Producer,
+    Spent,
     Table,
     columns_of,
 )
@@ -53,7 +55,7 @@ class Reached:
     """A producer as one end reaches it."""
 
     number: int  # of the producer
-    producer: Producer  # the producer
+    producer: Maker  # the producer
     names: Mapping[int, str]  # its columns in the words of a member: ?x, $1 for the first open constant, start, end
     leaf: int  # which of the branch's patterns, counted on through its inline tables; -1: none, it is a join
     above: Input | None  # as which input of a join it is read; None at the end itself
@@ -93,6 +95,7 @@ def _reached(
     written: tuple[TriplePattern | Values, ...],
 ) -> Reached:
     producer = plan.producers[number]
+    assert not isinstance(producer, Spent)  # no end reaches it
     if not isinstance(producer, Join | Probe):
         leaf = next(leaves)
         own = _written(producer, written[leaf]) if leaf < len(written) else {}
@@ -108,7 +111,8 @@ def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]
     """Return what a pattern or an inline table calls the columns of what stands for it."""
     if isinstance(producer, AlphaTest) and isinstance(leaf, TriplePattern):
         terms = ((place, leaf.terms[place]) for place in producer.columns if place in TRIPLE)
-        return {place: _name(term) for place, term in terms if isinstance(term, Variable)}
+        told = {EVENT: "event"} if EVENT in producer.columns else {}
+        return {place: _name(term) for place, term in terms if isinstance(term, Variable)} | told
     if isinstance(producer, Table) and isinstance(leaf, Values):
         return {column: _name(variable) for column, variable in enumerate(leaf.variables)}
     return {}
@@ -229,7 +233,7 @@ def lasting(plan: Plan) -> list[bool]:
     """Return, by producer, whether its tuples can be made again of the rows that memories hold.
 
     What a probe has passed cannot, nor what is made of tuples that only pass a memory, nor what WITHIN bounds: its
-    parts go sooner than it does.
+    parts go sooner than it does; nor what is a query's that uses events up.
     """
     found: list[bool] = []
     bounded = {each.producer for one in plan.producers for each in inputs_of(one) if each.within is not None}
@@ -239,7 +243,8 @@ def lasting(plan: Plan) -> list[bool]:
             continue
         passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
         made = all(found[each.producer] for each in inputs_of(producer))
-        found.append(made and not passes and number not in bounded)
+        spends = isinstance(producer, Join | Probe) and producer.spender != ""
+        found.append(made and not passes and not spends and number not in bounded)
     return found
 
 

@@ -101,6 +101,10 @@ class Probe:
     within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
     ranged: bool = True  # whether it looks no further than the query's ranges
     keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
+    rank: tuple[tuple[Moment, Moment], ...] = ()  # what fits is better: own moments, those there, weightiest first
+    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
+    lasting: bool = False  # what is used up before the decision fits, too
+    chooses: bool = False  # it chooses among what is found, and tells of no absence
     operator: str = field(default="", compare=False)  # what asks for it, in the words of EP-SPARQL: for reading
 
 

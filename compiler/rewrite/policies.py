@@ -38,9 +38,15 @@ def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh)
             yield from _each_last(node, pairs, of, fresh)
             continue
         apart = {each: fresh(each) for each in visible(_sides(node)[0]) if each not in binds}
-        rivals = list(_pairs(renamed(node, apart), alike, of, fresh))
+        rivals = list(_pairs(_renamed(node, apart), alike, of, fresh))
         for pair in pairs:
-            yield _without(pair.branch, (look for rival in rivals for look in _better(policy, pair, rival)), node)
+            yield _without(pair.branch, (_better(policy, pair, rival) for rival in rivals), node)
+
+
+def _renamed(node: Sequence, names: dict[Variable, Variable]) -> Sequence:
+    found = renamed(node, names)
+    assert isinstance(found, Relate | Between)
+    return found
 
 
 def _sides(node: Sequence) -> tuple[Algebra, Algebra]:
@@ -81,25 +87,24 @@ def _without(branch: Branch, looks: Iterable[Probe], node: Sequence) -> Branch:
     return branch
 
 
-def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Iterator[Probe]:
-    """Yield the looks for a pair with the same second bindings and end that a policy takes in place of one."""
-    places = (
-        (pair.right[0], rival.right[0], False),
-        (pair.left[0], rival.left[0], True),
-        (pair.left[0], rival.left[0], False),
+def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Probe:
+    """Return the look for a pair with the same second bindings and end that a policy takes in place of one."""
+    (first, second), (its_first, its_second) = (pair.left + pair.right), (rival.left + rival.right)
+    rank = tuple(
+        (Moment(own, at_end), Moment(its, at_end, there=True))
+        for own, its, at_end in ((second, its_second, False), (first, its_first, True), (first, its_first, False))
     )
-    equal = (Bound(Moment(WHOLE, True), 0, Moment(THERE, True)),)
-    for own, its, at_end in places:
-        mine, other = Moment(own, at_end), Moment(its, at_end, there=True)
-        first, second = (other, mine) if policy == "chronological" else (mine, other)
-        yield Probe(
-            rival.branch,
-            (*equal, Bound(first, 1, second)),
-            Decided.AT_CLOSE,
-            streamed=True,
-            operator=f"POLICY {policy}",
-        )
-        equal += (Bound(first, 0, second), Bound(second, 0, first))
+    together = (Bound(Moment(WHOLE, True), 0, Moment(THERE, True)),)
+    return Probe(
+        rival.branch,
+        together,
+        Decided.AT_CLOSE,
+        streamed=True,
+        rank=rank,
+        latest=policy == "recent",
+        chooses=True,
+        operator=f"POLICY {policy}",
+    )
 
 
 def _each_last(node: Sequence, pairs: list[Joined], of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
@@ -108,7 +113,7 @@ def _each_last(node: Sequence, pairs: list[Joined], of: choosing.Normal, fresh: 
     others = [of(renamed(side, {each: fresh(each) for each in visible(side)})) for side in sides]
     for pair in pairs:
         looks = [
-            replace(look, operator="POLICY naive")
+            replace(look, chooses=True, operator="POLICY naive")
             for (operand,), there in zip((pair.left, pair.right), others, strict=True)
             for other in there
             for look in choosing.better(Last, other, operand, Decided.AT_CLOSE)

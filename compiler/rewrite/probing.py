@@ -220,7 +220,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
         for there in others:
             look = _look("SEQ NOT", branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
-            look = replace(look, streamed=True, keep=node.width, deadline=deadline)
+            look = replace(look, streamed=True, keep=node.width, deadline=deadline, lasting=True)
             branch = absent(branch, look, node.place)
             decided = Decided.AT_CLOSE
         yield branch

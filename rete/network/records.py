@@ -13,12 +13,14 @@ from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
     "Alpha",
+    "Comparison",
     "Edge",
     "Instance",
     "Key",
     "Network",
     "Node",
     "Probe",
+    "Reading",
     "Relation",
     "Route",
     "Slot",
@@ -42,10 +44,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from a producer (an α or a node) to a slot or a terminal."""
+    """A way from a producer (an α, a node or a probe) to a slot, a probe or a terminal."""
 
-    kind: int  # TO_SLOT or TO_TERMINAL
-    target: int  # number of the slot or terminal
+    kind: int  # TO_SLOT, TO_TERMINAL, …
+    target: int  # number of the slot, probe or terminal
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
@@ -68,6 +70,9 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
+    events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
+    rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
+    latest: bool = False  # whether the best is the greatest; else the least
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,25 @@ class Relation:
     later: tuple[int, int]  # a time
 
 
+@dataclass(frozen=True)
+class Reading:
+    """One side of a comparison, as a row has it: factor * number + constant + slack * |number|."""
+
+    slot: int  # index of the slot whose rows have it
+    column: int  # of the row: the term whose number is read
+    factor: float
+    constant: float
+    slack: float  # what keeps the side from being thought too high, or too low
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rows do not go together if the lower reading of the one is above the upper reading of the other."""
+
+    lower: Reading
+    upper: Reading
+
+
 @dataclass
 class Node:
     """A join of two or more slots under one key; with one slot, a memory that probes look at."""
@@ -94,6 +118,13 @@ class Node:
     edges: list[Edge] = field(default_factory=list)
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
+    spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
+    comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
+
+    def readings(self, slot: int) -> list[tuple[Reading, bool]]:
+        """Return the readings that the rows of a slot have, in their order, and whether each is of an upper side."""
+        sides = ((side, side is each.upper) for each in self.comparisons for side in (each.lower, each.upper))
+        return [(side, upper) for side, upper in sides if side.slot == slot]
 
 
 @dataclass
@@ -114,8 +145,10 @@ class Probe:
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
     taken: tuple[
         int, ...
-    ] = ()  # columns of the row that fits, or its times, which the tuple takes along behind its own
+    ] = ()  # the row's columns, or times, that the tuple takes along behind its own if the row fits
     level: int = 0  # of what is decided at one time, the lower levels come first
+    events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
+    rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 

@@ -79,6 +79,7 @@ def run(
     max_derivations: options.Derivations = 1_000_000,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
     tick: options.Tick = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
@@ -106,7 +107,7 @@ def run(
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(Queries(tuple(queries), language, explain), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -138,6 +139,7 @@ def explain(
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
     shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
@@ -158,7 +160,7 @@ def explain(
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
-        asked = Queries(tuple(queries), language)
+        asked = Queries(tuple(queries), language, policy)
         shown = cli_explain.explain(asked, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -177,6 +179,7 @@ def why_not(
     stream_format: options.StreamFormat = None,
     format: options.Plans = options.PlanFormat.text,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
 ) -> None:
     """Say why a query has not matched what was expected: what was found, and what refused the rest."""
     with _exit_codes():
@@ -186,7 +189,7 @@ def why_not(
 
         times = TimeOptions(rate, time_property)
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        asked = Queries((query,), language)
+        asked = Queries((query,), language, policy)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
@@ -208,6 +211,7 @@ def inspect(
     port: options.Port = 8765,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
 ) -> None:
     """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
     with _exit_codes():
@@ -222,7 +226,7 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language, explain), readers, host, port, pace, engine)
+        cli_inspect.inspect(Queries(tuple(queries), language, policy, explain), readers, host, port, pace, engine)
 
 
 @app.command(epilog=_EXIT_CODES)

@@ -161,6 +161,10 @@ WrittenIn = Annotated[
     str | None,
     Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); known by file or words."),
 ]
+Policy = Annotated[
+    str | None,
+    Option("--policy", help="Which partners SEQ takes: unrestricted, naive, chronological [KEEP], recent [KEEP]."),
+]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 
 SomeStreams = Annotated[

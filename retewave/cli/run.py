@@ -154,6 +154,7 @@ def _checkpoint(
     times = streams.times
     given = {
         "--language": queries.language,
+        "--policy": queries.policy,
         "--explain": queries.explained,
         "--stream": list(streams.written),
         "--rate": times.rate,

@@ -23,7 +23,6 @@ __all__ = [
     "UnboundedWarning",
     "check_parts",
     "check_shedding",
-    "check_supported",
     "check_width",
     "warn_of_what_is_kept",
 ]
@@ -71,17 +70,14 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
         warnings.warn(what, CartesianWarning, stacklevel=4)
 
 
-def check_supported(parsed: Parsed) -> None:
-    """Refuse what is read and cannot run."""
-    if parsed.policy.consumes:
-        raise QueryError(
-            f"{_name(parsed)}: POLICY {parsed.policy} is not supported yet; the policy is unrestricted",
-            hint="LAST { … } SEQ { … } takes the latest partner; DISTINCT ON (…) FOR 5m tells one match for each key",
-        )
-
-
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse a query that may take what is dropped for what never came."""
+    """Refuse a query that may take what is dropped for what never came, or forget what it has used up."""
+    if parsed.policy.chooses:
+        raise QueryError(
+            f'POLICY {parsed.policy} chooses among all that has come, and under at_limit="shed" some of it is dropped',
+            place=parsed.policy.place,
+            hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+        )
     if all(probe.wanted for branch in normal for probe in _probes(branch)):
         return
     operator, place = missing(parsed.where) or ("NOT", None)

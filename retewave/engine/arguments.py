@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from retewave.compiler.algebra import Policy, PolicyName
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 
@@ -21,6 +22,7 @@ __all__ = [
     "WhenFull",
     "check_inbox",
     "check_options",
+    "policy_of",
     "readers_of",
     "seconds_of_tick",
     "span",
@@ -59,6 +61,22 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
     if p[:1] != b"<":
         raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
     return s, p, o
+
+
+def policy_of(given: object) -> Policy:
+    """Return the policy that some words name, as they stand in a query.
+
+    >>> str(policy_of("recent keep"))
+    'recent KEEP'
+    """
+    if isinstance(given, Policy):
+        return given
+    names = get_args(PolicyName)
+    name, *keep = given.lower().split() if isinstance(given, str) and given.strip() else ("",)
+    for known in names:
+        if name == known and keep in ([], ["keep"]):
+            return Policy(known, bool(keep))
+    raise UsageError(f"unknown policy {given!r}", hint=f"known: {', '.join(names)}; KEEP behind it uses nothing up")
 
 
 def span(time: Any) -> tuple[Any, Any]:

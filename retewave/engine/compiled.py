@@ -16,7 +16,7 @@ from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
-from retewave.compiler.plan.producers import AlphaTest, Plan, Table
+from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.engine.deciding import Deciding
@@ -95,7 +95,10 @@ class CompiledNetwork:
         """
         back = lookbacks(self.plan)
         for producer, probe in self.lowered.probes.items():
-            looked = inputs_of(self.plan.producers[producer])[1].producer
+            record = self.plan.producers[producer]
+            if isinstance(record, Probe) and record.chooses:
+                continue
+            looked = inputs_of(record)[1].producer
             single = isinstance(self.plan.producers[looked], AlphaTest)  # it came when it ended, as a whole
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 

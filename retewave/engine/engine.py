@@ -13,12 +13,14 @@ import time as wall
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from retewave.compiler.algebra import Policy
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.language import Language
 from retewave.engine.arguments import (
@@ -27,6 +29,7 @@ from retewave.engine.arguments import (
     check_bounds,
     check_inbox,
     check_options,
+    policy_of,
     readers_of,
     seconds_of_tick,
     triples_of,
@@ -148,14 +151,17 @@ class Engine(Shown):
         allow_cartesian: bool | None = None,
         keep: int | None = 10_000,
         explain: bool = False,
+        policy: str | Policy | None = None,
     ) -> Query:
         """Register a query, given as text or as the path of a file; its matches are reported from now on.
 
         `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
         all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
-        hold.
+        hold.  `policy` says which partners its SEQs take (`"recent KEEP"`), whatever its text says.
         """
         parsed = query if isinstance(query, Parsed) else read_query(query, language)
+        if policy is not None:
+            parsed = replace(parsed, policy=policy_of(policy))
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)

@@ -12,7 +12,8 @@ from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
-from retewave.compiler.plan.producers import EXPLAINED
+from retewave.compiler.plan.identity import digest
+from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.normal import branches
@@ -21,7 +22,6 @@ from retewave.engine.accepting import (
     UnboundedWarning,
     check_parts,
     check_shedding,
-    check_supported,
     check_width,
     warn_of_what_is_kept,
 )
@@ -100,7 +100,6 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
-        check_supported(parsed)
         normal = branches(parsed)
         check_width(parsed, normal, explained)
         if self.sheds:
@@ -122,7 +121,8 @@ class Registry:
             listener,
             projection=query.variables,
             compared=(*query.compared, *query.solved),
-            told=EXPLAINED if explained else (),
+            told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
+            spender=digest((named, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
         )
         self.generation += 1
         log.info("query %s is registered", query.name)

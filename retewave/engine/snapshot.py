@@ -15,6 +15,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -24,6 +25,7 @@ import numpy as np
 
 from retewave.compiler.parse import parse
 from retewave.compiler.plan.identity import digest
+from retewave.engine.arguments import policy_of
 from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
@@ -167,6 +169,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
+                "policy": str(query.parsed.policy),
             }
             for query in registry.queries.values()
         ],
@@ -201,7 +204,9 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
     probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
-    return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
+    parts = [producers, network.times, network.slots, nodes, probes, len(network.edges())]
+    compared = [node.comparisons for node in network.nodes]
+    return digest([*parts, compared] if any(compared) else parts)
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:
@@ -237,7 +242,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     for each in header["queries"]:
         parsed = parse(each["text"], source=each["source"], language=each["language"])
         query = registry.add(
-            parsed,
+            replace(parsed, policy=policy_of(each["policy"])),
             name=each["name"],
             on_match=None,
             keep=keep,

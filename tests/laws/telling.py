@@ -23,7 +23,7 @@ from retewave.compiler import algebra
 from retewave.engine import matcher, snapshot
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
-from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
+from retewave.rete.words.rows import END, EVENT, ROW_WIDTH, START, STREAM
 
 __all__ = [
     "asked",
@@ -40,6 +40,8 @@ __all__ = [
     "rows_of",
     "told",
 ]
+
+_GIVEN = 1 << 61  # events that a stream numbers are apart from those that the engine does
 
 
 def law(cases: int) -> settings:
@@ -96,7 +98,8 @@ def of_query(matches: Iterable[rw.Match], query: rw.Query) -> Counter[Told]:
 
 def pushed(engine: rw.Engine, item: Item) -> list[rw.Match]:
     """Push an item; return the matches."""
-    return engine.push([written(item.triple)], time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
+    time = (item.start / 1e6, item.end / 1e6)
+    return engine.push([written(item.triple)], time=time, stream=item.stream, event=item.event)
 
 
 def rows_of(engine: rw.Engine, stream: Sequence[Item]) -> np.ndarray:
@@ -106,6 +109,7 @@ def rows_of(engine: rw.Engine, stream: Sequence[Item]) -> np.ndarray:
         rows[place, :3] = engine.encode([written(item.triple)])[0]
         rows[place, START], rows[place, END] = item.start, item.end
         rows[place, STREAM] = engine.registry.stream_number(item.stream)
+        rows[place, EVENT] = 0 if item.event is None else -_GIVEN - item.event
     return rows
 
 

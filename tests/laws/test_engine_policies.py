@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from cases.many import many
@@ -33,7 +32,6 @@ FAMILIES = {  # what stands beside the sequences
 def test_the_engine_takes_the_pairs_that_the_naive_meaning_takes(family: str, data: st.DataObject) -> None:
     operators, depth = FAMILIES[family]
     case: Case = data.draw(temporal_case(operators=operators, depth=depth, policies=True))
-    case = replace(case, query=replace(case.query, policy=replace(case.query.policy, keep=True)))
     try:
         engine, _ = engine_for(case)
     except QueryError as refused:

@@ -24,6 +24,7 @@ class Scope:
     bounds: list[Bound] = field(default_factory=list)  # those that no join has checked yet
     wanted: frozenset[Moment] = frozenset()  # moments that a probe will ask for
     asked: bool = False  # filters must be decided where they are done
+    spender: str = ""  # the query, if it uses events up
 
     @property
     def moments(self) -> frozenset[Moment]:
@@ -43,7 +44,8 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
     columns = {variable: i for i, variable in enumerate(key)}
     parameters: dict[int, int] = {}
     for place, each in enumerate(ordered):
-        inputs.append(each.read(tuple(each.columns[variable] for variable in key), filters_on(each, scope)))
+        keys = tuple(each.columns[variable] for variable in key)
+        inputs.append(each.read(keys, filters_on(each, scope), scope.spender))
         others = [(column, columns, name) for name, column in each.columns.items() if name not in key]
         others += [(column, parameters, number) for number, column in each.parameters.items()]
         for column, target, name in sorted(others, key=lambda other: other[0]):
@@ -62,9 +64,10 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
         for place, each in enumerate(ordered)
         for what, column in told_columns(each.told)
     }
-    number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last))
+    number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last, scope.spender))
     leaves = tuple(leaf for each in ordered for leaf in each.leaves)
-    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told)
+    looked = frozenset().union(*(each.looked for each in ordered))
+    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told, looked)
 
 
 def _gaps(ordered: list[Open], scope: Scope) -> tuple[Gap, ...]:

@@ -20,8 +20,11 @@ __all__ = ["probe"]
 def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope: Scope) -> Open:
     """Add a probe of a branch's tuples; `width` is how far it looks where it does not say itself."""
     shared = sorted(decided.columns.keys() & there.columns.keys(), key=lambda each: decided.columns[each])
-    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope))
-    second = there.read(tuple(there.columns[each] for each in shared))
+    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope), scope.spender)
+    if look.rank and look.within is not None:
+        there.within = look.within if there.within is None else min(there.within, look.within)
+    spender = "" if look.lasting or look.rank else scope.spender
+    second = there.read(tuple(there.columns[each] for each in shared), spender=spender)
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
@@ -54,9 +57,14 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
             tuple(behind),
+            tuple((_time(own, decided, there)[1], _time(its, decided, there)[1]) for own, its in look.rank),
+            look.latest,
+            look.chooses,
+            scope.spender,
         )
     )
-    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times, told)
+    leaves, looked = decided.leaves + there.leaves, decided.looked | frozenset(there.leaves)
+    return Open(number, columns, {}, decided.static, leaves, times, told, looked)
 
 
 def _taken(there: Open, read: Input) -> dict[Told, int]:
@@ -71,8 +79,8 @@ def _shared(there: Open, decided: Input, read: Input, origins: list[int]) -> dic
 
 
 def _within(look: Probe) -> Iterator[Gap]:
-    """Yield what says how far a look goes back."""
-    if look.within is not None and look.keep is None:
+    """Yield what says how far a look goes back; what is looked at in its instant only was asked when it came."""
+    if look.within is not None and look.keep is None and not look.rank:
         yield Gap((0, END), -look.within, (1, START))
 
 
