@@ -136,7 +136,9 @@ def build(
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
-    sources = Sources(lowered.outputs, {each.number: each.branches for each in listeners}, dispatch, streams)
+    rules = tuple(queries[each.number] for each in listeners if each.rule is not None)
+    written = {each.number: each.branches for each in listeners}
+    sources = Sources(lowered.outputs, written, dispatch, streams, rules)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), sources)
     runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
