@@ -43,7 +43,7 @@ def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
         match producer:
             case Join(last=last) if place != last and needs.windows[above.number] >= UNBOUNDED:
                 yield below
-            case Probe() if place == 1 and needs.kept(producer) >= UNBOUNDED:
+            case Probe(rank=()) if place == 1 and needs.kept(producer) >= UNBOUNDED:
                 yield below
 
 

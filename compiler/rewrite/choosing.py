@@ -13,13 +13,13 @@ from itertools import product
 
 from retewave.compiler.algebra import Algebra, First, Last, Relate, renamed, visible
 from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, Moment, Probe
-from retewave.compiler.rewrite.joining import Fresh, single
+from retewave.compiler.rewrite.joining import Fresh, Joined, single
 from retewave.compiler.rewrite.probing import absent
 from retewave.compiler.rewrite.relating import before, joined
 from retewave.errors import QueryError
 from retewave.windows import relations
 
-__all__ = ["chosen", "related"]
+__all__ = ["Normal", "better", "chosen", "chosen_before", "related"]
 
 Normal = Callable[[Algebra], list[Branch]]
 
@@ -27,7 +27,7 @@ Normal = Callable[[Algebra], list[Branch]]
 def related(node: Relate, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of a relation."""
     if isinstance(node.left, First | Last):
-        yield from _chosen_before(node, node.left, of, fresh)
+        yield from (each.branch for each in chosen_before(node, node.left, of(node.right), of, fresh))
         return
     for left, right in product(of(node.left), of(node.right)):
         yield joined(left, node.relation, right, fresh, node.place).branch
@@ -38,21 +38,21 @@ def chosen(node: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     others = of(renamed(node.pattern, {each: fresh(each) for each in visible(node.pattern)}))
     for branch in of(node.pattern):
         one = single(branch, node.place)
-        looks = [probe for other in others for probe in _better(node, other, 0, Decided.AT_CLOSE)]
+        looks = [probe for other in others for probe in better(type(node), other, 0, Decided.AT_CLOSE)]
         yield replace(one, closing=(*one.closing, *looks))
 
 
-def _better(node: First | Last, other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
+def better(which: type[First | Last], other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
     """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
     own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
-    (start, end), (its_start, its_end) = (there, own) if isinstance(node, First) else (own, there)
-    name = "FIRST" if isinstance(node, First) else "LAST"
+    (start, end), (its_start, its_end) = (there, own) if which is First else (own, there)
+    name = "FIRST" if which is First else "LAST"
     together = Bound(end, 0, its_end), Bound(its_end, 0, end)
     for bounds in ((Bound(end, 1, its_end),), (*together, Bound(start, 1, its_start))):
         yield Probe(other, bounds, decided, streamed=True, operator=name)
 
 
-def _chosen_before(node: Relate, left: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+def chosen_before(node: Relate, left: First | Last, rights: list[Branch], of: Normal, fresh: Fresh) -> Iterator[Joined]:
     """Yield the branches of FIRST or LAST before each r: chosen of those before r that are compatible with r."""
     if node.relation != relations.BEFORE:
         raise QueryError(
@@ -60,19 +60,15 @@ def _chosen_before(node: Relate, left: First | Last, of: Normal, fresh: Fresh) -
             place=node.place,
             hint="put FIRST { … } or LAST { … } on the left of SEQ",
         )
-    shared = frozenset(visible(node.right))
-    apart = {each: fresh(each) for each in visible(left.pattern) if each not in shared}
-    others = of(renamed(left.pattern, apart))
-    for one, other in product(of(left.pattern), of(node.right)):
-        found = joined(single(one, left.place), node.relation, other, fresh, node.place)
-        (operand,) = found.left
-        ended = tuple(before((THERE,), found.right))
-        looks = [
-            replace(probe, bounds=probe.bounds + ended)
-            for there in others
-            for probe in _better(left, there, operand, Decided.AT_ARRIVAL)
-        ]
-        branch = found.branch
-        for look in looks:
-            branch = absent(branch, look, node.place)
-        yield branch
+    for other in rights:
+        apart = {each: fresh(each) for each in visible(left.pattern) if each not in other.bound | other.assigned}
+        others = of(renamed(left.pattern, apart))
+        for one in of(left.pattern):
+            found = joined(single(one, left.place), node.relation, other, fresh, node.place)
+            (operand,) = found.left
+            ended = tuple(before((THERE,), found.right))
+            branch = found.branch
+            for there in others:
+                for look in better(type(left), there, operand, Decided.AT_ARRIVAL):
+                    branch = absent(branch, replace(look, bounds=look.bounds + ended), node.place)
+            yield replace(found, branch=branch)

@@ -8,7 +8,7 @@ The join's half is told as soon as it is complete; the other one when the operat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -42,7 +42,7 @@ from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refu
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 
-__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "optional"]
+__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "not_barred", "optional"]
 
 Normal = Callable[[Algebra], list[Branch]]
 
@@ -178,15 +178,21 @@ def exists(node: Exists, of: Normal) -> Iterator[Branch]:
 
 def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of P1 SEQ NOT N SEQ P2."""
+    pairs = product(of(node.before), of(node.after))
+    return (each.branch for each in not_barred(node, pairs, of, fresh))
+
+
+def not_barred(node: Between, pairs: Iterable[tuple[Branch, Branch]], of: Normal, fresh: Fresh) -> Iterator[Joined]:
+    """Yield pairs of alternatives of P1 and P2 as the branches of P1 SEQ NOT N SEQ P2."""
     others = of(node.absent)
-    for left, right in product(of(node.before), of(node.after)):
+    for left, right in pairs:
         found = relating.joined(left, relations.BEFORE, right, fresh, node.place)
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:
             look = _look("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True), node.place)
-        yield branch
+        yield replace(found, branch=branch)
 
 
 def never_before(node: Before, of: Normal) -> Iterator[Branch]:
@@ -214,7 +220,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
         for there in others:
             look = _look("SEQ NOT", branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
-            look = replace(look, streamed=True, keep=node.width, deadline=deadline)
+            look = replace(look, streamed=True, keep=node.width, deadline=deadline, lasting=True)
             branch = absent(branch, look, node.place)
             decided = Decided.AT_CLOSE
         yield branch

@@ -15,9 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.counters import totals
+from retewave.rete.runtime import EndlessRules
 from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
@@ -61,6 +63,13 @@ class Networks:
         """Return which triples a reader may drop: those that no network takes."""
         return self.main.acceptance if self.young is None else either(self.main.acceptance, self.young.acceptance)
 
+    @cached_property
+    def asks_for_events(self) -> bool:
+        """Tell whether a query asks for the events of triples."""
+        return any(
+            EVENT in each.columns for one in self.all for each in one.plan.producers if isinstance(each, AlphaTest)
+        )
+
     @property
     def live_rows(self) -> int:
         """Return how many streamed rows they hold."""
@@ -77,9 +86,17 @@ class Networks:
             outs.append(np.concatenate([self.young.nothing, *self.young.runtime.pour(rows[:poured], values)]))
         return outs, poured, said
 
-    def advance(self, until: int, values: Values, *, still: bool) -> list[np.ndarray]:
-        """Let each decide what is due before a time; return the output of each."""
-        return [np.concatenate([each.nothing, *each.runtime.advance(until, values, still=still)]) for each in self.all]
+    def advance(self, until: int, values: Values, *, still: bool) -> tuple[list[np.ndarray], bool]:
+        """Let each decide what is due before a time; return the output of each, and whether rules do not end."""
+        outs, ends = [], True
+        for each in self.all:
+            found = [each.nothing]
+            try:
+                found.extend(each.runtime.advance(until, values, still=still))
+            except EndlessRules:
+                ends = False
+            outs.append(np.concatenate(found))
+        return outs, not ends
 
     def matches(self, outs: list[np.ndarray], clock: Clock) -> list[Matches]:
         """Return the matches that the output of each makes, in the order of their ends where both have some."""

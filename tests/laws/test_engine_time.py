@@ -71,7 +71,9 @@ def push(engine: rw.Engine, case: Case, place: int) -> list[Told]:
     """Push one item of a case; return what is told."""
     item = case.stream[place]
     time = (item.start / 1e6, item.end / 1e6)
-    return [shown(match) for match in engine.push([written(item.triple)], time=time, stream=item.stream)]
+    return [
+        shown(match) for match in engine.push([written(item.triple)], time=time, stream=item.stream, event=item.event)
+    ]
 
 
 def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:
