@@ -243,10 +243,11 @@ class Memories:
         if not isinstance(leaf.producer, AlphaTest):
             return self._table(leaf, pattern)
         tuples = self._tuples(leaf.number)
-        for place, name in leaf.names.items():
+        names = {place: leaf.names[place] for place in producers.TRIPLE if place in leaf.names}
+        for place, name in names.items():
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
-        bound = {place: name.removeprefix("?") for place, name in sorted(leaf.names.items()) if name not in open_}
+        bound = {place: name.removeprefix("?") for place, name in names.items() if name not in open_}
         holding = (place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         slots = tuple(place for place in holding if not self.lowered.network.passes(place))
         ids = tuples[:, [_TIMES + place for place in bound]]
