@@ -256,3 +256,14 @@ def test_who_keeps_first_parts_for_ever_is_warned() -> None:
         warnings.simplefilter("error", UnboundedWarning)
         with pytest.raises(UnboundedWarning, match=r"\?x <http://e/a> \?a \} is kept for ever"):
             engine_of(PAIR, "recent")
+
+
+def test_why_not_says_when_a_triple_was_used_up() -> None:
+    engine = engine_of(PAIR, "recent")
+    pushed(engine, "1 s a 1", "2 s a 2", "3 s b 1", "4 s c 1")
+    query = engine.queries[0]
+    for number, at in (("2", 3), ("1", None)):
+        answer = engine.why_not(query, {"a": f"http://e/{number}"})
+        (alternative,) = answer.alternatives
+        assert [found.used_up for partial in alternative.partials for found in partial.found] == [at]
+        assert ("it is not there any more" in str(answer)) == (at is not None)
