@@ -130,7 +130,6 @@ __all__ = [
     "P_MARKS",
     "P_MOST",
     "P_ROW",
-    "P_STILL",
     "P_TOP",
     "P_UNTIL",
     "P_VERDICT",
@@ -148,10 +147,9 @@ LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
 P_MARKS, P_MARKED = 7, 8  # the address of the marks of so many terms, which the rows to come have to set
 P_UNTIL = 9  # what is due before this time is decided now
-P_STILL = 10  # whether the clock stays where it is meanwhile
 # a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
-P_ASKED, P_ASKED_ROW, P_VERDICT = 11, 12, 13
-P_DECIDING, P_TIME, P_WIDTH = 14, 15, 16  # the probe that decides on the tuple above the stack's top, and when that is
+P_ASKED, P_ASKED_ROW, P_VERDICT = 10, 11, 12
+P_DECIDING, P_TIME, P_WIDTH = 13, 14, 15  # the probe that decides on the tuple above the stack's top, and when that is
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 _VIEWS, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = 10, 11, 12, 13, 14, 15, 16
@@ -448,7 +446,7 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
         probe = next_due(arena, net)
         time = take_due(arena, net, probe, stack)
         at[P_DECIDING], at[P_TIME] = probe, time
-        if at[P_STILL] == 0 and time > arena[A_NOW]:
+        if time > arena[A_NOW]:
             arena[A_NOW] = time
     return _decided(net, arena, at[P_DECIDING], view, stack, at)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 9  # grows when the meaning of the file changes
+FORMAT = 10  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -182,6 +182,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
+            "until": matcher.until, "flushing": matcher.flushing,
         },
     }  # fmt: skip
 

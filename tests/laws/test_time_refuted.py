@@ -67,7 +67,6 @@ def test_of_single_triples_the_last_since_the_registration_is_the_last_and_the_f
     assert ends(engine, 2, 3, (3.5, 4)) == ([3, 4] if which == "LAST" else [])
 
 
-OPEN = pytest.mark.xfail(strict=True, reason="what a flush decides early is decided for what is around it")
 ABSENT = f"{{ {{ {P} }} SEQ NOT {{ ?x <http://e/q> ?z }} WITHIN 5s }}"
 
 
@@ -81,12 +80,10 @@ def told_with_a_flush(text: str, *later: tuple[str, int]) -> list[float]:
     return [float(match.end) for match in [*found, *engine.flush()]]  # type: ignore[arg-type]
 
 
-@OPEN
 def test_what_comes_after_a_flush_and_before_a_deadline_is_there_for_what_is_decided_at_the_deadline() -> None:
     query = f"SELECT * {{ {ABSENT} FILTER EXISTS {{ ?x <http://e/r> ?z }} }}"
     assert told_with_a_flush(query, ("r", 2), ("s", 9)) == [6]
 
 
-@OPEN
 def test_an_absence_that_a_flush_has_told_and_that_did_not_hold_is_no_part_of_what_comes_later() -> None:
     assert told_with_a_flush(f"SELECT * {{ {ABSENT} SEQ {{ ?x <http://e/r> ?z }} }}", ("q", 2), ("r", 9)) == []
