@@ -78,7 +78,8 @@ class Lowered:
         for number, slot in enumerate(self.slots):
             test = self.plan.producers[slot.producer]
             if isinstance(test, AlphaTest) and not self.network.passes(number):
-                window = self.network.nodes[self.network.slots[number].node].window
+                record = self.network.slots[number]
+                window = min(self.network.nodes[record.node].window, record.length)
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:
                     found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)

@@ -13,7 +13,7 @@ from retewave.compiler.expressions.programs import Programs, asked, at_most, con
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.dispatching import lower_dispatch
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
-from retewave.compiler.lower.needs import Needs
+from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -115,7 +115,7 @@ class _Lowering:
         )
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
-            self.network.slots.append(Slot(node, place, len(payloads[place])))
+            self.network.slots.append(Slot(node, place, len(payloads[place]), self.needs.lengths[number]))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
@@ -147,7 +147,7 @@ class _Lowering:
         elif not self.needs.lasting[looked.producer]:
             kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
         self.network.nodes.append(Node([slot], len(looked.keys), self.needs.kept(probe), []))
-        self.network.slots.append(Slot(node, 0, len(kept)))
+        self.network.slots.append(Slot(node, 0, len(kept), length_of(probe)))
         self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
         self._add(looked, self._slot_edge(at.TO_MEMORY, looked, slot, kept))
         relations = tuple(

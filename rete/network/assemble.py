@@ -201,7 +201,7 @@ class _Assembler:
             self.room += words
         return [
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
-            _state(number), lists + slot.index, passing,
+            _state(number), lists + slot.index, passing, slot.length,
         ]  # fmt: skip
 
     def _probe(self, probe: Probe, edges: list[int]) -> list[int]:

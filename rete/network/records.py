@@ -67,6 +67,7 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
+    length: int = UNBOUNDED  # how long after its true start a row is of use; the node's window bounds window starts
 
 
 @dataclass(frozen=True)
