@@ -286,8 +286,9 @@ def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     if code == code_end:
         return DONE
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
-    if verdict == UNDECIDED and net[code_end - INSTRUCTION_WIDTH] == ASKING:
-        verdict, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+    if net[code_end - INSTRUCTION_WIDTH] == ASKING:
+        said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+        verdict = said if verdict == UNDECIDED else verdict  # who was asked may have told the memo, too
         if verdict == UNDECIDED:
             at[P_ASKED], at[P_ASKED_ROW] = edge, 0
             return NEEDS_VERDICT

@@ -31,7 +31,7 @@ FAMILIES = {  # what a query is made of; together they try five thousand queries
 }
 
 REFUSED = (  # what the documents say is refused, and is drawn now and then
-    "is assigned by BIND, and ",
+    "what may be missing depends on a variable that BIND gives another value each time, or a time",
     "the times of a group that is a part of another cannot be given to a variable",
     "FIRST and LAST are decided with the whole pattern",
     "FIRST and LAST choose before SEQ",
