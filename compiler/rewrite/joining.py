@@ -26,7 +26,7 @@ from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Par
 from retewave.compiler.rewrite.inlining import Assigned, inlined, values_of
 from retewave.errors import Place, QueryError
 
-__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "join", "refuse_chosen", "scoped", "single"]
+__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "is_own", "join", "refuse_chosen", "scoped", "single"]
 
 Fresh: TypeAlias = Callable[[Variable], Variable]
 
@@ -86,7 +86,7 @@ def _of_terms(step: FilterStep, values: Assigned, place: Place | None) -> Filter
 
 def single(branch: Branch, place: Place | None = None) -> Branch:
     """Return a branch that has one operand and no tables: itself, or one that has it as a part."""
-    if len(branch.operands) == 1 and not branch.values and not _is_own(branch):
+    if len(branch.operands) == 1 and not branch.values and not is_own(branch):
         return branch
     return as_part(branch, place)
 
@@ -101,7 +101,8 @@ def refuse_chosen(branch: Branch, place: Place | None) -> None:
         )
 
 
-def _is_own(branch: Branch) -> bool:
+def is_own(branch: Branch) -> bool:
+    """Tell whether time asks something of a branch, which so keeps its interval when it is joined."""
     return bool(branch.width is not None or branch.probes or any(is_timed(step) for step in branch.steps))
 
 
@@ -112,7 +113,7 @@ def join(left: Branch, right: Branch, fresh: Fresh, place: Place | None = None) 
     name on that side, because it may be unbound there; steps after both sides check that the two agree and,
     where both sides assigned it, take the value of the side that has one.
     """
-    left, right = (as_part(each, place) if _is_own(each) else each for each in (left, right))
+    left, right = (as_part(each, place) if is_own(each) else each for each in (left, right))
     shared = (left.bound | left.assigned) & (right.bound | right.assigned)
     checks: list[Step] = []
     for variable in sorted(shared & (left.assigned | right.assigned), key=lambda each: each.name):

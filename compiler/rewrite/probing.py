@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import product
 
 from retewave.compiler.algebra import (
     After,
@@ -19,6 +18,8 @@ from retewave.compiler.algebra import (
     Before,
     Between,
     Exists,
+    First,
+    Last,
     LeftJoin,
     Minus,
     OptionalBefore,
@@ -46,10 +47,12 @@ from retewave.windows import relations
 __all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "optional"]
 
 Normal = Callable[[Algebra], list[Branch]]
+InSequence = Callable[[Algebra, Algebra], Iterator[Joined]]  # the branches of one side before another
 
 _START, _END = Moment(WHOLE, False), Moment(WHOLE, True)
 _ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
 _NOT_LATER = (Bound(_ITS_END, 0, _END),)  # what is looked at ends at or before the solution
+_BEFORE = (Bound(_ITS_END, 1, _START),)  # it ends before the solution starts
 
 
 def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
@@ -155,11 +158,35 @@ def _look(
     return Probe(there, bounds, decided, conditions=conditions, operator=operator)
 
 
-def optional(node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL."""
+def _optional_choice(
+    node: OptionalBefore, chosen: First | Last, of: Normal, in_sequence: InSequence
+) -> Iterator[Branch]:
+    """Yield the branches of FIRST or LAST OPTIONALSEQ: one is chosen before r where any is there."""
+    if node.condition is not None:
+        raise QueryError(
+            "a filter of the optional group sees what FIRST or LAST has chosen, which cannot be looked for",
+            place=node.place,
+            hint="put the filter into the braces of FIRST or LAST, or behind the whole pattern",
+        )
+    yield from (found.branch for found in in_sequence(chosen, node.pattern))
+    others = of(chosen.pattern)
+    for branch in of(node.pattern):
+        for there in others:
+            look = _look("OPTIONALSEQ", branch, there, None, _BEFORE, Decided.AT_ARRIVAL)
+            branch = absent(branch, replace(look, joint=True, streamed=True), node.place)
+        yield branch
+
+
+def optional(
+    node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh, in_sequence: InSequence
+) -> Iterator[Branch]:
+    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL; `in_sequence` gives those of l SEQ r."""
+    if isinstance(node, OptionalBefore) and isinstance(node.optional, First | Last):
+        yield from _optional_choice(node, node.optional, of, in_sequence)
+        return
     if isinstance(node, OptionalBefore):
         name, relation, decided = "OPTIONALSEQ", relations.BEFORE, Decided.AT_ARRIVAL
-        bounds: tuple[Bound, ...] = (Bound(_ITS_END, 1, _START),)
+        bounds: tuple[Bound, ...] = _BEFORE
     else:
         name, relation, decided = "EQUALSOPTIONAL", relations.EQUALS, Decided.AT_CLOSE
         bounds = (
@@ -211,11 +238,10 @@ def exists(node: Exists, of: Normal) -> Iterator[Branch]:
             yield branch
 
 
-def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of P1 SEQ NOT N SEQ P2."""
+def between(node: Between, of: Normal, in_sequence: InSequence) -> Iterator[Branch]:
+    """Yield the branches of P1 SEQ NOT N SEQ P2; `in_sequence` gives those of P1 SEQ P2."""
     others = of(node.absent)
-    for left, right in product(of(node.before), of(node.after)):
-        found = relating.joined(left, relations.BEFORE, right, fresh, node.place)
+    for found in in_sequence(node.before, node.after):
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:
