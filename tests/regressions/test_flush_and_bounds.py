@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import retewave as rw
+from retewave.compiler.expressions.evaluate import Evaluator
+from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.lower import AskedFilter
 from retewave.engine import asking
 from retewave.engine.asking import Asking
@@ -109,8 +111,14 @@ def test_sums_of_times_are_decided_in_the_kernel(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_python_says_of_terms_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluated, plain = [], asking._evaluator
-    monkeypatch.setattr(asking, "_evaluator", lambda expression: evaluated.append(1) or plain(expression))
+    evaluated: list[Expression] = []
+    plain = asking._evaluator
+
+    def counting(expression: Expression) -> Evaluator:
+        evaluated.append(expression)
+        return plain(expression)
+
+    monkeypatch.setattr(asking, "_evaluator", counting)
     engine = rw.Engine()
     condition = "REGEX(?z, '^.b*$') && MD5(?z) < MD5(?y)"
     engine.register(f"SELECT * {{ {{ ?x <urn:p> ?y }} SEQ NOT {{ ?x <urn:q> ?z FILTER({condition}) }} WITHIN 5s }}")
