@@ -235,7 +235,10 @@ class Engine(Shown):
             self.matcher.advance(self.order.watermark)
 
     def flush(self) -> list[Match]:
-        """Let go of what waits for late items; call it at the end of a stream that was pushed."""
+        """Let go of what waits for late items, and tell what there would be if nothing more came; return the matches.
+
+        Call it at the end of a stream that was pushed.  Who pushes on afterwards loses nothing.
+        """
         with self.turn:
             self._let_go()
             found = self._all_poured()
