@@ -57,6 +57,7 @@ class SlotCounters:
     hits: int  # combinations that these made
     refused_by_window: int  # combinations given up because they outgrew the window
     refused_by_relation: int  # combinations given up because a temporal relation does not hold
+    refused_as_used_up: int  # combinations given up because a row of theirs is used up
     collected: int  # rows that have left
 
 
@@ -105,6 +106,7 @@ def slot_counters(arena: np.ndarray, slot: int) -> SlotCounters:
         hits=state[layout.S_HITS],
         refused_by_window=state[layout.S_NO_WINDOW],
         refused_by_relation=state[layout.S_NO_RELATION],
+        refused_as_used_up=state[layout.S_USED_UP],
         collected=state[layout.S_COLLECTED],
     )
 

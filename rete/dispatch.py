@@ -24,11 +24,13 @@ from retewave.rete.words.layout import (
     EQUAL_SP,
     FLAG_DERIVES,
     FLAG_EQUAL,
+    FLAG_GIVEN,
     FLAG_GUARD,
     FLAG_STREAMS,
     FLAG_TWIN,
     FROM_OBJECT,
     FROM_SUBJECT,
+    GIVEN,
     KEY_BEGIN,
     KEY_COUNT,
     KEY_O,
@@ -147,6 +149,14 @@ def _shift(net, streams, stream):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _tell_given(rows, row, stack, top):  # type: ignore[no-untyped-def]
+    """Write into a tuple which triple the input is, and of which stream."""
+    given = top + T_COLUMNS + GIVEN
+    stack[given], stack[given + 1] = rows[row + SUBJECT], rows[row + PREDICATE]
+    stack[given + 2], stack[given + 3] = rows[row + OBJECT], rows[row + STREAM]
+
+
+@inlined
 def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
     """Put the triple that a route derives on the stack, if the route fires; return the new top."""
     x, q, y = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
@@ -166,6 +176,8 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
             return top
         if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], edges, x, q, y):
             return top
+        if flags & FLAG_GIVEN != 0:
+            _tell_given(rows, row, stack, top)
     stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = edges, net[alpha + ALPHA_EDGE_COUNT]
     start, end = rows[row + START], rows[row + END]
     stack[top + T_END], stack[top + T_START] = end, start

@@ -19,6 +19,8 @@ from retewave.rete.words.layout import (
     ALPHA_EDGES,
     ALPHA_WIDTH,
     G_KEY,
+    GIVEN,
+    GIVEN_COLUMNS,
     LOW,
     N_ALPHAS,
     N_END,
@@ -42,7 +44,7 @@ from retewave.rete.words.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.rete.words.rows import ROW_WIDTH
+from retewave.rete.words.rows import OBJECT, PREDICATE, ROW_WIDTH, STREAM, SUBJECT
 
 __all__ = [
     "FACT_ALPHA",
@@ -55,7 +57,8 @@ __all__ = [
 ]
 
 FACT_ALPHA, FACT_END, FACT_WINDOW_START, FACT_START, FACT_COLUMNS = 0, 1, 2, 3, 4
-FACT_WIDTH = FACT_COLUMNS + ALPHA_COLUMNS
+FACT_GIVEN = FACT_COLUMNS + GIVEN  # up to there is what a fact is; from there on, what it tells of the triple given
+FACT_WIDTH = FACT_COLUMNS + GIVEN_COLUMNS
 
 
 @kernel
@@ -65,7 +68,7 @@ def put_fact(net, facts, fact, stack):  # type: ignore[no-untyped-def]
     stack[T_EDGES], stack[T_EDGE_COUNT] = net[alpha + ALPHA_EDGES], net[alpha + ALPHA_EDGE_COUNT]
     stack[T_END], stack[T_START] = facts[fact + FACT_END], facts[fact + FACT_START]
     stack[T_WINDOW_START] = facts[fact + FACT_WINDOW_START]
-    for c in range(ALPHA_COLUMNS):
+    for c in range(min(GIVEN_COLUMNS, net[N_STRIDE] - T_COLUMNS)):
         stack[T_COLUMNS + c] = facts[fact + FACT_COLUMNS + c]
     return net[N_STRIDE]
 
@@ -74,12 +77,12 @@ def put_fact(net, facts, fact, stack):  # type: ignore[no-untyped-def]
 def _note(facts, fact, tables, mask):  # type: ignore[no-untyped-def]
     """Enter a fact in a hash set of facts; say whether it is new."""
     h = mix(0, facts[fact, FACT_ALPHA])
-    for c in range(FACT_COLUMNS, FACT_WIDTH):
+    for c in range(FACT_COLUMNS, FACT_GIVEN):
         h = mix(h, facts[fact, c])
     slot = h & mask
     while tables[slot] >= 0:
         other, same = tables[slot], facts[tables[slot], FACT_ALPHA] == facts[fact, FACT_ALPHA]
-        for c in range(FACT_COLUMNS, FACT_WIDTH):
+        for c in range(FACT_COLUMNS, FACT_GIVEN):
             same = same and facts[other, c] == facts[fact, c]
         if same:
             return False
@@ -92,7 +95,7 @@ def _note(facts, fact, tables, mask):  # type: ignore[no-untyped-def]
 def distinct_facts(facts):  # type: ignore[no-untyped-def]
     """Move the first of equal facts to the front, in order; return how many there are.
 
-    Static data is a graph: what several of its triples give or entail is one fact.
+    Static data is a graph: what several of its triples give or entail is one fact, which tells of the first of them.
     """
     size, count = 16, facts.shape[0]
     while size < 2 * count:
@@ -128,6 +131,8 @@ def static_facts(net_array, rows_array, kinds, stack_array, of_edges):  # type: 
             facts[count, FACT_WINDOW_START] = stack[item + T_WINDOW_START]
             for c in range(ALPHA_COLUMNS):
                 facts[count, FACT_COLUMNS + c] = stack[item + T_COLUMNS + c]
+            facts[count, FACT_GIVEN], facts[count, FACT_GIVEN + 1] = rows[row + SUBJECT], rows[row + PREDICATE]
+            facts[count, FACT_GIVEN + 2], facts[count, FACT_GIVEN + 3] = rows[row + OBJECT], rows[row + STREAM]
             count += 1
     return facts[:count]
 

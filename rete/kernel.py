@@ -15,15 +15,19 @@ import numpy as np
 
 from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
+from retewave.rete.feed import has_room, is_over, new_feed, next_built, note_given
 from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import Filters, decide
 from retewave.rete.filters.strings import VIEW_WIDTH
-from retewave.rete.memory.arena import make_room, mix, roomy
+from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.collect import collect_all, shed
 from retewave.rete.memory.due import next_due, take_due, wait
+from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
+from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple
+from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple, take_along
+from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
 from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
@@ -38,6 +42,7 @@ from retewave.rete.words.layout import (
     A_NOW,
     A_SHEDDING,
     A_SINCE,
+    A_SPENT,
     AT_ARRIVAL,
     AT_DEADLINE,
     AT_LIMIT,
@@ -49,49 +54,37 @@ from retewave.rete.words.layout import (
     EDGE_PAYLOAD,
     EDGE_TARGET,
     EDGE_WIDTH,
-    INSTANCE_BRANCH,
-    INSTANCE_CODE,
-    INSTANCE_CODE_END,
-    INSTANCE_KEY_BEGIN,
-    INSTANCE_KEY_COUNT,
-    INSTANCE_KEY_HASH,
-    INSTANCE_KEY_WIDTH,
-    INSTANCE_OUT,
-    INSTANCE_OUT_COUNT,
-    INSTANCE_PARAMETERS,
-    INSTANCE_QUERY,
-    INSTANCE_WIDTH,
-    INSTANCE_WINDOW,
+    ENDLESS,
+    F_DUE,
     INTERVAL,
     MOST_GROUP_WORDS,
-    N_INSTANCE_KEY_MASK,
-    N_INSTANCE_KEYS,
+    N_BUILT,
     N_INSTANTS,
     N_MOST_ROUTES,
     N_OUT_WIDTH,
-    N_SEED,
     N_SLOT_COUNT,
     N_STRIDE,
     NEEDS_ARENA,
+    NEEDS_BUILT,
+    NEEDS_CLEARING,
+    NEEDS_FEED,
     NEEDS_OUT,
     NEEDS_STACK,
     NEEDS_VERDICT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
+    NODE_SPENT,
     NONE,
-    O_BRANCH,
-    O_COLUMNS,
-    O_END,
-    O_QUERY,
-    O_START,
-    O_WINDOW_START,
     OUTPUT_FULL,
     PAGE,
     PROBE_DEADLINE,
     PROBE_DECIDED,
     PROBE_EDGE_COUNT,
     PROBE_EDGES,
+    PROBE_EVENT_COUNT,
+    PROBE_EVENTS,
+    PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
     REFUSED,
@@ -103,58 +96,47 @@ from retewave.rete.words.layout import (
     T_END,
     T_START,
     T_WINDOW_START,
-    TERMINAL_INSTANCE_COUNT,
-    TERMINAL_INSTANCES,
-    TERMINAL_PARAMETER_COUNT,
-    TERMINAL_PARAMETERS,
+    TO_INSTANT,
     TO_PASSING,
     TO_PROBE,
+    TO_SPENT,
     TO_TERMINAL,
-    UNDECIDED_ROW,
     W_DECIDED,
     W_PASSED,
     W_UNKNOWN,
 )
+from retewave.rete.words.progress import (
+    P_ASKED,
+    P_ASKED_ROW,
+    P_BUILDING,
+    P_COUNT,
+    P_DECIDING,
+    P_FACTS,
+    P_GROUP,
+    P_LAST_ROW,
+    P_MARKED,
+    P_MARKS,
+    P_MOST,
+    P_ROW,
+    P_TIME,
+    P_TOP,
+    P_UNTIL,
+    P_VERDICT,
+    P_WIDTH,
+)
 from retewave.rete.words.rows import END, ROW_WIDTH, START
 from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = [
-    "CELLS",
-    "P_ASKED",
-    "P_ASKED_ROW",
-    "P_COUNT",
-    "P_DECIDING",
-    "P_FACTS",
-    "P_LAST_ROW",
-    "P_MARKED",
-    "P_MARKS",
-    "P_MOST",
-    "P_ROW",
-    "P_TOP",
-    "P_UNTIL",
-    "P_VERDICT",
-    "State",
-    "connect",
-    "new_state",
-    "run",
-    "run_looking",
-]
+__all__ = ["CELLS", "State", "connect", "new_state", "run", "run_looking"]
 
 STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
-# where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
-# are facts (tuples of an α) and not input rows, …
-P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
-P_MARKS, P_MARKED = 7, 8  # the address of the marks of so many terms, which the rows to come have to set
-P_UNTIL = 9  # what is due before this time is decided now
-# a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
-P_ASKED, P_ASKED_ROW, P_VERDICT = 10, 11, 12
-P_DECIDING, P_TIME, P_WIDTH = 13, 14, 15  # the probe that decides on the tuple above the stack's top, and when that is
+LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
 _NET, _ARENA, _STACK, _OUT, _WORK, _PROGRESS, _KINDS, _NUMBERS, _BOUNDS, _TERMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-_VIEWS, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = 10, 11, 12, 13, 14, 15, 16
-_MEMO, _MEMO_WIDTH, _ARENA_WORDS, _STACK_WORDS, _OUT_WORDS = 17, 18, 19, 20, 21
-CELLS = 22
+_VIEWS, _FEED, _TERM_KIND, _TERM_NUMBER, _TERM_EXACT, _TERM_HASHES, _TERM_SPANS, _TERM_ARENA = range(10, 18)
+_MEMO, _MEMO_WIDTH, _ARENA_WORDS, _STACK_WORDS, _OUT_WORDS = range(18, 23)
+CELLS = 23
 
 
 class State(NamedTuple):
@@ -171,9 +153,10 @@ class State(NamedTuple):
     bounds: np.ndarray
     terms: np.ndarray
     views: np.ndarray
+    feed: np.ndarray  # what rules build: `rete/feed.py`
 
 
-def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
+def new_state(net: np.ndarray, arena: np.ndarray, depth: int, most_built: int) -> State:
     """Return the arrays to run a network with; `depth` is the stack that its deepest filter program needs."""
     depth += 1
     stride, width = int(net[N_STRIDE]), int(net[N_OUT_WIDTH])
@@ -191,6 +174,7 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int) -> State:
         bounds=np.zeros(depth, dtype=np.float64),
         terms=np.zeros(depth, dtype=np.int64),
         views=np.zeros(depth * VIEW_WIDTH, dtype=np.int64),
+        feed=new_feed(most_built),
     )
 
 
@@ -214,66 +198,6 @@ class Sizes(NamedTuple):
     arena: int  # words that may be used before a step
     stack: int  # words
     out: int  # rows
-
-
-@kernel
-def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
-    """Return the first instance and the number of instances of a terminal that the tuple's parameters select."""
-    count, columns = net[terminal + TERMINAL_PARAMETER_COUNT], net[terminal + TERMINAL_PARAMETERS]
-    if count == 0:
-        return net[terminal + TERMINAL_INSTANCES], net[terminal + TERMINAL_INSTANCE_COUNT]
-    h = mix(net[N_SEED], terminal)
-    for i in range(count):
-        h = mix(h, item[T_COLUMNS + net[columns + i]])
-    mask = net[N_INSTANCE_KEY_MASK]
-    slot = h & mask
-    while True:
-        key = net[N_INSTANCE_KEYS] + slot * INSTANCE_KEY_WIDTH
-        if net[key + INSTANCE_KEY_COUNT] == 0:
-            return 0, 0
-        if net[key + INSTANCE_KEY_HASH] == h:
-            begin = net[key + INSTANCE_KEY_BEGIN]
-            given = net[begin + INSTANCE_PARAMETERS]
-            same = net[given] == terminal
-            for i in range(count):
-                same = same and net[given + 1 + i] == item[T_COLUMNS + net[columns + i]]
-            if same:
-                return begin, net[key + INSTANCE_KEY_COUNT]
-        slot = (slot + 1) & mask
-
-
-@inlined
-def _emit(net, terminal, item, view, out, count, room):  # type: ignore[no-untyped-def]
-    """Write an output row for each query that a complete tuple matches; return the new number of output rows.
-
-    Return -1 when the output may have no room for them all: the caller makes room and asks again.
-    """
-    begin, many = _instances(net, terminal, item)
-    if count + many > room:
-        return -1
-    width = net[N_OUT_WIDTH]
-    for instance in range(begin, begin + many * INSTANCE_WIDTH, INSTANCE_WIDTH):
-        if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
-            continue
-        branch = net[instance + INSTANCE_BRANCH]
-        code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]
-        if code < code_end:
-            verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
-            if verdict == UNDECIDED:
-                branch |= UNDECIDED_ROW
-            elif verdict != TRUE:
-                continue
-        row = count * width
-        out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
-        out[row + O_BRANCH] = branch
-        out[row + O_START] = item[T_START]
-        out[row + O_END] = item[T_END]
-        out[row + O_WINDOW_START] = item[T_WINDOW_START]
-        columns = net[instance + INSTANCE_OUT]
-        for c in range(net[instance + INSTANCE_OUT_COUNT]):
-            out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
-        count += 1
-    return count
 
 
 @inlined
@@ -318,7 +242,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
 
     What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
@@ -328,7 +252,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at):  # ty
     last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
     top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
-    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride)
+    top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride, looks)
     if top < 0:
         at[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
@@ -367,6 +291,21 @@ def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
 
+@inlined
+def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
+    row = keep_best(arena, net, edge, item)
+    if row != 0 and at[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
+    """Say whether a tuple that has waited for a time is made of events that were used up meanwhile."""
+    spent, events = net[net[probe + PROBE_NODE] + NODE_SPENT], net[probe + PROBE_EVENTS]
+    return spent != 0 and is_tuple_spent(arena, net, spent, events, net[probe + PROBE_EVENT_COUNT], item, time)
+
+
 @kernel
 def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def]
     """Decide on the tuple above the stack's top; put it on the stack if it passes.  Say DONE or NEEDS_VERDICT."""
@@ -380,12 +319,14 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
         return NEEDS_VERDICT
     at[P_DECIDING] = 0
     arena[state + W_DECIDED] += 1
-    if (found == FITS) != wanted:
+    if (found == FITS) != wanted or _is_gone(net, arena, probe, item, time):
         return DONE
     if not wanted and not is_known(arena, net, probe, item, time):
         arena[state + W_UNKNOWN] += 1
         return DONE
     arena[state + W_PASSED] += 1
+    if wanted:
+        take_along(arena, net, probe, item, row)
     item[T_EDGES], item[T_EDGE_COUNT], item[T_END] = net[probe + PROBE_EDGES], net[probe + PROBE_EDGE_COUNT], time
     at[P_TOP] = top + stride
     return DONE
@@ -417,7 +358,7 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, or a slot whose rows only pass.
+    """Send the tuple at hand to a probe, a memory that is looked at, one of used up events, or a slot that is passed.
 
     In `work` is then the group of the last one if the tuple completes something there, else 0.
     """
@@ -433,6 +374,10 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
         work[GROUP] = _pass_by(arena, net, edge, item, work)
+    elif kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
     else:
         _keep(arena, net, edge, item, at)
     return DONE
@@ -453,6 +398,35 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
 
 
 @kernel
+def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-def]
+    """Let the next occurrence that rules have built come in; say DONE, NEEDS_BUILT, ENDLESS or AT_LIMIT."""
+    if at[P_BUILDING] != 0:
+        return NEEDS_BUILT
+    if is_over(feed):
+        return ENDLESS
+    if arena[A_LIMIT] != 0 and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net, arena[A_NOW]):
+        return AT_LIMIT
+    row = next_built(feed)
+    if row == 0:
+        return DONE
+    at[P_TOP] = dispatch(net, feed, row, view.values.kind, stack)
+    if feed[row + END] > arena[A_NOW]:
+        arena[A_NOW] = feed[row + END]
+    arena[A_SINCE] += 1
+    if arena[A_SINCE] >= max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT]):
+        collect_all(arena, net)
+    return DONE
+
+
+@kernel
+def _next_due(net, arena, feed, sizes, view, stack, at):  # type: ignore[no-untyped-def]
+    """Do what is due first: at the close of an instant what rules have built comes in before anything is decided."""
+    if at[P_DECIDING] == 0 and feed[F_DUE] <= arena[A_DUE]:
+        return _next_built(net, arena, feed, view, stack, at)
+    return _next_decision(net, arena, sizes, view, stack, at)
+
+
+@kernel
 def _free_rows(arena, net, now):  # type: ignore[no-untyped-def]
     """Collect, then shed if the user chose so; say whether the live rows are below their bound.
 
@@ -468,7 +442,7 @@ def _free_rows(arena, net, now):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
     group = at[P_GROUP]
     if group == 0:
@@ -477,33 +451,31 @@ def _follow(net, arena, sizes, edge, item, view, work, stack, out, at, looks):  
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at)
+            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at, looks)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
         if kind == TO_TERMINAL:
-            count = _emit(net, net[edge + EDGE_TARGET], item, view, out, at[P_COUNT], sizes.out)
-            if count < 0:
-                return NEEDS_OUT
-            at[P_COUNT] = count
-            return DONE
+            return emit(net, net[edge + EDGE_TARGET], item, view, feed, out, at, sizes.out, looks)
         if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
         group = _store(arena, net, edge, item, work, at)
         if group == 0:
             return DONE
-    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at)
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @kernel
-def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
-    NEEDS_VERDICT: Python has to decide on a filter.
-    NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT: there is no room; make some and call again.
+    ENDLESS: rules build more at one instant than they may.
+    NEEDS_VERDICT: Python has to decide on a filter.  NEEDS_BUILT: Python has to build what rules feed.
+    NEEDS_CLEARING: Python has to collect the rows that are used up.
+    NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
     """
@@ -515,7 +487,7 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
             top = at[P_TOP]
             item = tail(stack, top - stride)
             if item[T_EDGE_COUNT] > 0:
-                said = _follow(net, arena, sizes, item[T_EDGES], item, view, work, stack, out, at, looks)
+                said = _follow(net, arena, feed, sizes, item[T_EDGES], item, view, work, stack, out, at, looks)
                 if said != DONE:
                     return said
                 item[T_EDGES] += EDGE_WIDTH
@@ -524,8 +496,8 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
                 at[P_TOP] = top - stride
         if at[P_COUNT] >= at[P_MOST]:
             return OUTPUT_FULL
-        if looks is not None and (arena[A_DUE] < at[P_UNTIL] or at[P_DECIDING] != 0):
-            said = _next_decision(net, arena, sizes, view, stack, at)
+        if looks is not None and (min(arena[A_DUE], feed[F_DUE]) < at[P_UNTIL] or at[P_DECIDING] != 0):
+            said = _next_due(net, arena, feed, sizes, view, stack, at)
             if said != DONE:
                 return said
             continue
@@ -535,9 +507,16 @@ def _pour(net, arena, sizes, rows, view, work, stack, out, at, looks):  # type: 
         end = rows[row + (FACT_END if facts else END)]
         if instants and not facts and rows[row + START] < end:
             return INTERVAL
-        if looks is not None and arena[A_DUE] < end:
-            at[P_UNTIL] = end
-            continue
+        if looks is not None:
+            if min(arena[A_DUE], feed[F_DUE]) < end:
+                at[P_UNTIL] = end
+                continue
+            if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
+                return NEEDS_CLEARING
+            if net[N_BUILT] != 0 and not facts:
+                if not has_room(feed, 1):
+                    return NEEDS_FEED
+                note_given(net, feed, rows, row, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not _free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
@@ -577,6 +556,7 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
     return _pour(
         net,
         words_at(cell(cells, _ARENA)),
+        words_at(cell(cells, _FEED)),
         sizes,
         words(rows),
         View(filters, values),

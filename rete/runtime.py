@@ -8,17 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
+from retewave.rete.feed import instant_rows, larger_feed, new_feed, put_built, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
-from retewave.rete.kernel import (
-    CELLS,
+from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
+from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
+from retewave.rete.memory.collect import collect_now
+from retewave.rete.memory.due import WAITING_TIMES, put_waiting, waiting_rows
+from retewave.rete.network.assemble import assemble, new_arena
+from retewave.rete.network.records import Network
+from retewave.rete.terms.kinds import Values
+from retewave.rete.terms.marks import mark_all_waiting, mark_instant, mark_terms, new_cursor
+from retewave.rete.words import layout
+from retewave.rete.words.bytes import address_of
+from retewave.rete.words.pages import Pool, extended, grown
+from retewave.rete.words.progress import (
     P_ASKED,
     P_ASKED_ROW,
+    P_BUILDING,
     P_COUNT,
     P_FACTS,
     P_LAST_ROW,
@@ -29,26 +42,11 @@ from retewave.rete.kernel import (
     P_TOP,
     P_UNTIL,
     P_VERDICT,
-    State,
-    connect,
-    new_state,
-    run,
-    run_looking,
 )
-from retewave.rete.memory.carry import empty_slot, put_rows
-from retewave.rete.memory.collect import collect_now
-from retewave.rete.memory.due import put_waiting, waiting_rows
-from retewave.rete.network.assemble import assemble, new_arena
-from retewave.rete.network.records import Network
-from retewave.rete.terms.kinds import Values
-from retewave.rete.terms.marks import mark_all_waiting, mark_terms, new_cursor
-from retewave.rete.words import layout
-from retewave.rete.words.bytes import address_of
-from retewave.rete.words.pages import Pool, extended, grown
 from retewave.rete.words.rows import ROW_WIDTH
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, LATEST, STATIC_END, STATIC_START
 
-__all__ = ["LiveRowsAtBound", "Options", "Runtime"]
+__all__ = ["EndlessRules", "LiveRowsAtBound", "Options", "Runtime"]
 
 MOST_OUTPUT = 1 << 14  # output rows after which the kernel pauses between two input rows
 FEW = 1 << 10  # output rows; fewer are copied
@@ -63,6 +61,7 @@ class Options:
     max_live_rows: int = 0  # bound on streamed rows that are stored; 0 for none
     shed: bool = False  # at the bound: drop the oldest rows, counted, instead of stopping
     stats: bool = False  # keep counters by memory and edge
+    max_derivations: int = 1_000_000  # occurrences that rules may build at one instant
 
 
 class LiveRowsAtBound(Exception):
@@ -71,6 +70,19 @@ class LiveRowsAtBound(Exception):
     def __init__(self, poured: int) -> None:
         super().__init__(f"{poured} rows poured")
         self.poured = poured  # rows of the batch that went in before
+
+
+class EndlessRules(Exception):
+    """Rules have built more at one instant than they may."""
+
+
+class _Pause(NamedTuple):
+    """Where the kernel has paused."""
+
+    said: int  # why
+    row: int  # the first row that is not poured
+    out: np.ndarray  # output rows
+    values: Values  # the values of terms, those of terms that rules have made included
 
 
 @dataclass
@@ -96,13 +108,16 @@ class Runtime:
     # says whether a filter is true that the kernel has to know and cannot decide: is it an edge's or a probe's, the
     # number of that, the tuple
     ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
+    # makes input rows of what rules build of output rows, where the kernel cannot; and the values of terms then
+    build: Callable[[np.ndarray], tuple[np.ndarray, Values]] = field(init=False)
+    _built: int = field(init=False, default=0)  # output rows at hand that have been looked through for this
 
     def __post_init__(self) -> None:
         net = assemble(self.network, self.options.seed)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
         arena[layout.A_COUNTING] = self.options.stats
-        self.state = new_state(net, arena, self.depth)
+        self.state = new_state(net, arena, self.depth, self.options.max_derivations)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
         self._kernel = run_looking if net[layout.N_LOOKS] else run
@@ -138,7 +153,7 @@ class Runtime:
         That is DONE, OUTPUT_FULL, AT_LIMIT (the bound on live rows), INTERVAL (an item that only a network for
         intervals can take) or NEEDS_ARENA (no network can hold more).
         """
-        said, poured, out = self._go_on(rows, 0, 0, values)
+        said, poured, out, _ = self._go_on(rows, 0, 0, values)
         return out, poured, said
 
     def pour_facts(self, facts: np.ndarray, values: Values) -> Iterator[np.ndarray]:
@@ -168,7 +183,7 @@ class Runtime:
     def _run(self, rows: np.ndarray, facts: int, values: Values) -> Iterator[np.ndarray]:
         row, said = 0, layout.OUTPUT_FULL
         while said != layout.DONE:
-            said, row, out = self._go_on(rows, facts, row, values)
+            said, row, out, values = self._go_on(rows, facts, row, values)
             if len(out):
                 yield out
             if said == layout.AT_LIMIT:
@@ -177,9 +192,11 @@ class Runtime:
                 raise ValueError("an item is an interval, and the network is made for instants alone")
             if said == layout.NEEDS_ARENA:
                 raise self.full()
+            if said == layout.ENDLESS:
+                raise EndlessRules(self.options.max_derivations)
 
-    def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> tuple[int, int, np.ndarray]:
-        """Run the kernel from a row on until it pauses: what it says, the first row not poured, the output rows."""
+    def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
+        """Run the kernel from a row on until it pauses."""
         connected = self._connected
         if (
             connected is None
@@ -198,17 +215,22 @@ class Runtime:
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
-        while (said := self._kernel(self._address, rows)) >= layout.NEEDS_ARENA:
+        self._built = 0
+        while layout.NEEDS_ARENA <= (said := self._kernel(self._address, rows)) < layout.ENDLESS:
             if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
                 said = layout.DONE
+            elif said == layout.NEEDS_CLEARING:
+                self.clear()
+            elif said == layout.NEEDS_BUILT:
+                values = self._feed(values)
             elif not self._make_room(said):
                 break
             self._connect(values)
+        values = self._feed(values)
         count = word[P_COUNT]
-        if count == 0:
-            return said, word[P_ROW], self.nothing
-        return said, word[P_ROW], self._taken(count)
+        out = self._taken(count) if count else self.nothing
+        return _Pause(said, word[P_ROW], out, values)
 
     def _asked(self) -> bool:
         """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
@@ -217,6 +239,19 @@ class Runtime:
         section, width = (layout.N_EDGES, layout.EDGE_WIDTH) if of_edge else (layout.N_PROBES, layout.PROBE_WIDTH)
         begin = word[P_TOP] + (-stride if of_edge else stride)
         return self.ask(of_edge, (asked - int(net[section])) // width, self.state.stack[begin : begin + stride])
+
+    def _feed(self, values: Values) -> Values:
+        """Let Python build what rules feed of the output rows at hand; return the values of all terms then."""
+        word, width = self._progress, self.nothing.shape[1]
+        if not word[P_BUILDING]:
+            return values
+        rows = self.state.out[self._built * width : word[P_COUNT] * width].reshape(-1, width)
+        word[P_BUILDING], self._built = 0, word[P_COUNT]
+        built, values = self.build(rows)
+        self.state = self.state._replace(feed=put_built(self.state.feed, built))
+        if word[P_MARKED]:
+            mark_instant(self.state.feed, self._marks)
+        return values
 
     def recalled(self, memo: int, term: int) -> int:
         """Return the verdict that a row of the memo remembers of a term, UNDECIDED if there is none."""
@@ -239,16 +274,17 @@ class Runtime:
             self._progress[P_UNTIL] = BEFORE_ALL
         self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
 
-    def foretell(self, values: Values) -> list[np.ndarray]:
-        """Return what would match if nothing more came; all goes on as if nobody had asked."""
-        arena = self.state.arena
-        if arena[layout.A_DUE] == AFTER_ALL:
-            return []
-        self.state = self.state._replace(arena=grown(arena[: arena[layout.A_TOP]], len(arena)))
+    def foretell(self, values: Values) -> Iterator[np.ndarray]:
+        """Yield what would match if nothing more came; all goes on as if nobody had asked."""
+        arena, feed = self.state.arena, self.state.feed
+        if arena[layout.A_DUE] == AFTER_ALL and feed[layout.F_DUE] == AFTER_ALL:
+            return
+        copied = grown(arena[: arena[layout.A_TOP]], len(arena))
+        self.state = self.state._replace(arena=copied, feed=feed.copy())
         try:
-            return list(self.advance(AFTER_ALL, values))
+            yield from self.advance(AFTER_ALL, values)
         finally:
-            self.state = self.state._replace(arena=arena)
+            self.state = self.state._replace(arena=arena, feed=feed)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
@@ -275,6 +311,8 @@ class Runtime:
             self.state = state._replace(stack=grown(state.stack, 2 * len(state.stack)))
         elif said == layout.NEEDS_OUT:
             self.state = state._replace(out=grown(state.out, 2 * len(state.out)))
+        elif said == layout.NEEDS_FEED:
+            self.state = state._replace(feed=larger_feed(state.feed))
         elif len(state.arena) < state.arena[layout.A_MOST_WORDS]:
             words = min(max(4 * len(state.arena), FIRST_GROWTH), int(state.arena[layout.A_MOST_WORDS]))
             self.state = state._replace(arena=extended(state.arena, words))
@@ -309,6 +347,7 @@ class Runtime:
         self._marks, self._cursor = marks, new_cursor()
         self._progress[P_MARKS], self._progress[P_MARKED] = address_of(marks), len(marks)
         mark_all_waiting(self.state.net, self.state.arena, marks)
+        mark_instant(self.state.feed, marks)
 
     def mark_some(self, most: int) -> int:
         """Mark the terms of at most `most` of the rows that were there at first; return what is left of `most`."""
@@ -348,6 +387,46 @@ class Runtime:
         place = int(self.state.net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
         self.look_from(probe, *since)
+
+    def clear(self) -> None:
+        """Collect the rows and the waiting tuples that hold events which are used up, and forget these events."""
+        now = int(self.arena[layout.A_NOW])
+        for node in sorted({each.spent for each in self.network.nodes if each.spent >= 0}):
+            (slot,) = self.network.nodes[node].slots
+            marks = self.rows_of(slot)
+            over = marks[:, 1] < now
+            self._clear(node, marks[over, ROW_TIMES])
+            self.put_rows(slot, marks[~over])
+        self.arena[layout.A_SPENT] = 0
+
+    def _clear(self, node: int, events: np.ndarray) -> None:
+        """Collect what holds some events, of the nodes for which another one says what is used up."""
+        for number, slot in enumerate(self.network.slots):
+            if self.network.nodes[slot.node].spent == node and slot.events:
+                rows, keys = self.rows_of(number), self.network.nodes[slot.node].keys
+                kept = ~np.isin(rows[:, [ROW_TIMES + keys + column for column in slot.events]], events).any(axis=1)
+                if not kept.all():
+                    self.put_rows(number, rows[kept])
+                    self.arena[layout.A_COLLECTED] += int(np.count_nonzero(~kept))
+        for number, probe in enumerate(self.network.probes):
+            if self.network.nodes[self.network.slots[probe.slot].node].spent == node and probe.events:
+                since, rows = self.waiting_of(number)
+                kept = ~np.isin(rows[:, [WAITING_TIMES + column for column in probe.events]], events).any(axis=1)
+                if not kept.all():
+                    self.put_waiting(number, since, rows[kept])
+
+    @property
+    def instant(self) -> np.ndarray:
+        """What was given and built at the instant, in a network with rules: `rete/feed.py`."""
+        return instant_rows(self.state.feed)
+
+    def put_instant(self, rows: np.ndarray) -> None:
+        """Let this have been given and built at the instant, and nothing else."""
+        self.state = self.state._replace(feed=put_instant(new_feed(self.options.max_derivations), rows))
+
+    def give_up_instant(self) -> None:
+        """Let what rules have built at the instant, and what has not come in, be gone."""
+        self.put_instant(self.instant[:0])
 
     def put_rows(self, slot: int, rows: np.ndarray) -> None:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.provenance.explanation import Explanation
+    from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
     from retewave.rete.terms.dictionary import Terms
     from retewave.rete.terms.texts import Texts
@@ -59,6 +61,7 @@ class Matches:
         "clock",
         "ends",
         "ids",
+        "made_of",
         "number",
         "places",
         "query",
@@ -75,6 +78,7 @@ class Matches:
         starts: np.ndarray,
         ends: np.ndarray,
         places: np.ndarray | None = None,
+        made_of: MadeOf | None = None,
     ) -> None:
         self.query = query  # whose matches they are
         self.terms = terms  # the dictionary of the ids
@@ -84,6 +88,7 @@ class Matches:
         self.ends = ends  # int64[n] microseconds
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
+        self.made_of = made_of  # which triples, where the query is explained
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -105,7 +110,8 @@ class Matches:
         if self._spared:
             self.seal()
         else:
-            marks[self.ids[self.ids < len(marks)]] = 1  # the others have come since the sweep began
+            ids = self._all_ids()
+            marks[ids[ids < len(marks)]] = 1  # the others have come since the sweep began
             self._spared = True
 
     def after(self, count: int) -> Matches:
@@ -114,7 +120,7 @@ class Matches:
         assert self._own is not None
         rest = Matches(
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
-            self.places[count:],
+            self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
@@ -122,10 +128,15 @@ class Matches:
     def seal(self) -> None:
         """Take a copy of the texts, so that the batch no longer needs the dictionary."""
         if self._own is None:
-            used, places = np.unique(self.ids, return_inverse=True)
+            used, places = np.unique(self._all_ids(), return_inverse=True)
             unbound = int(len(used) > 0 and used[0] == 0)
-            numbers = places.reshape(self.ids.shape) + (1 - unbound)
+            numbers = places[: self.ids.size].reshape(self.ids.shape) + (1 - unbound)
             self._own = _Own(used[unbound:], self.terms.by_id.copied(used[unbound:]), numbers)
+
+    def _all_ids(self) -> np.ndarray:
+        """Return the ids that it shows, row by row, and behind them those of what it is made of."""
+        ids = self.ids.reshape(-1)
+        return ids if self.made_of is None else np.concatenate([ids, self.made_of.terms])
 
     @property
     def numbered(self) -> tuple[Texts, np.ndarray]:
@@ -286,6 +297,19 @@ class Match(Mapping[str, Any]):
     def triples(self) -> list[tuple[Any, Any, Any]]:
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
+
+    def explain(self) -> Explanation:
+        """Return which arrivals made it, and why they fit; print it, or take its fields.
+
+        The query must have been registered with `explain=True`.
+        """
+        from retewave.provenance.explain import explain
+
+        return explain(self._batch, self._row)
+
+    def to_svg(self) -> str:
+        """Return its explanation as a picture on a time line, in SVG."""
+        return self.explain().to_svg()
 
     def __repr__(self) -> str:
         terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)

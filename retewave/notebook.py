@@ -39,11 +39,12 @@ def of_query(query: Query) -> str:
 
 
 def of_match(match: Match) -> str:
-    """Return a match as HTML: its variables and its interval."""
+    """Return a match as HTML: its variables and its interval, and why it is one, where its query is explained."""
     prefixes = Prefixes.of(match.query.parsed.prefixes)
     interval = "static data alone" if match.start is None else f"[{match.start}, {match.end}]"
     rows = [[f"?{name}", _term(match.text(name), prefixes)] for name in match.query.variables]
-    return f"<div><p><b>{escape(match.query.name)}</b> {escape(interval)}</p>{_table((), rows)}</div>"
+    picture = _picture(match.to_svg() if match.query.explained else None, "why")
+    return f"<div><p><b>{escape(match.query.name)}</b> {escape(interval)}</p>{_table((), rows)}{picture}</div>"
 
 
 def of_engine(engine: Engine) -> str:
@@ -72,8 +73,8 @@ def drawn(shown: Engine | Query) -> str | None:
         return None
 
 
-def _picture(svg: str | None) -> str:
-    return "" if svg is None else f"<details open><summary>network</summary>{svg}</details>"
+def _picture(svg: str | None, what: str = "network") -> str:
+    return "" if svg is None else f"<details open><summary>{what}</summary>{svg}</details>"
 
 
 def _term(text: bytes | None, prefixes: Prefixes) -> str:

@@ -35,11 +35,13 @@ class Query:
         name: str,
         on_match: Callable[[Match], object] | None,
         keep: int | None,
+        explained: bool = False,
     ) -> None:
         self.number = number  # the engine's number of it
         self.parsed = parsed  # what was understood
         self.name = name  # REGISTER QUERY's name, or one that the engine gave
         self.on_match = on_match  # is called with every match
+        self.explained = explained  # its matches can tell what they are made of
         self.matched = 0  # how many matches there were
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches

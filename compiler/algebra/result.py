@@ -71,6 +71,12 @@ class Policy:
 
     name: PolicyName = "unrestricted"  # what it takes
     keep: bool = False  # selects, and uses nothing up
+    place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
+
+    @property
+    def chooses(self) -> bool:
+        """Tell whether a SEQ does not take all."""
+        return self.name != "unrestricted"
 
     @property
     def consumes(self) -> bool:

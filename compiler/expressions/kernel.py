@@ -68,7 +68,7 @@ _NEVER_REMEMBERED = IMPURE | {"IN_SHARE"} | TIMES  # it is never undecided; what
 _PUSHES = frozenset(
     (
         *(op.PUSH_VARIABLE, op.PUSH_TERM, op.PUSH_ERROR, op.PUSH_FALSE, op.PUSH_UNDECIDED, op.BOUND, op.IN_SHARE),
-        *(op.DURATION_AT_MOST, op.IS_STREAMED, op.DURATION, op.START_TIME, op.END_TIME),
+        *(op.DURATION_AT_MOST, op.IN_WINDOW, op.IS_STREAMED, op.DURATION, op.START_TIME, op.END_TIME),
     )
 )
 _POPS_TWO = frozenset((*_BINARY.values(), *_STRING_TESTS.values(), op.SAME_TERM, op.LANG_MATCHES, op.REGEX))

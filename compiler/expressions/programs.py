@@ -13,7 +13,7 @@ from retewave.compiler.expressions.tree import Expression, Operation, Variable, 
 from retewave.rete.filters import codes as op
 from retewave.rete.terms.dictionary import Terms
 
-__all__ = ["Programs", "asked", "at_most", "conjunction", "decides", "is_streamed"]
+__all__ = ["Programs", "asked", "at_most", "conjunction", "decides", "in_window", "is_streamed"]
 
 
 _TERM = Variable("term")
@@ -102,6 +102,11 @@ def asked(program: tuple[int, ...]) -> tuple[int, ...]:
 def at_most(width: int) -> tuple[int, ...]:
     """Return the program that says whether a row is no longer than a width, in microseconds."""
     return (op.DURATION_AT_MOST, width, 0)
+
+
+def in_window(width: int) -> tuple[int, ...]:
+    """Return the program that says whether a row is in a window of some microseconds, as its streams see it."""
+    return (op.IN_WINDOW, width, 0)
 
 
 def is_streamed() -> tuple[int, ...]:

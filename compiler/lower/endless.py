@@ -43,7 +43,7 @@ def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
         match producer:
             case Join(last=last) if place != last and _is_endless(needs.windows, needs.lengths, above.number):
                 yield below
-            case Probe() if place == 1 and min(needs.kept(producer), length_of(producer)) >= UNBOUNDED:
+            case Probe(rank=()) if place == 1 and min(needs.kept(producer), length_of(producer)) >= UNBOUNDED:
                 yield below
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from retewave.compiler.expressions.tree import Expression, Variable
-from retewave.compiler.plan.producers import AlphaTest, Plan, SlotFilter
+from retewave.compiler.plan.producers import AlphaTest, Plan, SlotFilter, Told
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import ExtendStep, Step, is_timed
 from retewave.rete.network.records import Network
 
-__all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "output_of"]
+__all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "columns_told", "output_of"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Output:
     names: tuple[str, ...]  # the variables, column by column
     steps: tuple[Step, ...]  # the branch's steps, for what the kernel leaves to Python
     always: bool  # every row must go through the steps in Python (they assign variables)
+    told: Mapping[Told, int] = field(default_factory=dict)  # what is told of the triples -> a column behind the names
 
 
 @dataclass(frozen=True)
@@ -65,21 +66,26 @@ class Lowered:
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
     asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
+    spent: dict[str, int] = field(default_factory=dict)  # who uses events up -> number of the slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
+    fed: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # by rules: `compiler/lower/levels.py`
+    levels: list[int] = field(default_factory=list)  # by producer
 
     @cached_property
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
         """Return the α-memories by the predicate that they ask for (None: any).
 
-        Of those that hold the same there is one, that with the widest window.
+        Of those that hold the same there is one, that with the widest window.  One of a query that uses events up holds
+        not all that has come, and is that query's own.
         """
         found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
         for number, slot in enumerate(self.slots):
             test = self.plan.producers[slot.producer]
-            if isinstance(test, AlphaTest) and not self.network.passes(number):
-                record = self.network.slots[number]
-                window = min(self.network.nodes[record.node].window, record.length)
+            record = self.network.slots[number]
+            node = self.network.nodes[record.node]
+            if isinstance(test, AlphaTest) and not self.network.passes(number) and node.spent < 0:
+                window = min(node.window, record.length)
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:
                     found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)
@@ -89,8 +95,11 @@ class Lowered:
         return grouped
 
 
-def output_of(member: Member) -> Output:
-    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at."""
+def output_of(member: Member, told: Mapping[Told, int]) -> Output:
+    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at.
+
+    Behind that stands what they tell of their triples; `told` has the columns of the end's producer, START or END.
+    """
     branch, sure = member.steps, member.steps.bound
     bound = {variable.name for variable in sure}
     listener = member.listener
@@ -98,4 +107,10 @@ def output_of(member: Member) -> Output:
     names.update(dict.fromkeys(v.name for step in branch.steps for v in sorted(step.scope, key=str) if v.name in bound))
     steps = tuple(step for step in branch.steps if isinstance(step, ExtendStep) or not is_timed(step))  # decided before
     always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
-    return Output(tuple(names), steps, always)
+    places = {column: len(names) + i for i, column in enumerate(columns_told(told))}
+    return Output(tuple(names), steps, always, {each: places.get(column, column) for each, column in told.items()})
+
+
+def columns_told(told: Mapping[Told, int]) -> tuple[int, ...]:
+    """Return the columns in which something is told, in the order in which an output row has them."""
+    return tuple(sorted({column for column in told.values() if column >= 0}))

@@ -8,12 +8,24 @@ it, and every filter becomes a program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from retewave.compiler.expressions.programs import Programs, asked, at_most, conjunction, decides, is_streamed
-from retewave.compiler.expressions.tree import Variable, variables
+from retewave.compiler.expressions.programs import (
+    Programs,
+    asked,
+    at_most,
+    conjunction,
+    decides,
+    in_window,
+    is_streamed,
+)
+from retewave.compiler.expressions.tree import Variable, rename, variables
+from retewave.compiler.lower.conditions import conditions
 from retewave.compiler.lower.dispatching import lower_dispatch
-from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
+from retewave.compiler.lower.levels import fed, levels
+from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
+from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -24,16 +36,18 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
+    SlotFilter,
+    Spent,
     Table,
     columns_of,
 )
-from retewave.compiler.plan.shape import Streams
-from retewave.compiler.plan.walk import inputs_of
-from retewave.compiler.rewrite.branch import Branch, Decided, FilterStep, is_timed
+from retewave.compiler.plan.shape import Member, Streams
+from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
 from retewave.rete.network.records import Alpha, Edge, Instance, Node, Relation, Slot, Terminal
 from retewave.rete.words import layout as at
+from retewave.windows.intervals import UNBOUNDED
 
 __all__ = ["lower"]
 
@@ -56,16 +70,17 @@ class _Lowering:
         self.network.intervals = intervals
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
-        self.levels: list[int] = []  # by producer
         self.asking: list[tuple[Edge, AskedFilter]] = []  # edges whose filters must be decided there
 
     def done(self) -> Lowered:
         for number, producer in enumerate(self.plan.producers):
-            self.levels.append(self._level(number))
             self._record(number, producer)
         for end in self.plan.ends:
             self._terminal(end)
+        listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
+        self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
@@ -78,7 +93,12 @@ class _Lowering:
                 self._probe(number, producer)
             case AlphaTest():
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
-                self._alpha(number, Alpha(self._stream_set(producer.streams), equal), at.ALPHA_COLUMNS)
+                given = max(producer.columns, default=0) >= at.GIVEN
+                self.network.widest = max(self.network.widest, at.GIVEN_COLUMNS if given else 0)
+                alpha = Alpha(self._stream_set(producer.streams), equal, given=given)
+                self._alpha(number, alpha, at.GIVEN_COLUMNS)
+            case Spent(spender):
+                self._spent(number, spender)
             case Table():
                 self.network.widest = max(self.network.widest, producer.columns)
                 self._alpha(number, Alpha(), producer.columns)
@@ -110,12 +130,13 @@ class _Lowering:
         for slot, column in [*out, *(time for each in relations for time in (each.earlier, each.later))]:
             self._note_end(join.inputs, slot, column)
         passing = -1 if join.last is None else join.last
-        self.network.nodes.append(
-            Node(slots, len(join.inputs[0].keys), self.needs.windows[number], out, relations=relations, passing=passing)
-        )
+        keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
+        self.network.nodes.append(Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent))
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
-            self.network.slots.append(Slot(node, place, len(payloads[place]), self.needs.lengths[number]))
+            events = tuple(payloads[place].index(column) for column in each.events)
+            length = self.needs.lengths[number]
+            self.network.slots.append(Slot(node, place, len(payloads[place]), events, length=length))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
@@ -136,20 +157,9 @@ class _Lowering:
         return (slot, source) if slot < 0 else self._stored((slot, source), payloads)
 
     def _probe(self, number: int, probe: Probe) -> None:
-        """Add the memory that a probe looks at, and the probe."""
-        decided, looked = probe.inputs
-        node, slot = len(self.network.nodes), len(self.network.slots)
-        seen = self.needs.seen(probe)
-        source = self.plan.producers[looked.producer]
-        kept = seen
-        if isinstance(source, AlphaTest):
-            kept = tuple(column for column in source.columns if column not in looked.keys)
-        elif not self.needs.lasting[looked.producer]:
-            kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
-        self.network.nodes.append(Node([slot], len(looked.keys), self.needs.kept(probe), []))
-        self.network.slots.append(Slot(node, 0, len(kept), length_of(probe)))
-        self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
-        self._add(looked, self._slot_edge(at.TO_MEMORY, looked, slot, kept))
+        """Add a probe, and the memory that it looks at."""
+        decided, seen = probe.inputs[0], self.needs.seen(probe)
+        slot, kept = self._memory(probe)
         relations = tuple(
             Relation(self._looked_at(probe, gap.earlier, kept), gap.gap, self._looked_at(probe, gap.later, kept))
             for gap in probe.gaps
@@ -161,14 +171,52 @@ class _Lowering:
         self.lowered.probes[number] = record = len(self.network.probes)
         self.network.probes.append(
             records.Probe(
-                slot, len(probe.origins), tuple(columns), relations, probe.decided, self._level(number),
-                probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
+                slot, len(probe.origins), tuple(columns), relations, probe.decided,
+                probe.wanted, probe.streamed, probe.joint, probe.deadline, UNBOUNDED if probe.rank else probe.reach,
                 self._condition(probe, record, seen), tuple(kept.index(column) for column in seen if column in kept),
+                tuple(column if column < 0 else kept.index(column) for column in probe.taken),
+                events=tuple(probe.origins.index(column) for column in decided.events),
+                rank=tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
             )
         )  # fmt: skip
-        self.physical[number] = {column: column for column in range(len(probe.origins))} | {START: START, END: END}
-        edge = self._slot_edge(at.TO_PROBE, decided, record, probe.origins)
-        self._add(decided, edge)
+        for column in probe.taken:
+            self._note_end(probe.inputs, 1, column)
+        self.physical[number] = {column: column for column in range(columns_of(probe))} | {START: START, END: END}
+        self._add(decided, self._slot_edge(at.TO_PROBE, decided, record, probe.origins))
+
+    def _memory(self, probe: Probe) -> tuple[int, tuple[int, ...]]:
+        """Add the memory that a probe looks at; return its slot, and which of the producer's columns it keeps."""
+        looked, node, slot = probe.inputs[1], len(self.network.nodes), len(self.network.slots)
+        source = self.plan.producers[looked.producer]
+        kept, window = self.needs.looked(probe), self.needs.kept(probe)
+        if probe.rank:
+            kept, window = tuple(dict.fromkeys(column for _, column in probe.rank)), 0
+        elif isinstance(source, AlphaTest):
+            kept = tuple(column for column in source.columns if column not in looked.keys)
+        elif not self.needs.lasting[looked.producer]:
+            kept = tuple(column for column in range(columns_of(source)) if column not in looked.keys)
+        self.network.nodes.append(Node([slot], len(looked.keys), window, [], spent=self._spent_node(probe.spender)))
+        events, rank = (
+            tuple(map(kept.index, columns)) for columns in (looked.events, (each[1] for each in probe.rank))
+        )
+        self.network.slots.append(Slot(node, 0, len(kept), events, rank, probe.latest, length_of(probe)))
+        self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
+        edge = self._slot_edge(at.TO_INSTANT if probe.rank else at.TO_MEMORY, looked, slot, kept)
+        if probe.rank and probe.reach >= 0:
+            edge = replace(edge, program=self._read(looked, in_window(probe.reach)))
+        self._add(looked, edge)
+        return slot, kept
+
+    def _spent(self, number: int, spender: str) -> None:
+        """Add the memory of what a query has used up."""
+        slot, node = len(self.network.slots), len(self.network.nodes)
+        self.network.nodes.append(Node([slot], 1, self.needs.spent(spender), []))
+        self.network.slots.append(Slot(node, 0, 0))
+        self.lowered.slots.append(SlotPlan(number, (0,), (), ()))
+        self.lowered.spent[spender] = slot
+
+    def _spent_node(self, spender: str) -> int:
+        return self.network.slots[self.lowered.spent[spender]].node if spender else -1
 
     def _looked_at(self, probe: Probe, time: tuple[int, int], kept: tuple[int, ...]) -> tuple[int, int]:
         place, column = time
@@ -176,11 +224,13 @@ class _Lowering:
             return time
         return place, kept.index(column) if place else probe.origins.index(column)
 
-    def _level(self, number: int) -> int:
-        """Return which of the things that are decided at one time come first: those that others look at."""
-        producer = self.plan.producers[number]
-        below = max((self.levels[each.producer] for each in inputs_of(producer)), default=0)
-        return below + (isinstance(producer, Probe) and producer.decided is not Decided.AT_ARRIVAL)
+    def _level(self) -> None:
+        """Set which of the things that are decided at one time come first: those that others look at."""
+        lowered = self.lowered
+        lowered.fed = fed(lowered, self.programs)
+        lowered.levels = levels(self.plan, lowered.fed)
+        for producer, record in lowered.probes.items():
+            self.network.probes[record].level = lowered.levels[producer]
 
     def _condition(self, probe: Probe, record: int, seen: tuple[int, ...]) -> tuple[int, ...]:
         """Return the program of a probe's conditions: over the tuple's columns, then those of the row."""
@@ -204,7 +254,7 @@ class _Lowering:
 
     def _add(self, each: Input, edge: Edge) -> None:
         """Add an edge to the producer that an input reads."""
-        if not self.needs.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY):
+        if not self.needs.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY, at.TO_INSTANT):
             self.network.apart = True  # these rows are taken over by the next network, which may ask for their ends
         self._producer(each.producer).edges.append(edge)
         asking = tuple(one.expression for one in each.filters if one.asked)
@@ -218,10 +268,10 @@ class _Lowering:
         keys, kept = tuple(columns[c] for c in each.keys), tuple(columns[c] for c in payload)
         return Edge(kind, target, keys, kept, self._read(each))
 
-    def _read(self, each: Input) -> tuple[int, ...]:
-        """Return the program of what an input's tuples must pass."""
+    def _read(self, each: Input, *also: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the program of what an input's tuples must pass, and of what is asked beside that."""
         columns = self.physical[each.producer]
-        programs = []
+        programs = [*also]
         if each.streamed:
             programs.append(is_streamed())
         instants = each.producer in self.lowered.alphas and not self.network.intervals
@@ -238,6 +288,7 @@ class _Lowering:
 
     def _terminal(self, end: End) -> None:
         columns = self.physical[end.producer]
+        told = tuple(columns[column] for column in columns_told(end.told))
         terminal = Terminal(tuple(columns[column] for column in end.parameters))
         for member in end.shape.members:
             places = {
@@ -245,18 +296,38 @@ class _Lowering:
             }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
+            builds, template, stream = building(member.listener.rule, output, place, self.programs)
             terminal.instances.append(
                 Instance(
                     member.listener.number,
                     member.branch,
                     member.listener.width,
-                    tuple(place[Variable(name)] for name in output.names),
+                    (*(place[Variable(name)] for name in output.names), *told),
                     self._final_program(member.steps, place),
                     tuple(self.programs.id(constant) for constant in member.constants),
+                    builds,
+                    template,
+                    stream,
                 )
             )
         self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
         self.network.terminals.append(terminal)
+        for member in end.shape.members:
+            if member.listener.spender:
+                self._spend(end, member)
+
+    def _spend(self, end: End, member: Member) -> None:
+        """Let each match of a query use up its events: all of its filters are decided there, too."""
+        places = {variable: end.columns[number] for variable, number in member.numbers.items() if number in end.columns}
+        names = {variable: Variable(f"c{column}") for variable, column in places.items()}
+        filters = tuple(
+            SlotFilter(rename(each, names), frozenset(places[v] for v in variables(each) & places.keys()), asked=True)
+            for each in conditions(member.steps)
+        )
+        read = replace(end.read, filters=(*end.read.filters, *filters))
+        program, slot = self._read(read, in_window(member.listener.width)), self.lowered.spent[member.listener.spender]
+        for column in end.events:
+            self._add(read, Edge(at.TO_SPENT, slot, (self.physical[end.producer][column],), (), program))
 
     def _final_program(self, branch: Branch, place: Mapping[Variable, int]) -> tuple[int, ...]:
         """Return all the branch's filters over bound variables as one program."""

@@ -39,9 +39,9 @@ class Needs:
 
     def _need(self, end: End) -> None:
         wanted = self.columns[end.producer]
-        wanted.update(end.parameters)
+        wanted.update(end.parameters, (column for column in end.told.values() if column >= 0))
         for member in end.shape.members:
-            output = self.outputs[member.listener.number, member.branch] = output_of(member)
+            output = self.outputs[member.listener.number, member.branch] = output_of(member, end.told)
             wanted.update(end.columns[member.numbers[Variable(name)]] for name in output.names)
 
     def _pass_down(self, number: int) -> None:
@@ -54,9 +54,9 @@ class Needs:
         elif isinstance(producer, Probe):
             decided, looked = producer.inputs
             self.columns[decided.producer].update(column for column in producer.origins if column >= 0)
-            self.columns[looked.producer].update(looked.keys, self.seen(producer))
+            self.columns[looked.producer].update(looked.keys, self.looked(producer))
             source = self.plan.producers[looked.producer]
-            if not isinstance(source, AlphaTest) and not self.lasting[looked.producer]:
+            if not isinstance(source, AlphaTest) and not self.lasting[looked.producer] and not producer.rank:
                 self.columns[looked.producer].update(range(columns_of(source)))
             self._pass_on(decided, self.windows[number], self.lengths[number])
             self._pass_on(looked, self.kept(producer), length_of(producer))
@@ -76,11 +76,25 @@ class Needs:
         kept = probe.keep + self._most_shifted
         return kept if probe.reach < 0 else min(kept, probe.reach)
 
+    def spent(self, spender: str) -> int:
+        """Return how long it must be known that an event is used up: as long as any row or tuple may hold it."""
+        found = [0]
+        for number, producer in enumerate(self.plan.producers):
+            if isinstance(producer, Join | Probe) and producer.spender == spender:
+                found.append(self.windows[number])
+            if isinstance(producer, Probe) and producer.spender == spender:
+                found += [self.kept(producer), producer.deadline]
+        return max(found)
+
     def seen(self, probe: Probe) -> tuple[int, ...]:
         """Return the columns of the second input, beside the key, that a probe's conditions and gaps look at."""
         named = {int(v.name[1:]) for each in probe.conditions for v in variables(each) if v.name.startswith("d")}
         times = {time[1] for gap in probe.gaps for time in (gap.earlier, gap.later) if time[0] == 1 and time[1] >= 0}
-        return tuple(sorted(named | times))
+        return tuple(sorted(named | times | {column for _, column in probe.rank if column >= 0}))
+
+    def looked(self, probe: Probe) -> tuple[int, ...]:
+        """Return the columns of the second input, beside the key, that a probe looks at or takes along."""
+        return tuple(sorted({*self.seen(probe), *(column for column in probe.taken if column >= 0)}))
 
     def payload(self, number: int, place: int) -> tuple[int, ...]:
         """Return the columns of one of a join's inputs that its memory keeps beside the key."""

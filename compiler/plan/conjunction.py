@@ -7,15 +7,15 @@ A branch here is in the words of its shape: its variables are c0, c1, … by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retewave.compiler.algebra import TriplePattern, Values
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbers_in, slot_filter
 from retewave.compiler.plan.operators.probe import probe
 from retewave.compiler.plan.order import Candidate, Star, next_star
-from retewave.compiler.plan.producers import END, START, Open, Plan
-from retewave.compiler.rewrite.branch import Bound, Branch, Moment, is_timed
+from retewave.compiler.plan.producers import END, START, Open, Plan, Told
+from retewave.compiler.rewrite.branch import Bound, Branch, Moment, Probe, is_timed
 
 __all__ = ["Conjunction", "joined"]
 
@@ -32,24 +32,34 @@ class Conjunction:
     table: Callable[[Values], Open]  # the producer of inline data
     width: int  # how far the query looks back
     leaves: Iterator[int]  # numbers for patterns and tables, in the order of `Branch.leaves`
+    spender: str = ""  # the query, if it uses events up
 
-    def planned(self, branch: Branch, common: tuple[Expression, ...], pushed: set[Expression], asked: bool) -> Open:
-        """Return the producer of a branch; `asked` says that its filters must be decided in it."""
+    def planned(
+        self,
+        branch: Branch,
+        common: tuple[Expression, ...],
+        pushed: set[Expression],
+        asked: bool,
+        wanted: frozenset[Moment] = frozenset(),
+    ) -> Open:
+        """Return the producer of a branch.
+
+        `asked`: its filters must be decided in it; `wanted`: which times of its operands are asked for outside.
+        """
         opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
         tables = [self._numbered(self.table(each)) for each in branch.values]
         opened += [self.planned(part.branch, common, pushed, asked) for part in branch.parts]
         for operand, each in enumerate(opened):
             each.times = {Moment(operand, False): START, Moment(operand, True): END}
-        moments = (each for look in branch.probes for bound in look.bounds for each in (bound.earlier, bound.later))
-        wanted = frozenset(each for each in moments if each.operand >= 0)
+        wanted |= {each for look in branch.probes for each in _operands(look, there=False)}
         bounds = _needed(branch.bounds, [each.static for each in opened])
-        scope = Scope(common, pushed, bounds, wanted, asked)
+        scope = Scope(common, pushed, bounds, wanted, asked, self.spender)
         waiting = self._with_time(branch, opened, scope) + tables
         root = joined(self.plan, waiting or [self._unit()], scope)
         root.within = _least(root.within, branch.width)
         for look in branch.probes:
             own = tuple(each.expression for each in look.there.steps if not is_timed(each))
-            there = self.planned(look.there, own, set(), True)
+            there = self.planned(look.there, own, set(), True, _operands(look, there=True))
             root = probe(self.plan, root, there, look, self.width, scope)
         timed = (slot_filter(each.expression, root.columns, True) for each in branch.steps if is_timed(each))
         rest = filters_on(root, scope) if asked else ()
@@ -63,7 +73,9 @@ class Conjunction:
         return opened
 
     def _numbered(self, opened: Open) -> Open:
-        opened.leaves = (next(self.leaves),)
+        leaf = next(self.leaves)
+        opened.leaves = (leaf,)
+        opened.told = {Told(leaf, each.what): column for each, column in opened.told.items()}
         return opened
 
     def _with_time(self, branch: Branch, opened: list[Open], scope: Scope) -> list[Open]:
@@ -79,6 +91,13 @@ class Conjunction:
             root.streamed = True
             opened = [root if any(each is one for one in together) else each for each in opened]
         return list({id(each): each for each in opened}.values())
+
+
+def _operands(look: Probe, there: bool) -> frozenset[Moment]:
+    """Return the times of operands that a probe asks for: of those that it looks at, or of those that it decides on."""
+    compared = *((bound.earlier, bound.later) for bound in look.bounds), *look.rank
+    moments = (each for both in compared for each in both)
+    return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 
 def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:

@@ -16,10 +16,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from retewave.compiler.expressions.tree import Variable, rename, to_sparql
-from retewave.compiler.plan.producers import END, START, AlphaTest, Input, Join, Plan, Probe, Producer, Table
+from retewave.compiler.plan.producers import END, START, AlphaTest, Input, Join, Plan, Probe, Producer, Spent, Table
 from retewave.compiler.plan.shape import Streams
 
-__all__ = ["Identity", "digest", "identities"]
+__all__ = ["Identity", "column_name", "digest", "identities"]
+
+_ALPHA = ("s", "p", "o", "event", "given s", "given p", "given o", "stream")  # the columns of an α test
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,12 @@ def identities(plan: Plan, streams: Mapping[str, int]) -> list[Identity]:
 
 def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, str]) -> Identity:
     if isinstance(producer, AlphaTest):
-        return Identity(digest(_test(producer, streams)), ("s", "p", "o", "event"))
+        return Identity(digest(_test(producer, streams)), _ALPHA)
     if isinstance(producer, Table):
         columns = tuple(f"v{column}" for column in range(producer.columns))
         return Identity(digest(("table", producer.columns, producer.rows)), columns)
+    if isinstance(producer, Spent):
+        return Identity(digest(("spent", producer.spender)), ("event",))
     inputs = [below[each.producer] for each in producer.inputs]
     return _probe(producer, inputs) if isinstance(producer, Probe) else _join(producer, inputs)
 
@@ -63,7 +67,8 @@ def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, s
 def _probe(probe: Probe, below: list[Identity]) -> Identity:
     """Return a probe's identity: what it decides on, what it looks at, and how; its state hangs on all of these."""
     first, second = below
-    columns = tuple(_column(first, origin) for origin in probe.origins)
+    columns = tuple(column_name(first, origin) for origin in probe.origins)
+    columns += tuple(f"there.{column_name(second, taken)}" for taken in probe.taken)
     keys = [
         tuple(identity.columns[key] for key in each.keys) for each, identity in zip(probe.inputs, below, strict=True)
     ]
@@ -74,8 +79,10 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
         for number, name in enumerate(identity.columns)
     }
     conditions = sorted(to_sparql(rename(each, names)) for each in probe.conditions)
-    how = (probe.decided, probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach, probe.keep)
-    read = [
+    how: list[object] = [probe.decided, probe.wanted, probe.streamed, probe.joint]
+    how += [probe.deadline, probe.reach, probe.keep, probe.latest, probe.chooses, probe.spender]
+    how += [(column_name(first, own), column_name(second, its)) for own, its in probe.rank]
+    read: list[object] = [
         (_filters(each, identity), each.within, each.streamed)
         for each, identity in zip(probe.inputs, below, strict=True)
     ]
@@ -83,12 +90,13 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
     return Identity(digest((*parts, sorted(columns))), columns, (0, 1), keys[0])
 
 
-def _column(identity: Identity, column: int) -> str:
+def column_name(identity: Identity, column: int) -> str:
+    """Return the name of a column of a producer, or of its start or end."""
     return {START: "start", END: "end"}.get(column) or identity.columns[column]
 
 
 def _time(below: list[Identity], time: tuple[int, int]) -> tuple[int, str]:
-    return time[0], _column(below[time[0]], time[1])
+    return time[0], column_name(below[time[0]], time[1])
 
 
 def _test(test: AlphaTest, streams: Mapping[int, str]) -> tuple[object, ...]:
@@ -122,7 +130,7 @@ def _join(join: Join, below: list[Identity]) -> Identity:
         places[place] = canonical
     key = tuple(f"0.{name}" for name in keys[order[0]])
     columns = tuple(
-        key[column] if place < 0 else f"{places[place]}.{_column(below[place], column)}"
+        key[column] if place < 0 else f"{places[place]}.{column_name(below[place], column)}"
         for place, column in join.origins
     )
     equal = sorted(zip(*(keys[place] for place in order), strict=True))
@@ -133,14 +141,16 @@ def _join(join: Join, below: list[Identity]) -> Identity:
         gaps = [
             (
                 places[gap.earlier[0]],
-                _column(below[gap.earlier[0]], gap.earlier[1]),
+                column_name(below[gap.earlier[0]], gap.earlier[1]),
                 gap.gap,
                 places[gap.later[0]],
-                _column(below[gap.later[0]], gap.later[1]),
+                column_name(below[gap.later[0]], gap.later[1]),
             )
             for gap in join.gaps
         ]
         parts += [sorted(gaps), read]
+    if join.spender:
+        parts.append(join.spender)
     return Identity(digest(parts), columns, tuple(places), key)
 
 

@@ -18,7 +18,7 @@ from itertools import count
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
-from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Spent, Table, Told
 from retewave.compiler.plan.shape import (
     Lifted,
     Member,
@@ -49,16 +49,19 @@ def make_plan(shapes: Sequence[Shape], has_static: Callable[[Atom], bool]) -> Pl
 
 
 def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) -> None:
-    common = _common_filters(shape.members)
+    common, spender = _common_filters(shape.members), shape.members[0].listener.spender
+    if spender:
+        plan.number(Spent(spender))
     pushed: set[Expression] = set()
     if shape.branch is None:
         waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
         waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
-        root = joined(plan, waiting or [_table(plan, (), ((),), 0)], Scope(common, pushed))
+        root = joined(plan, waiting or [_table(plan, (), ((),), 0)], Scope(common, pushed, spender=spender))
     else:
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
-    plan.ends.append(End(root.producer, root.read(), shape, root.columns, parameters, frozenset(pushed), root.leaves))
+    read, early, leaves = root.read(), frozenset(pushed), root.leaves
+    plan.ends.append(End(root.producer, read, shape, root.columns, parameters, early, leaves, root.told, root.events))
 
 
 def _planned(
@@ -72,6 +75,7 @@ def _planned(
         lambda table: _table(plan, table_numbers(table), full_rows(table), 0),
         shape.members[0].listener.width,
         leaves,
+        shape.members[0].listener.spender,
     )
     return conjunction.planned(branch, _common_filters(shape.members), pushed, False)
 
@@ -103,14 +107,16 @@ def tested(pattern: ShapePattern) -> Tested:
             if part in columns:
                 equal.append((columns[part], place))
             columns.setdefault(part, place)
-    kept = tuple(sorted({*columns.values(), *parameters.values()}))
+    told = (what for what in pattern.told if what >= 0)
+    kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
     return Tested(AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept), columns, parameters)
 
 
 def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool], place: int) -> Open:
     found = tested(pattern)
     number = plan.number(found.test)
-    return Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,))
+    told = {Told(place, what): what for what in pattern.told}
+    return Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,), told=told)
 
 
 def _atom(pattern: ShapePattern) -> Atom:

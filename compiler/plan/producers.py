@@ -9,32 +9,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, GIVEN, GIVEN_COLUMNS, OF_END, OF_START
 
 __all__ = [
     "END",
+    "EVENT",
+    "EXPLAINED",
+    "GIVEN_TRIPLE",
     "START",
+    "STREAM",
+    "TRIPLE",
     "AlphaTest",
     "End",
     "Gap",
     "Input",
     "Join",
+    "Maker",
     "Open",
     "Plan",
     "Probe",
     "Producer",
     "SlotFilter",
+    "Spent",
     "Table",
+    "Told",
     "columns_of",
+    "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
+EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
+TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
+GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
+STREAM = GIVEN_COLUMNS - 1  # the column that has the number of its stream
+EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # what an explained query asks of each triple
+
+
+class Told(NamedTuple):
+    """Something that a match tells of one of the triples that it is made of."""
+
+    leaf: int  # which pattern of the branch took the triple
+    what: int  # a column of the α test's tuple, or START or END
 
 
 @dataclass(frozen=True)
@@ -44,7 +65,7 @@ class AlphaTest:
     atom: Atom  # constants
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
     streams: Streams  # streams it hears; None: all
-    columns: tuple[int, ...]  # places that are not one constant: what a memory behind it keeps
+    columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,7 @@ class Input:
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
     timeless: bool = False  # some of what is read may be static
+    events: tuple[int, ...] = ()  # the producer's columns that hold events which may be used up
 
 
 @dataclass(frozen=True, order=True)
@@ -93,11 +115,15 @@ class Join:
     origins: tuple[tuple[int, int], ...]  # a column: (input, the producer's column); (-1, i) for the key's i-th
     gaps: tuple[Gap, ...] = ()  # what times of the inputs must keep
     last: int | None = None  # the input whose tuple can only come last, as each other one ends before it starts
+    spender: str = ""  # the query that it is for alone, as that one uses events up
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs."""
+    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+
+    Those of what fits may be taken along behind them.
+    """
 
     inputs: tuple[Input, Input]  # what is decided, and what is looked at
     origins: tuple[int, ...]  # a column: the first input's column, START or END
@@ -110,9 +136,22 @@ class Probe:
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
     keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
+    taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
+    rank: tuple[tuple[int, int], ...] = ()  # what fits is better: columns or times of both inputs, weightiest first
+    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
+    chooses: bool = False  # it chooses among what is found, and tells of no absence
+    spender: str = ""  # see Join
 
 
-Producer: TypeAlias = AlphaTest | Table | Join | Probe
+@dataclass(frozen=True)
+class Spent:
+    """The events that a query has used up; its one column is the event."""
+
+    spender: str  # the query
+
+
+Maker: TypeAlias = AlphaTest | Table | Join | Probe  # what makes tuples
+Producer: TypeAlias = Maker | Spent
 
 
 @dataclass
@@ -126,6 +165,8 @@ class End:
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
+    told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
+    events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
 
 
 @dataclass
@@ -154,21 +195,38 @@ class Open:
     static: bool  # has rows before the stream starts
     leaves: tuple[int, ...]  # see End
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
+    told: dict[Told, int] = field(default_factory=dict)  # see End
+    looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
 
-    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = ()) -> Input:
-        """Return how it is read under a key, with some filters more."""
-        timeless = self.static and not self.streamed
-        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless)
+    @property
+    def events(self) -> tuple[int, ...]:
+        """Return the columns that hold the events which its tuples are made of: not of what was only looked at."""
+        made_of = (each for each in self.told.items() if each[0].what == EVENT and each[0].leaf not in self.looked)
+        return tuple(sorted({column for _, column in made_of}))
+
+    def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = (), spender: str = "") -> Input:
+        """Return how it is read under a key, with some filters more; perhaps for a query that uses events up."""
+        timeless, events = self.static and not self.streamed, self.events if spender else ()
+        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless, events)
+
+
+def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
+    """Return what is told and its columns, in an order that equal producers share."""
+    return sorted(told.items(), key=lambda each: each[1])
 
 
 def columns_of(producer: Producer) -> int:
     """Return how many columns the tuples of a producer have."""
     match producer:
         case AlphaTest():
-            return ALPHA_COLUMNS
+            return GIVEN_COLUMNS
         case Table(columns):
             return columns
+        case Spent():
+            return 1
+        case Probe(origins=origins, taken=taken):
+            return len(origins) + len(taken)
     return len(producer.origins)

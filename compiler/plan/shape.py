@@ -9,16 +9,19 @@ member costs nothing.
 Branches of which time asks something are one shape only if they have the same constants and filters: what their probes
 remember hangs on these, and must not change with the queries that come and go.
 
+Queries that ask what matches are made of share their shapes with others that ask the same.  One that uses events up
+shares nothing but α tests: what it has used up is there for the others.
+
 Invariant: a member's matches are the shape's tuples whose lifted columns equal the member's constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from retewave.compiler.algebra import Term, TriplePattern, Values, Variable
+from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
@@ -28,6 +31,7 @@ __all__ = [
     "Listener",
     "Member",
     "Part",
+    "Rule",
     "Shape",
     "ShapePattern",
     "Streams",
@@ -41,6 +45,14 @@ Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift 
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What a query builds of its solutions that comes in again."""
+
+    template: tuple[TemplateTriple, ...]  # what it builds
+    stream: int  # the number of the stream on which that comes in; 0: it is every stream's
+
+
+@dataclass(frozen=True)
 class Listener:
     """A registered query, as far as the planner cares."""
 
@@ -51,6 +63,9 @@ class Listener:
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
+    rule: Rule | None = None  # what it feeds back
+    told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
+    spender: str = ""  # its identity, if it uses events up: its part of the network is its own
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,7 @@ class ShapePattern:
     predicate: Part  # predicate; never lifted
     object: Part  # object
     streams: Streams  # what it listens to
+    told: tuple[int, ...] = ()  # what is asked of the triples that it takes
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -156,7 +172,7 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     if not branch.is_plain:
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
-        return (canonical(branch, numbers), filters, named, listener.width), ()
+        return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -168,7 +184,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
                 parts.append(_part(term, numbers))
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
-    return (tuple(parts), tables, named), tuple(constants)
+    own = (listener.spender, tuple(constants)) if listener.spender else None
+    return (tuple(parts), tables, named, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -216,7 +233,8 @@ def _patterns(
     listener: Listener, branch: Branch, numbers: dict[Variable, int], lifted: dict[int, Lifted]
 ) -> Iterable[ShapePattern]:
     place = 0
-    for pattern in branch.all_patterns:
+    for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
+        asked = taken or listener.spender  # what is used up is not looked at, either
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):
@@ -224,4 +242,13 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern))
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if asked else ())
+
+
+def _taken(branch: Branch) -> Iterator[bool]:
+    """Yield, for all patterns of a branch, whether their triples are in its solutions: not those that must not come."""
+    yield from (True for _ in branch.patterns)
+    for part in branch.parts:
+        yield from _taken(part.branch)
+    for probe in branch.probes:
+        yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)

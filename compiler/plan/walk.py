@@ -14,15 +14,20 @@ from dataclasses import dataclass
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.plan.producers import (
     END,
+    EVENT,
     START,
+    TRIPLE,
     AlphaTest,
     End,
     Input,
     Join,
+    Maker,
     Plan,
     Probe,
     Producer,
+    Spent,
     Table,
+    columns_of,
 )
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch
@@ -40,6 +45,7 @@ __all__ = [
     "moment_of",
     "reached",
     "times_of",
+    "told_of",
     "users_of",
 ]
 
@@ -49,7 +55,7 @@ class Reached:
     """A producer as one end reaches it."""
 
     number: int  # of the producer
-    producer: Producer  # the producer
+    producer: Maker  # the producer
     names: Mapping[int, str]  # its columns in the words of a member: ?x, $1 for the first open constant, start, end
     leaf: int  # which of the branch's patterns, counted on through its inline tables; -1: none, it is a join
     above: Input | None  # as which input of a join it is read; None at the end itself
@@ -89,6 +95,7 @@ def _reached(
     written: tuple[TriplePattern | Values, ...],
 ) -> Reached:
     producer = plan.producers[number]
+    assert not isinstance(producer, Spent)  # no end reaches it
     if not isinstance(producer, Join | Probe):
         leaf = next(leaves)
         own = _written(producer, written[leaf]) if leaf < len(written) else {}
@@ -103,8 +110,9 @@ def _reached(
 def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]:
     """Return what a pattern or an inline table calls the columns of what stands for it."""
     if isinstance(producer, AlphaTest) and isinstance(leaf, TriplePattern):
-        terms = ((place, leaf.terms[place]) for place in producer.columns)
-        return {place: _name(term) for place, term in terms if isinstance(term, Variable)}
+        terms = ((place, leaf.terms[place]) for place in producer.columns if place in TRIPLE)
+        told = {EVENT: "event"} if EVENT in producer.columns else {}
+        return {place: _name(term) for place, term in terms if isinstance(term, Variable)} | told
     if isinstance(producer, Table) and isinstance(leaf, Values):
         return {column: _name(variable) for column, variable in enumerate(leaf.variables)}
     return {}
@@ -130,6 +138,7 @@ def _origins(producer: Join | Probe) -> Iterator[tuple[int, int]]:
     """Yield where each column is from: an input, and its column, START or END."""
     if isinstance(producer, Probe):
         yield from ((0, source) for source in producer.origins)
+        yield from ((1, source) for source in producer.taken)
         return
     for place, source in producer.origins:
         yield (0, producer.inputs[0].keys[source]) if place < 0 else (place, source)
@@ -158,6 +167,29 @@ def times_of(plan: Plan) -> list[frozenset[int]]:
             )
         )
     return found
+
+
+def told_of(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the columns that are there only because somebody asks what matches are made of."""
+    found: list[frozenset[int]] = []
+    for producer in plan.producers:
+        inputs = inputs_of(producer)
+        told = frozenset[int]()
+        if isinstance(producer, AlphaTest):
+            told = frozenset((*range(EVENT, columns_of(producer)), *_said(producer)))
+        elif isinstance(producer, Join | Probe):
+            origins = enumerate(_origins(producer))
+            told = frozenset(column for column, (place, source) in origins if source in found[inputs[place].producer])
+        found.append(told)
+    return found
+
+
+def _said(test: AlphaTest) -> Iterator[int]:
+    """Yield the places of a test's triples that it says itself: constants, and terms that are repeated."""
+    atom = test.atom
+    yield from (place for place, one in zip((0, 2), (atom.subject, atom.object), strict=True) if one and len(one) == 1)
+    yield from (1,) if atom.predicate is not None else ()
+    yield from (later for _, later in test.equal)
 
 
 def looks_of(branch: Branch) -> dict[int, Look]:
@@ -201,7 +233,7 @@ def lasting(plan: Plan) -> list[bool]:
     """Return, by producer, whether its tuples can be made again of the rows that memories hold.
 
     What a probe has passed cannot, nor what is made of tuples that only pass a memory, nor what WITHIN bounds: its
-    parts go sooner than it does.
+    parts go sooner than it does; nor what is a query's that uses events up.
     """
     found: list[bool] = []
     bounded = {each.producer for one in plan.producers for each in inputs_of(one) if each.within is not None}
@@ -211,7 +243,8 @@ def lasting(plan: Plan) -> list[bool]:
             continue
         passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
         made = all(found[each.producer] for each in inputs_of(producer))
-        found.append(made and not passes and number not in bounded)
+        spends = isinstance(producer, Join | Probe) and producer.spender != ""
+        found.append(made and not passes and not spends and number not in bounded)
     return found
 
 

@@ -63,6 +63,7 @@ class Moment:
 
     operand: int  # its place: patterns are counted first, parts behind them; WHOLE or THERE
     at_end: bool  # its end; else its start
+    there: bool = False  # whether it is an operand of what a probe looks at; else of the branch itself
 
 
 @dataclass(frozen=True, order=True)
@@ -90,7 +91,7 @@ class Probe:
     """
 
     there: Branch  # what is looked at
-    bounds: tuple[Bound, ...]  # between moments of the branch's operands, WHOLE and THERE
+    bounds: tuple[Bound, ...]  # between moments of the branch's operands, WHOLE, THERE, and operands of that
     decided: Decided  # when
     wanted: bool = False  # whether one must be there; else none may be
     streamed: bool = False  # whether what static data alone gives is not looked at
@@ -100,6 +101,10 @@ class Probe:
     within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
     ranged: bool = True  # whether it looks no further than the query's ranges
     keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
+    rank: tuple[tuple[Moment, Moment], ...] = ()  # what fits is better: own moments, those there, weightiest first
+    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
+    lasting: bool = False  # what is used up before the decision fits, too
+    chooses: bool = False  # it chooses among what is found, and tells of no absence
     operator: str = field(default="", compare=False)  # what asks for it, in the words of EP-SPARQL: for reading
 
 
@@ -186,4 +191,4 @@ def moved(bound: Bound, places: dict[int, int]) -> Bound:
 
 
 def _moved(moment: Moment, places: dict[int, int]) -> Moment:
-    return replace(moment, operand=places.get(moment.operand, moment.operand))
+    return moment if moment.there else replace(moment, operand=places.get(moment.operand, moment.operand))

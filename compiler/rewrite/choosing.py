@@ -19,7 +19,7 @@ from retewave.compiler.rewrite.relating import before, joined
 from retewave.errors import Place
 from retewave.windows import relations
 
-__all__ = ["chosen", "in_sequence", "related"]
+__all__ = ["Normal", "better", "chosen", "chosen_before", "in_sequence", "related"]
 
 Normal = Callable[[Algebra], list[Branch]]
 
@@ -39,7 +39,7 @@ def related(node: Relate, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 def in_sequence(first: Algebra, second: Algebra, of: Normal, fresh: Fresh, place: Place | None) -> Iterator[Joined]:
     """Yield what two sides give, one before the other: the first one chooses of what was before the second one."""
     if isinstance(first, First | Last):
-        yield from _chosen_before(first, second, of, fresh, place)
+        yield from chosen_before(first, of(second), of, fresh, place)
         return
     for left, right in product(of(first), of(second)):
         yield _chosen_inside(left, right, fresh, place)
@@ -65,37 +65,33 @@ def chosen(node: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     others = of(renamed(node.pattern, {each: fresh(each) for each in visible(node.pattern)}))
     for branch in of(node.pattern):
         one = single(branch, node.place)
-        looks = [probe for other in others for probe in _better(node, other, 0, Decided.AT_CLOSE)]
+        looks = [probe for other in others for probe in better(type(node), other, 0, Decided.AT_CLOSE)]
         yield replace(one, closing=(*one.closing, *looks))
 
 
-def _better(node: First | Last, other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
+def better(which: type[First | Last], other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
     """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
     own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
-    (start, end), (its_start, its_end) = (there, own) if isinstance(node, First) else (own, there)
-    name = "FIRST" if isinstance(node, First) else "LAST"
+    (start, end), (its_start, its_end) = (there, own) if which is First else (own, there)
+    name = "FIRST" if which is First else "LAST"
     together = Bound(end, 0, its_end), Bound(its_end, 0, end)
     for bounds in ((Bound(end, 1, its_end),), (*together, Bound(start, 1, its_start))):
         yield Probe(other, bounds, decided, streamed=True, operator=name)
 
 
-def _chosen_before(
-    first: First | Last, second: Algebra, of: Normal, fresh: Fresh, place: Place | None
+def chosen_before(
+    left: First | Last, rights: list[Branch], of: Normal, fresh: Fresh, place: Place | None
 ) -> Iterator[Joined]:
     """Yield the branches of FIRST or LAST before each r: chosen of those before r that are compatible with r."""
-    shared = frozenset(visible(second))
-    apart = {each: fresh(each) for each in visible(first.pattern) if each not in shared}
-    others = of(renamed(first.pattern, apart))
-    for one, other in product(of(first.pattern), of(second)):
-        found = joined(single(one, first.place), relations.BEFORE, other, fresh, place)
-        (operand,) = found.left
-        ended = tuple(before((THERE,), found.right))
-        looks = [
-            replace(probe, bounds=probe.bounds + ended)
-            for there in others
-            for probe in _better(first, there, operand, Decided.AT_ARRIVAL)
-        ]
-        branch = found.branch
-        for look in looks:
-            branch = absent(branch, look, place)
-        yield replace(found, branch=branch)
+    for other in rights:
+        apart = {each: fresh(each) for each in visible(left.pattern) if each not in other.bound | other.assigned}
+        others = of(renamed(left.pattern, apart))
+        for one in of(left.pattern):
+            found = joined(single(one, left.place), relations.BEFORE, other, fresh, place)
+            (operand,) = found.left
+            ended = tuple(before((THERE,), found.right))
+            branch = found.branch
+            for there in others:
+                for look in better(type(left), there, operand, Decided.AT_ARRIVAL):
+                    branch = absent(branch, replace(look, bounds=look.bounds + ended), place)
+            yield replace(found, branch=branch)

@@ -5,12 +5,12 @@ Invariants: the branches' solutions together are the algebra's, with SPARQL's mu
 explicit, so that steps of different groups may stand in one list: a step sees the variables of its `scope`
 and takes all others as unbound.
 Here are SPARQL's monotone operators; `joining` has how two branches become one, `looking` the operators that look at
-what is there or is not, `relating` those of time.
+what is there or is not, `relating` those of time, `policies` which pairs of a SEQ are taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count, islice, product
@@ -30,6 +30,7 @@ from retewave.compiler.algebra import (
     Minus,
     OptionalBefore,
     OptionalEquals,
+    PolicyName,
     Query,
     Relate,
     Row,
@@ -39,12 +40,14 @@ from retewave.compiler.algebra import (
     Within,
 )
 from retewave.compiler.expressions.tree import Variable, variables
-from retewave.compiler.rewrite import choosing, probing
+from retewave.compiler.rewrite import choosing, policies, probing
 from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step
+from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.durations import longest
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
 from retewave.compiler.rewrite.relating import bounded
 from retewave.errors import QueryError
+from retewave.windows import relations
 
 __all__ = ["MOST_BRANCHES", "Branch", "ExtendStep", "FilterStep", "Step", "branches"]
 
@@ -65,31 +68,33 @@ def branches(query: Query) -> tuple[Branch, ...]:
         return Variable(f"_:.{variable.name}.{next(numbers)}")
 
     try:
-        return tuple(_closed(branch) for branch in _normal(query.where, fresh))
+        return tuple(_closed(branch) for branch in _normal(query.where, fresh, query.policy.name))
     except RecursionError as error:
         raise QueryError(f"{query.source}: the query is nested too deeply") from error
 
 
-def _normal(pattern: Algebra, fresh: Fresh) -> list[Branch]:
+def _normal(pattern: Algebra, fresh: Fresh, policy: PolicyName) -> list[Branch]:
+    of = partial(_normal, fresh=fresh, policy=policy)
     match pattern:
         case Triples(patterns):
             return [Branch(patterns=patterns)]
         case Values():
             return _bounded(_split(pattern))
         case Union(left, right):
-            return _bounded(_normal(left, fresh) + _normal(right, fresh))
+            return _bounded(of(left) + of(right))
         case Filter() | Extend():
-            return _stepped(pattern, fresh)
+            return _stepped(pattern, of)
         case Join(left, right):
-            sides = _normal(left, fresh), _normal(right, fresh)
+            sides = of(left), of(right)
             _check_count(len(sides[0]) * len(sides[1]))
             return [join(one, other, fresh).branch for one, other in product(*sides)]
-    return _bounded(_of_time(pattern, fresh))
+        case Relate(relation=relations.SEQ) | Between() if policy != "unrestricted":
+            return _bounded(policies.taken(pattern, policy, of, fresh))
+    return _bounded(_of_time(pattern, of, fresh))
 
 
-def _of_time(pattern: Algebra, fresh: Fresh) -> Iterable[Branch]:
+def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
     """Return the branches of an operator that looks at time."""
-    of = partial(_normal, fresh=fresh)
     match pattern:
         case Relate():
             return choosing.related(pattern, of, fresh)
@@ -106,7 +111,7 @@ def _of_time(pattern: Algebra, fresh: Fresh) -> Iterable[Branch]:
     return _looking(pattern, of, fresh)
 
 
-def _looking(pattern: Algebra, of: Callable[[Algebra], list[Branch]], fresh: Fresh) -> Iterable[Branch]:
+def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
     """Return the branches of an operator that looks at what is there."""
     match pattern:
         case LeftJoin():
@@ -131,13 +136,13 @@ def _closed(branch: Branch) -> Branch:
     return branch
 
 
-def _stepped(pattern: Algebra, fresh: Fresh) -> list[Branch]:
+def _stepped(pattern: Algebra, of: Normal) -> list[Branch]:
     """Return the branches of filters and assignments around a pattern, of which there may be thousands."""
     around: list[Filter | Extend] = []
     while isinstance(pattern, Filter | Extend):
         around.append(pattern)
         pattern = pattern.pattern
-    return [_with_steps(branch, around) for branch in _normal(pattern, fresh)]
+    return [_with_steps(branch, around) for branch in of(pattern)]
 
 
 def _with_steps(branch: Branch, around: list[Filter | Extend]) -> Branch:

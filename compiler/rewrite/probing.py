@@ -8,7 +8,7 @@ The join's half is told as soon as it is complete; the other one when the operat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -44,7 +44,7 @@ from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refu
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
 
-__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "optional"]
+__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "not_barred", "optional"]
 
 Normal = Callable[[Algebra], list[Branch]]
 InSequence = Callable[[Algebra, Algebra], Iterator[Joined]]  # the branches of one side before another
@@ -69,7 +69,11 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
     own, its = values_of(branch.steps), values_of(probe.there.steps)
     named = _named(own, its, branch.bound, there.bound)
     conditions = [inlined(step, named) for step in probe.conditions]
-    for variable in sorted((own.keys() & (its.keys() | there.bound)) | (its.keys() & branch.bound), key=str):
+    shared = sorted((own.keys() & (its.keys() | there.bound)) | (its.keys() & branch.bound), key=str)
+    if shared and probe.rank:
+        what = f"{shared[0]} is assigned by BIND, and a policy compares what is bound"
+        raise QueryError(what, place=place, hint="BIND behind the SEQ, or in a query without a policy")
+    for variable in shared:
         conditions.append(agreed(own.get(variable, variable), its.get(variable, variable), unbound=True))
     _check_values(conditions, probe.conditions, place)
     if any(is_timed(step) for step in branch.steps):
@@ -240,14 +244,19 @@ def exists(node: Exists, of: Normal) -> Iterator[Branch]:
 
 def between(node: Between, of: Normal, in_sequence: InSequence) -> Iterator[Branch]:
     """Yield the branches of P1 SEQ NOT N SEQ P2; `in_sequence` gives those of P1 SEQ P2."""
+    return (each.branch for each in not_barred(node, in_sequence(node.before, node.after), of))
+
+
+def not_barred(node: Between, pairs: Iterable[Joined], of: Normal) -> Iterator[Joined]:
+    """Yield those of P1 SEQ P2 that have no N between."""
     others = of(node.absent)
-    for found in in_sequence(node.before, node.after):
+    for found in pairs:
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:
             look = _look("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = absent(branch, replace(look, streamed=True), node.place)
-        yield branch
+        yield replace(found, branch=branch)
 
 
 def never_before(node: Before, of: Normal) -> Iterator[Branch]:
@@ -275,7 +284,7 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
         for there in others:
             look = _look("SEQ NOT", branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
-            look = replace(look, streamed=True, keep=node.width, deadline=deadline)
+            look = replace(look, streamed=True, keep=node.width, deadline=deadline, lasting=True)
             branch = absent(branch, look, node.place)
             decided = Decided.AT_CLOSE
         yield branch

@@ -26,6 +26,7 @@ __all__ = [
     "GREATER_OR_EQUAL",
     "INSTRUCTION_WIDTH",
     "IN_SHARE",
+    "IN_WINDOW",
     "IS_BLANK",
     "IS_IRI",
     "IS_LITERAL",
@@ -126,6 +127,7 @@ IS_STREAMED = 43  # whether the row is not static
 DURATION = 44  # the row's end - start
 START_TIME = 45
 END_TIME = 46
+IN_WINDOW = 47  # microseconds: whether end - window start is no more; true of what is static
 
 REGEX_AT_START = 1
 REGEX_AT_END = 2

@@ -25,7 +25,7 @@ from retewave.rete.filters.codes import UNDECIDED_VALUE as _UNDECIDED
 from retewave.rete.filters.strings import apply_to_string, string_test, strings_compared
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.words.jit import inlined, kernel
-from retewave.rete.words.layout import T_COLUMNS, T_END, T_START
+from retewave.rete.words.layout import T_COLUMNS, T_END, T_START, T_WINDOW_START
 
 __all__ = ["Filters", "decide", "part_of"]
 
@@ -34,6 +34,7 @@ _TINY = 1e-300  # more than the absolute error of a rounding that underflows
 _INTEGERS = 2.0**53  # below it, a double holds every integer
 
 _START, _END = T_COLUMNS - T_START, T_COLUMNS - T_END  # how far before a row's columns its times are
+_WINDOW_START = T_COLUMNS - T_WINDOW_START  # likewise
 
 # What a comparison finds before its operator is looked at.
 _LESS = 0
@@ -143,6 +144,8 @@ def _of_times(action, argument, row, base):  # type: ignore[no-untyped-def]
         return _truth_value(F if end < start else T)
     if action == op.DURATION_AT_MOST:
         return _truth_value(T if end - start <= argument else F)
+    if action == op.IN_WINDOW:
+        return _truth_value(T if end - row[base - _WINDOW_START] <= argument else F)
     if end < start:
         return _ERROR, 0.0, 0.0, 0
     micros = end - start if action == op.DURATION else (start if action == op.START_TIME else end)

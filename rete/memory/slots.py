@@ -290,13 +290,8 @@ def drop_oldest(arena, net, slot, due, over, most):  # type: ignore[no-untyped-d
 
     That is those whose window start is before `due`, or whose true start is before `over`.
     """
-    start_word, node, state, words = (
-        net[N_START],
-        net[slot + SLOT_NODE],
-        net[slot + SLOT_STATE],
-        net[slot + SLOT_ROW_WORDS],
-    )
-    list_word, bit = net[slot + SLOT_LIST], 1 << net[slot + SLOT_INDEX]
+    node, state, words = net[slot + SLOT_NODE], net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
+    start_word, list_word, bit = net[N_START], net[slot + SLOT_LIST], 1 << net[slot + SLOT_INDEX]
     row, page, rows = arena[state + S_HEAD], arena[state + S_HEAD_PAGE], arena[state + S_ROWS]
     dropped, most = 0, most if most < rows else rows
     while dropped < most and (arena[row + R_WINDOW_START] < due or arena[row + start_word] < over):

@@ -74,10 +74,12 @@ class _Assembler:
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         header[at.N_INSTANTS] = not network.intervals
-        header[at.N_LOOKS] = any(edge.kind > at.TO_TERMINAL for edge in network.edges())
+        header[at.N_LOOKS] = network.built != frozenset() or any(e.kind > at.TO_TERMINAL for e in network.edges())
         self._dispatch()
         self._records()
         self._streams()
+        header[at.N_BUILT] = -1 if network.built is None else len(network.built)
+        header[at.N_BUILT_LIST] = self._list(sorted(network.built or ()))
         header[at.N_STRIDE] = self.wide
         header[at.N_MOST_ROUTES] = 4 * max((len(found) for found in network.keys.values()), default=0)
         return np.array(header + self.records + self.lists, dtype=np.int64)
@@ -144,6 +146,7 @@ class _Assembler:
         )
         flags = route.guard * at.FLAG_GUARD | route.twin * at.FLAG_TWIN
         flags |= derived * at.FLAG_DERIVES | (alpha.equal != 0) * at.FLAG_EQUAL | (alpha.streams >= 0) * at.FLAG_STREAMS
+        flags |= alpha.given * at.FLAG_GIVEN
         place = self._at(at.N_ALPHAS, route.alpha, at.ALPHA_WIDTH)
         return [place, route.subject, route.predicate, route.object, flags]
 
@@ -179,6 +182,8 @@ class _Assembler:
             at.TO_SLOT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_MEMORY: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_PASSING: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_INSTANT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_SPENT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_PROBE: (network.probes, at.N_PROBES, at.PROBE_WIDTH),
             at.TO_TERMINAL: (network.terminals, at.N_TERMINALS, at.TERMINAL_WIDTH),
         }
@@ -199,9 +204,11 @@ class _Assembler:
         if node.passing == slot.index:
             passing = self.room
             self.room += words
+        events, rank = ([self._row_word(column) for column in columns] for columns in (slot.events, slot.rank))
         return [
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
-            _state(number), lists + slot.index, passing, slot.length,
+            _state(number), lists + slot.index, passing, self._list(events), len(events),
+            self._list(rank), len(rank), slot.latest, slot.length,
         ]  # fmt: skip
 
     def _probe(self, probe: Probe, edges: list[int]) -> list[int]:
@@ -210,7 +217,8 @@ class _Assembler:
         first, count = self._edges(probe.edges, edges)
         relations = [word for each in probe.relations for word in self._relation(each, self._of_probe)]
         seen = [self._row_word(column) for column in probe.seen]
-        self.wide = max(self.wide, at.T_COLUMNS + probe.columns + len(probe.seen))
+        taken = [self._row_word(column) for column in probe.taken]
+        self.wide = max(self.wide, at.T_COLUMNS + probe.columns + max(len(probe.seen), len(probe.taken)))
         if at.B_COLUMNS + probe.columns >= at.MOST_GROUP_WORDS:
             raise ValueError(f"a probe's tuple of {probe.columns} columns is too wide")
         state = self.room
@@ -220,7 +228,9 @@ class _Assembler:
             probe.decided, probe.wanted, probe.streamed, probe.joint, probe.deadline, probe.reach,
             self._list(relations), len(probe.relations), *self._program(probe.program),
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
-            first, count, state, probe.level,
+            first, count, state, probe.level, self._list(taken), len(taken),
+            self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
+            self._list([self._of_probe((0, column)) for column in probe.rank]),
         ]  # fmt: skip
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
@@ -262,6 +272,8 @@ class _Assembler:
             _state(len(self.network.slots)) + number,
             node.window, self._list(out), len(columns), self._list(relations), len(node.relations),
             first, count, last is not None, foreseen,
+            self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
+            0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:
@@ -272,7 +284,8 @@ class _Assembler:
         if terminal.parameters or len(terminal.instances) != 1:
             return None
         one = terminal.instances[0]
-        return one if not one.program and one.window >= node.window else None
+        plain = not one.program and one.builds == at.BUILDS_NOTHING
+        return one if plain and one.window >= node.window else None
 
     def _stream_width(self) -> int:
         return 1 + max((number for shifts in self.network.streams for number in shifts), default=0)
@@ -287,13 +300,13 @@ class _Assembler:
         terminals: list[int] = []
         instances: list[int] = []
         keyed: list[list[int]] = []
-        most_out = 0
+        most_out = most_built = 0
         for terminal in self.network.terminals:
             ordered = sorted(terminal.instances, key=lambda i: i.parameters)
             place, begin = self.header[at.N_TERMINALS] + len(terminals), self.header[at.N_INSTANCES] + len(instances)
             former: tuple[int, ...] = ()
             for instance in ordered:
-                most_out = max(most_out, len(instance.out))
+                most_out, most_built = max(most_out, len(instance.out)), max(most_built, len(instance.template))
                 if instance.parameters != former:
                     here = self.header[at.N_INSTANCES] + len(instances)
                     keyed.append([self._parameter_hash(place, instance.parameters), here, 0])
@@ -304,7 +317,7 @@ class _Assembler:
             terminals += [self._list(terminal.parameters), len(terminal.parameters), begin, len(ordered)]
         self._put(at.N_TERMINALS, terminals)
         self._put(at.N_INSTANCES, instances)
-        self.header[at.N_OUT_WIDTH] = at.O_COLUMNS + most_out
+        self.header[at.N_OUT_WIDTH], self.header[at.N_MOST_BUILT] = at.O_COLUMNS + most_out, most_built
         self._instance_keys(keyed)
 
     def _parameter_hash(self, terminal: int, parameters: tuple[int, ...]) -> int:
@@ -317,6 +330,8 @@ class _Assembler:
         return [
             instance.query, instance.branch, instance.window, *self._program(instance.program),
             self._list(instance.out), len(instance.out), self._list((terminal, *instance.parameters)),
+            instance.builds, self._list([part for triple in instance.template for part in triple]),
+            len(instance.template), instance.stream,
         ]  # fmt: skip
 
     def _instance_keys(self, keyed: list[list[int]]) -> None:

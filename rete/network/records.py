@@ -42,10 +42,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from a producer (an α or a node) to a slot or a terminal."""
+    """A way from a producer (an α, a node or a probe) to a slot, a probe or a terminal."""
 
-    kind: int  # TO_SLOT or TO_TERMINAL
-    target: int  # number of the slot or terminal
+    kind: int  # TO_SLOT, TO_TERMINAL, …
+    target: int  # number of the slot, probe or terminal
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
@@ -53,11 +53,12 @@ class Edge:
 
 @dataclass
 class Alpha:
-    """A test that single triples pass; its tuples are (subject, predicate, object, event)."""
+    """A test that single triples pass; its tuples are (subject, predicate, object, event), and what they tell."""
 
     streams: int = -1  # number of the stream set, or -1 for every stream
     equal: int = 0  # EQUAL_* bits: repeated variables
     edges: list[Edge] = field(default_factory=list)  # where its triples go
+    given: bool = False  # whether its tuples tell the input, too
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
+    events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
+    rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
+    latest: bool = False  # whether the best is the greatest; else the least
     length: int = UNBOUNDED  # how long after its true start a row is of use; the node's window bounds window starts
 
 
@@ -94,6 +98,7 @@ class Node:
     edges: list[Edge] = field(default_factory=list)
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
+    spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
 
 
 @dataclass
@@ -105,7 +110,6 @@ class Probe:
     keys: tuple[int, ...]  # of these, those that make the key
     relations: tuple[Relation, ...]  # what fits: between the tuple (0) and a row (1)
     decided: int  # AT_ARRIVAL, AT_CLOSE or AT_DEADLINE
-    level: int  # of what is decided at one time, the lower levels come first
     wanted: bool = False  # whether one must fit; else none may
     streamed: bool = False  # whether static rows do not fit
     joint: bool = False  # whether times in the condition are those of both together; else the row's
@@ -113,6 +117,12 @@ class Probe:
     reach: int = UNBOUNDED  # how far before its decision it looks; -1: as far as its relations say
     program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
+    taken: tuple[
+        int, ...
+    ] = ()  # the row's columns, or times, that the tuple takes along behind its own if the row fits
+    level: int = 0  # of what is decided at one time, the lower levels come first
+    events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
+    rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 
@@ -126,6 +136,9 @@ class Instance:
     out: tuple[int, ...]  # columns of the tuple that its output row has
     program: tuple[int, ...] = ()  # all its filters, once more: here an undecided one is noted
     parameters: tuple[int, ...] = ()  # constants, where queries of one shape differ
+    builds: int = at.BUILDS_NOTHING  # whether it is a rule's, and the kernel can build
+    template: tuple[tuple[int, int, int], ...] = ()  # triples of constants, and of columns as -1, -2, …
+    stream: int = 0  # on which stream they come in; 0: they are every stream's
 
 
 @dataclass
@@ -151,6 +164,7 @@ class Network:
     intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
     apart: bool = False  # some row's end is asked for, and is not its start
+    built: frozenset[int] | None = frozenset()  # predicates that rules build; None: any
 
     @property
     def times(self) -> int:

@@ -9,18 +9,21 @@ relation, is given up at once.
 from __future__ import annotations
 
 from retewave.rete.memory.slots import collect_slot
+from retewave.rete.memory.spent import is_row_spent
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_COUNTING,
     N_START,
     NODE_EDGE_COUNT,
     NODE_EDGES,
+    NODE_FIRST_SLOT,
     NODE_LISTS,
     NODE_OUT,
     NODE_OUT_COUNT,
     NODE_RELATION_COUNT,
     NODE_RELATIONS,
     NODE_SLOTS,
+    NODE_SPENT,
     NODE_STATES,
     NODE_WINDOW,
     NONE,
@@ -36,6 +39,7 @@ from retewave.rete.words.layout import (
     S_NO_RELATION,
     S_NO_WINDOW,
     S_PROBES,
+    S_USED_UP,
     S_WIDTH,
     SLOT_INDEX,
     SLOT_NODE,
@@ -100,18 +104,20 @@ def collect_met(arena, net, place, group, end):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def combine(arena, net, node, group, slot, row, item, work, into, top, room, stride):  # type: ignore[no-untyped-def]
+def combine(arena, net, node, group, slot, row, item, work, into, top, room, stride, looks):  # type: ignore[no-untyped-def]
     """Put every combination of `row`, stored of `item`, with one row of each other slot into the stack or the output.
 
     Return the new top, or -1 when there is no room for them all: the caller makes room and asks again.
     `work` is four lists: the row chosen in each slot, and with each choice the starts of the combination so far and the
     slot to go back to when this one is through: the last one before it whose chosen row has another one behind it.
     Rows that are out of the window are counted in `work`, so that those which are due are not met again and again.
+    Rows that are used up are passed over; what follows `looks` is for networks that look or use up.
     """
     slots, lists = net[node + NODE_SLOTS], group + net[node + NODE_LISTS]
     window, related = net[node + NODE_WINDOW], net[node + NODE_RELATION_COUNT] > 0
     start_word, end = net[N_START], item[T_END]
-    hits, no_window, no_relation = 0, 0, 0
+    spent, first = (net[node + NODE_SPENT], net[node + NODE_FIRST_SLOT]) if looks is not None else (0, 0)
+    hits, no_window, no_relation, used_up = 0, 0, 0, 0
     work[slot] = row
     work[slots] = group
     depth = 1 if slot == 0 else 0
@@ -131,6 +137,8 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
             work[MET] += 1
         elif related and not _relations_hold(arena, net, node, work, depth, slot):
             no_relation += 1
+        elif spent != 0 and is_row_spent(arena, net, spent, first + depth * SLOT_WIDTH, other, end):
+            used_up += 1
         else:
             start = start if start < work[2 * WORK + depth] else work[2 * WORK + depth]
             if depth != last:
@@ -151,13 +159,14 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
             following = arena[work[depth] + R_LINK] >> 32
         other = following
     if arena[A_COUNTING] != 0:
-        _count(arena, net[node + NODE_STATES] + slot * S_WIDTH, hits, no_window, no_relation)
+        _count(arena, net[node + NODE_STATES] + slot * S_WIDTH, hits, no_window, no_relation, used_up)
     return top
 
 
 @kernel
-def _count(arena, state, hits, no_window, no_relation):  # type: ignore[no-untyped-def]
+def _count(arena, state, hits, no_window, no_relation, used_up):  # type: ignore[no-untyped-def]
     arena[state + S_HITS] += hits
     arena[state + S_NO_WINDOW] += no_window
     arena[state + S_NO_RELATION] += no_relation
+    arena[state + S_USED_UP] += used_up
     arena[state + S_PROBES] += 1

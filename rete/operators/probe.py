@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.ranked import is_better
 from retewave.rete.memory.slots import seek_group
+from retewave.rete.memory.spent import is_row_spent
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     N_END,
     N_START,
     NODE_LISTS,
+    NODE_SPENT,
     PROBE_CODE,
     PROBE_CODE_END,
     PROBE_COLUMNS,
@@ -25,8 +28,11 @@ from retewave.rete.words.layout import (
     PROBE_REACH,
     PROBE_SEEN,
     PROBE_SEEN_COUNT,
+    PROBE_SLOT,
     PROBE_STATE,
     PROBE_STREAMED,
+    PROBE_TAKEN,
+    PROBE_TAKEN_COUNT,
     R_LINK,
     R_WINDOW_START,
     RELATION_GAP,
@@ -44,7 +50,7 @@ from retewave.rete.words.layout import (
 )
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
-__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple"]
+__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple", "take_along"]
 
 NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is for Python to tell
 
@@ -85,7 +91,10 @@ def _may_fit(arena, net, probe, item, row, time):  # type: ignore[no-untyped-def
     reach = net[probe + PROBE_REACH]
     if reach >= 0 and arena[row + R_WINDOW_START] + reach < time:
         return False
-    return _related(arena, net, probe, item, row)
+    if not _related(arena, net, probe, item, row) or not is_better(arena, net, probe, row, item):
+        return False
+    spent = net[net[probe + PROBE_NODE] + NODE_SPENT]
+    return spent == 0 or not is_row_spent(arena, net, spent, net[probe + PROBE_SLOT], row, time)
 
 
 @kernel
@@ -133,6 +142,14 @@ def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
             if net[gap + RELATION_RIGHT_WORD] == net[N_END]:
                 end = max(end, least)
     return start >= since or end >= since_end
+
+
+@inlined
+def take_along(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
+    """Write what a tuple takes along of the row that fits it behind the columns that it has."""
+    at, taken = T_COLUMNS + net[probe + PROBE_COLUMNS], net[probe + PROBE_TAKEN]
+    for i in range(net[probe + PROBE_TAKEN_COUNT]):
+        item[at + i] = arena[row + net[taken + i]]
 
 
 @inlined

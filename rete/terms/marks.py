@@ -15,6 +15,8 @@ from retewave.rete.words.layout import (
     B_CHILD,
     B_COLUMNS,
     B_NEXT,
+    F_COUNT,
+    F_ENTRIES,
     G_KEY,
     LOW,
     N_PROBE_COUNT,
@@ -22,6 +24,7 @@ from retewave.rete.words.layout import (
     N_SLOTS,
     N_TIMES,
     NODE_KEY_COUNT,
+    OCCURRENCE_WIDTH,
     PAGE,
     PROBE_COLUMNS,
     PROBE_STATE,
@@ -38,8 +41,18 @@ from retewave.rete.words.layout import (
     W_FIRST,
     W_HEAP,
 )
+from retewave.rete.words.rows import OBJECT, SUBJECT
 
-__all__ = ["mark_all_waiting", "mark_row", "mark_terms", "mark_waiting", "new_cursor"]
+__all__ = [
+    "mark_all_waiting",
+    "mark_instant",
+    "mark_occurrence",
+    "mark_occurrences",
+    "mark_row",
+    "mark_terms",
+    "mark_waiting",
+    "new_cursor",
+]
 
 # the cursor: its slot, the number of the next row since the slot's first (-1: none is looked at), that row, its page
 C_SLOT, C_PASSED, C_ROW, C_PAGE = 0, 1, 2, 3
@@ -145,3 +158,24 @@ def mark_all_waiting(net_array, arena_array, marks_array):  # type: ignore[no-un
         while block != 0:
             mark_waiting(net, arena, probe, block, marks, marks_array.size)
             block = arena[block + B_NEXT]
+
+
+@inlined
+def mark_occurrence(feed, one, marks, count):  # type: ignore[no-untyped-def]
+    """Mark those of the first `count` terms that an occurrence holds."""
+    for place in range(one + SUBJECT, one + OBJECT + 1):
+        if 0 < feed[place] < count:
+            marks[feed[place]] = 1
+
+
+@kernel
+def mark_occurrences(feed, first, marks, count):  # type: ignore[no-untyped-def]
+    """Mark those of the first `count` terms that the occurrences of an instant hold, from one of them on."""
+    for number in range(first, feed[F_COUNT]):
+        mark_occurrence(feed, feed[F_ENTRIES] + number * OCCURRENCE_WIDTH, marks, count)
+
+
+@kernel
+def mark_instant(feed_array, marks_array):  # type: ignore[no-untyped-def]
+    """Mark the terms of all occurrences of an instant."""
+    mark_occurrences(words(feed_array), 0, words(marks_array), marks_array.size)

@@ -50,8 +50,11 @@ N_START = 25  # which word of a row is its true start
 N_PROBES = 26
 N_PROBE_COUNT = 27
 N_INSTANTS = 28  # 1: it is made for instants alone
-N_LOOKS = 29  # 1: some rows are only looked at, or only pass
-N_HEADER = 30
+N_LOOKS = 29  # 1: some rows are only looked at, or only pass, or rules build
+N_BUILT = 30  # the predicates that rules build: how many (-1: any), the list of them
+N_BUILT_LIST = 31
+N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
+N_HEADER = 33
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -76,6 +79,7 @@ FLAG_TWIN = 2  # another route to the same α may derive the same triple from th
 FLAG_DERIVES = 4  # the triple is another than the input's
 FLAG_EQUAL = 8  # the α wants a term to be repeated
 FLAG_STREAMS = 16  # the α does not take every stream
+FLAG_GIVEN = 32  # the α's tuples tell the input, too
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
 EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
@@ -83,12 +87,16 @@ EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
 TO_MEMORY, TO_PROBE = 2, 3  # a slot whose rows are only looked at; a probe, which decides on the tuple
 TO_PASSING = 4  # a slot whose rows only pass: they find the others, and are not kept
-TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING)  # edges whose target is a slot
+TO_INSTANT = 5  # a slot of the best of each key in an instant; it is only looked at, and the window start is the end
+TO_SPENT = 6  # a slot of the events that a query has used up; the key is the event, the window start the time of that
+TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT)  # edges whose target is a slot
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
 SLOT_LIST = 4  # the word of a group where the slot's list is
 SLOT_PASSING = 5  # where the arena has the one row of a slot whose rows only pass, or 0
-SLOT_LENGTH, SLOT_WIDTH = 6, 7  # how long after its true start a row is of use
+SLOT_EVENTS, SLOT_EVENT_COUNT = 6, 7  # words of a row that hold events which may be used up
+SLOT_RANK, SLOT_RANK_COUNT, SLOT_LATEST = 8, 9, 10  # what makes a row the best; 1: the greatest is
+SLOT_LENGTH, SLOT_WIDTH = 11, 12  # how long after its true start a row is of use
 NODE_NUMBER, NODE_SEED = 0, 1  # the node's number, and the hash of it: what the hashes of its keys begin with
 NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # how many; the mask of them all; where the state of the first one is
 NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
@@ -96,7 +104,9 @@ NODE_LAST_GROUP = 8  # where the arena notes the group that was used last
 NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT = 9, 10, 11, 12, 13
 # a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
 NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
-NODE_FORESEEN, NODE_WIDTH = 17, 18  # the edge to prefetch along when all slots but one have rows, or NONE
+NODE_FORESEEN = 17  # the edge to prefetch along when all slots but one have rows, or NONE
+NODE_FIRST_SLOT = 18  # the record of the first of its slots
+NODE_SPENT, NODE_WIDTH = 19, 20  # the node of the events that are used up for its query, or 0 where nothing is
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
 # a probe: the node and slot that it looks at, and how it decides
@@ -107,17 +117,27 @@ PROBE_CODE, PROBE_CODE_END = 10, 11  # the condition
 PROBE_COLUMNS, PROBE_SEEN, PROBE_SEEN_COUNT = 12, 13, 14  # columns of the tuple; words of the row that conditions see
 PROBE_KEYS = 15  # the tuple's columns that make the key
 PROBE_EDGES, PROBE_EDGE_COUNT = 16, 17
+PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits, which the tuple takes along behind its columns
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
-PROBE_STATE, PROBE_LEVEL, PROBE_WIDTH = 18, 19, 20  # place in the arena; what of one time is decided first
+PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; what of one time is decided first
+PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple that hold events which may be used up
+PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
-INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS, INSTANCE_WIDTH = 5, 6, 7, 8
+INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS = 5, 6, 7
+# what a rule builds of each solution, three parts a triple: constants, or columns as -1, -2, …; and on which stream
+INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM, INSTANCE_WIDTH = 8, 9, 10, 11, 12
+BUILDS_NOTHING, BUILDS, BUILDS_IN_PYTHON = 0, 1, 2
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
 
 # ---- a tuple on the work stack: an α's triple or a join's result on its way to the edges of its producer ----
 T_EDGES, T_EDGE_COUNT, T_END, T_WINDOW_START, T_START, T_COLUMNS = 0, 1, 2, 3, 4, 5
 ALPHA_COLUMNS = 4  # an α's tuple: subject, predicate, object, event
+GIVEN, GIVEN_COLUMNS = (
+    4,
+    8,
+)  # behind them, where it is asked for: the input's subject, predicate, object, and its stream
 
 # ---- an output row: a tuple's times and columns stand in it where they stand in the tuple ----
 O_QUERY, O_BRANCH, O_END, O_WINDOW_START, O_START, O_COLUMNS = 0, 1, T_END, T_WINDOW_START, T_START, T_COLUMNS
@@ -145,13 +165,14 @@ A_MOST_WORDS = 17  # the arena may not grow beyond: a link is half a word
 A_DUE = 18  # the earliest time at which something is to be decided
 A_AGENDA = 19  # where the agenda is: a heap of [time, level, probe], one for each probe with waiting tuples
 A_AGENDA_COUNT = 20
-A_FREE_GROUPS = 21  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_SPENT = 21  # events used up since the rows that hold such were last collected
+A_FREE_GROUPS = 22  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
-S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_WIDTH = 7, 8, 9, 10, 11, 12, 13
+S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_USED_UP, S_WIDTH = 7, 8, 9, 10, 11, 12, 13, 14
 
 # ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----
 W_FIRST, W_LAST, W_HEAP, W_COUNT = 0, 1, 2, 3
@@ -168,8 +189,31 @@ R_LINK, R_WINDOW_START = 0, 1
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
+# ---- feed: what has come in at one instant, and what rules have built there: `rete/feed.py` ----
+F_TIME = 0  # the instant
+F_COUNT = 1  # occurrences that are noted
+F_POURED = 2  # of these, the first ones, in which nothing is left to be poured
+F_DUE = 3  # the time at whose close something that was built comes in; AFTER_ALL: there is nothing
+F_STAMP = 4  # what an entry of the table bears that is of this instant
+F_DERIVED = 5  # occurrences that rules have built at this instant
+F_MOST = 6  # how many they may
+F_ROUND_END = 7  # of the occurrences noted, where the next round begins
+F_ROUNDS = 8  # rounds since the start
+F_DERIVATIONS = 9  # occurrences built since the start
+F_SOLUTIONS = 10  # of rules, since the start
+F_CAPACITY = 11  # occurrences that there is room for
+F_ENTRIES = 12  # where they begin; the table is behind them: F_MASK + 1 times a stamp and a place
+F_MASK = 13
+F_HEADER = 14
+# an occurrence: a row (`rete/words/rows.py`), and whether it is still to be poured
+OCCURRENCE_WAITS, OCCURRENCE_WIDTH = 7, 8
+
 # ---- what the kernel says when it returns ----
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
 INTERVAL = 3  # the next input row is no instant, and the network's rows have no room for an end
 NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # room: `Runtime` makes some and calls again
 NEEDS_VERDICT = 7  # a filter that must be decided here, and that the kernel cannot decide: `Runtime` asks
+NEEDS_FEED = 8  # room for what rules build
+NEEDS_BUILT = 9  # what rules build that the kernel cannot: `Runtime` asks
+NEEDS_CLEARING = 10  # many rows hold events that are used up: `Runtime` collects them
+ENDLESS = 11  # rules have built more at one instant than they may

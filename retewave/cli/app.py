@@ -68,6 +68,7 @@ def run(
     max_future: options.MaxFuture = "1d",
     stream_format: options.StreamFormat = None,
     format: options.Matches = None,
+    explain: options.Explained = False,
     out: options.Out = None,
     stats: options.Stats = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
@@ -75,8 +76,10 @@ def run(
     seed: options.Seed = None,
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
+    max_derivations: options.Derivations = 1_000_000,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
     tick: options.Tick = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
@@ -98,12 +101,13 @@ def run(
             "max_future": max_future,
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
+            "max_derivations": max_derivations,
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(Queries(tuple(queries), language), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -135,6 +139,7 @@ def explain(
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
     shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
@@ -155,7 +160,7 @@ def explain(
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
-        asked = Queries(tuple(queries), language)
+        asked = Queries(tuple(queries), language, policy)
         shown = cli_explain.explain(asked, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -174,6 +179,7 @@ def why_not(
     stream_format: options.StreamFormat = None,
     format: options.Plans = options.PlanFormat.text,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
 ) -> None:
     """Say why a query has not matched what was expected: what was found, and what refused the rest."""
     with _exit_codes():
@@ -183,7 +189,7 @@ def why_not(
 
         times = TimeOptions(rate, time_property)
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        asked = Queries((query,), language)
+        asked = Queries((query,), language, policy)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
@@ -200,10 +206,12 @@ def inspect(
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     pace: options.Pace = 10.0,
+    explain: options.Explained = False,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8765,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
 ) -> None:
     """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
     with _exit_codes():
@@ -218,7 +226,7 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language), readers, host, port, pace, engine)
+        cli_inspect.inspect(Queries(tuple(queries), language, policy, explain), readers, host, port, pace, engine)
 
 
 @app.command(epilog=_EXIT_CODES)

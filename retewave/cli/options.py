@@ -23,9 +23,11 @@ __all__ = [
     "Closer",
     "Counted",
     "Datasets",
+    "Derivations",
     "Draw",
     "Drawn",
     "Every",
+    "Explained",
     "Host",
     "Inputs",
     "Lateness",
@@ -76,6 +78,7 @@ class MatchFormat(StrEnum):
     tsv = "tsv"
     nt = "nt"
     arrow = "arrow"
+    text = "text"
 
 
 class OnError(StrEnum):
@@ -158,6 +161,10 @@ WrittenIn = Annotated[
     str | None,
     Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); known by file or words."),
 ]
+Policy = Annotated[
+    str | None,
+    Option("--policy", help="Which partners SEQ takes: unrestricted, naive, chronological [KEEP], recent [KEEP]."),
+]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 
 SomeStreams = Annotated[
@@ -205,6 +212,12 @@ Matches = Annotated[
         "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
     ),
 ]
+Explained = Annotated[
+    bool,
+    Option(
+        "--explain", help="Say of each match which triples made it, and why: in text, a field of ndjson, a picture."
+    ),
+]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
 Every = Annotated[
@@ -228,6 +241,9 @@ WithClosure = Annotated[Closer, Option("--closure", help="Who closes the schema.
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")
+]
+Derivations = Annotated[
+    int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
 ]
 WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop the oldest rows, counted.")]
 Inputs = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from retewave.engine.engine import Engine
 from retewave.query import Query
@@ -16,7 +17,15 @@ class Queries:
 
     written: tuple[str, ...]  # paths, or texts
     language: str | None = None  # the language of all of them; None: recognised in each
+    policy: str | None = None  # the policy of all of them; None: as each says
+    explained: bool = False  # their matches are to be explained
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
-        return [engine.register(each, keep=keep, language=self.language) for each in self.written]
+        options: dict[str, Any] = {
+            "keep": keep,
+            "language": self.language,
+            "policy": self.policy,
+            "explain": self.explained,
+        }
+        return [engine.register(each, **options) for each in self.written]

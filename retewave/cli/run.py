@@ -25,6 +25,7 @@ from retewave.engine.engine import Engine
 from retewave.engine.stats import stats
 from retewave.errors import UsageError
 from retewave.io.reading.reader import Reader, read
+from retewave.io.sinks.explained import ExplainedSink
 from retewave.io.sinks.resumed import go_on
 from retewave.io.sinks.sinks import Sink, open_sink, usual_format
 from retewave.match import Matches
@@ -93,7 +94,7 @@ def run(
         if output.stats is not None:
             begin_stats(engine.stats(), output.stats)
         out = opened.enter_context(open_output(output.out, kept.output if kept is not None else None))
-        sink = _sink(engine, output.format, out, seconds=streams.times.rate is not None, resumed=kept is not None)
+        sink = _sink(engine, queries, output.format, out, streams.times, resumed=kept is not None)
         tick = opened.enter_context(_progress(engine, [file for _, _, file in files], out))
         for _, _, file in files:
             file.tick = tick
@@ -153,6 +154,8 @@ def _checkpoint(
     times = streams.times
     given = {
         "--language": queries.language,
+        "--policy": queries.policy,
+        "--explain": queries.explained,
         "--stream": list(streams.written),
         "--rate": times.rate,
         "--time-property": times.property,
@@ -204,8 +207,14 @@ def _seconds(option: str, text: str) -> float:
         raise UsageError(f"{option}: {error}") from error
 
 
-def _sink(engine: Engine, wanted: str | None, out: BinaryIO, *, seconds: bool, resumed: bool) -> Sink:
-    format = wanted or usual_format(engine.queries)
+def _sink(
+    engine: Engine, queries: Queries, wanted: str | None, out: BinaryIO, times: TimeOptions, *, resumed: bool
+) -> Sink:
+    if queries.explained:
+        return ExplainedSink(wanted or "text", out)
+    format, seconds = wanted or usual_format(engine.queries), times.rate is not None
+    if format == "text":
+        raise UsageError("text is for matches that are explained", hint="add --explain, or choose another format")
     if format == "arrow" and out.isatty():
         raise UsageError("arrow is not for a terminal", hint="write it to a file with --out, or to a pipe")
     if resumed and out is not stdout():

@@ -11,6 +11,7 @@ import warnings
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
+from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.parts import parts_of
@@ -21,7 +22,6 @@ __all__ = [
     "UnboundedWarning",
     "check_parts",
     "check_shedding",
-    "check_supported",
     "check_width",
     "warn_of_what_is_kept",
 ]
@@ -38,15 +38,16 @@ class UnboundedWarning(UserWarning):
     """A query that looks at time, or at what is there or is not, keeps what it looks at for ever."""
 
 
-def check_width(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
     """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
     for branch in normal:
         constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
         columns = len(branch.bound) + constants
-        if columns > MOST_COLUMNS:
+        told = len(EXPLAINED) * len(branch.all_patterns) if explained else 0
+        if columns + told > MOST_COLUMNS:
             raise QueryError(
                 f"{_name(parsed)}: the pattern has {columns} variables, and constants as subjects and "
-                f"objects; {MOST_COLUMNS} is the most",
+                f"objects{f', and {told} columns to explain them' if told else ''}; {MOST_COLUMNS} is the most",
                 hint="split it: let one query CONSTRUCT what the other looks for",
             )
 
@@ -68,22 +69,14 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
         warnings.warn(what, CartesianWarning, stacklevel=4)
 
 
-def check_supported(parsed: Parsed) -> None:
-    """Refuse what is read and cannot run."""
-    if parsed.policy.name != "unrestricted":
-        raise QueryError(
-            f"{_name(parsed)}: POLICY {parsed.policy} is not supported yet; the policy is unrestricted",
-            hint="LAST { … } SEQ { … } takes the latest partner; DISTINCT ON (…) FOR 5m tells one match for each key",
-        )
-    if parsed.is_rule:
-        raise QueryError(
-            f"{_name(parsed)}: a CONSTRUCT whose triples come in again is not supported yet",
-            hint="REGISTER QUERY name AS CONSTRUCT … reports the triples; push them, or run a second engine on them",
-        )
-
-
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse a query that may take what is dropped for what never came."""
+    """Refuse a query that may take what is dropped for what never came, or forget what it has used up."""
+    if parsed.policy.chooses:
+        raise QueryError(
+            f'POLICY {parsed.policy} chooses among all that has come, and under at_limit="shed" some of it is dropped',
+            place=parsed.policy.place,
+            hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+        )
     if all(probe.wanted for branch in normal for probe in branch.all_probes):
         return
     operator, place = missing(parsed.where) or ("NOT", None)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from retewave.compiler.algebra import Policy, PolicyName
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 
@@ -21,6 +22,7 @@ __all__ = [
     "WhenFull",
     "check_inbox",
     "check_options",
+    "policy_of",
     "readers_of",
     "seconds_of_tick",
     "span",
@@ -61,6 +63,22 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
     return s, p, o
 
 
+def policy_of(given: object) -> Policy:
+    """Return the policy that some words name, as they stand in a query.
+
+    >>> str(policy_of("recent keep"))
+    'recent KEEP'
+    """
+    if isinstance(given, Policy):
+        return given
+    names = get_args(PolicyName)
+    name, *keep = given.lower().split() if isinstance(given, str) and given.strip() else ("",)
+    for known in names:
+        if name == known and keep in ([], ["keep"]):
+            return Policy(known, bool(keep))
+    raise UsageError(f"unknown policy {given!r}", hint=f"known: {', '.join(names)}; KEEP behind it uses nothing up")
+
+
 def span(time: Any) -> tuple[Any, Any]:
     """Return the start and the end of an instant or an interval."""
     if not isinstance(time, tuple):
@@ -98,21 +116,29 @@ def seconds_of_tick(tick: int, readers: Sequence[Reader]) -> float:
     return tick / 1e6
 
 
-def check_options(
-    datasets: object, imports: object, on_late: Callable[..., object] | None, max_live_rows: object, seed: object
-) -> None:
+def check_options(datasets: object, imports: object, on_late: Callable[..., object] | None, seed: object) -> None:
     """Refuse arguments of an engine that cannot be what they should."""
     for name, mapping in (("datasets", datasets), ("imports", imports)):
         if mapping is not None and not isinstance(mapping, Mapping):
             raise UsageError(f"{name} maps IRIs to files, and is not {mapping!r}", hint=f"{name}={{iri: path}}")
     if on_late is not None and not callable(on_late):
         raise UsageError(f"on_late is called with late items, and {on_late!r} cannot be called")
-    for name, number, least, most in (
-        ("max_live_rows", max_live_rows, 1, _MOST_SEED),
-        ("seed", seed, 0, _MOST_SEED),
-    ):
-        if number is not None and (not isinstance(number, int) or not least <= number <= most):
-            raise UsageError(f"{name} is a whole number from {least} on, not {number!r}", hint="None: no bound")
+    if seed is not None and not _is_whole(seed, 0):
+        raise UsageError(f"seed is a whole number from 0 on, not {seed!r}")
+
+
+def check_bounds(max_live_rows: object, at_limit: object, max_derivations: object) -> None:
+    """Refuse bounds that cannot be."""
+    if at_limit not in ("error", "shed"):
+        raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
+    if max_live_rows is not None and not _is_whole(max_live_rows, 1):
+        raise UsageError(f"max_live_rows is a whole number from 1 on, not {max_live_rows!r}", hint="None: no bound")
+    if not _is_whole(max_derivations, 1):
+        raise UsageError(f"max_derivations is a whole number from 1 on, not {max_derivations!r}")
+
+
+def _is_whole(number: object, least: int) -> bool:
+    return isinstance(number, int) and least <= number <= _MOST_SEED
 
 
 def check_inbox(size: object, when_full: object) -> None:

@@ -16,12 +16,13 @@ from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower import Lowered, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
-from retewave.compiler.plan.producers import AlphaTest, Plan, Table
+from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.compiler.rewrite.branch import Decided
 from retewave.engine.asking import Asking
 from retewave.engine.deciding import Deciding
+from retewave.engine.feeding import feeder
 from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
@@ -31,9 +32,10 @@ from retewave.engine.states import State, States, take_over
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
+from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.counters import totals
-from retewave.rete.facts import FACT_WIDTH, distinct_facts
+from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
@@ -96,7 +98,10 @@ class CompiledNetwork:
         """
         back = lookbacks(self.plan)
         for producer, probe in self.lowered.probes.items():
-            looked = inputs_of(self.plan.producers[producer])[1].producer
+            record = self.plan.producers[producer]
+            if isinstance(record, Probe) and record.chooses:
+                continue
+            looked = inputs_of(record)[1].producer
             single = isinstance(self.plan.producers[looked], AlphaTest)  # it came when it ended, as a whole
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
@@ -123,6 +128,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
+    intervals = intervals or any(each.rule is not None for each in listeners)  # what rules build has an interval
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)
@@ -134,7 +140,9 @@ def build(
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     asking = Asking(terms, runtime, programs)
     runtime.ask = lambda of_edge, number, words: asking.is_true(lowered.asked[of_edge, number], words)
-    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries))
+    sources = Sources(lowered.outputs, {each.number: each.branches for each in listeners}, dispatch, streams)
+    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries), sources)
+    runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
 
@@ -202,6 +210,9 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
+_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # the event of what the schema itself says, and the triple given
+
+
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once."""
     given = compiled.runtime.static_facts(static, terms.values)
@@ -212,7 +223,7 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
     stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), 0]
+        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
         if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)

@@ -13,19 +13,23 @@ import time as wall
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from retewave.compiler.algebra import Policy
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.language import Language
 from retewave.engine.arguments import (
     Triple,
     WhenFull,
+    check_bounds,
     check_inbox,
     check_options,
+    policy_of,
     readers_of,
     seconds_of_tick,
     triples_of,
@@ -40,13 +44,13 @@ from retewave.engine.stats import Seconds, stats
 from retewave.engine.telling import Finding, Telling
 from retewave.engine.timeless import check_timed
 from retewave.epsilon.schema import Budget, Progress
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.rete.runtime import Options
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words.rows import ROW_WIDTH, START
+from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
 from retewave.windows import durations
 from retewave.windows.order import Order
 from retewave.windows.times import Clock
@@ -63,8 +67,6 @@ __all__ = ["Engine"]
 
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
-
-_PUSHED_EVENTS = 1 << 61  # events that are pushed are numbered apart from those that are read
 
 
 class Engine(Shown):
@@ -93,26 +95,28 @@ class Engine(Shown):
         max_live_rows: int | None = None,
         at_limit: Literal["error", "shed"] = "error",
         allow_cartesian: bool = False,
+        max_derivations: int = 1_000_000,
         stats: bool = False,
         seed: int | None = None,
         inbox: int = 1024,
         when_full: WhenFull = "wait",
     ) -> None:
-        if at_limit not in ("error", "shed"):
-            raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
-        check_options(datasets, imports, on_late, max_live_rows, seed)
+        check_options(datasets, imports, on_late, seed)
+        check_bounds(max_live_rows, at_limit, max_derivations)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
         self.registry = Registry(sheds=at_limit == "shed")
-        closed = Closure(closure, closure_budget, on_closure)
-        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
-        options = Options(secrets.randbits(63) if seed is None else seed, max_live_rows or 0, at_limit == "shed", stats)
+        closed = datasets or {}, imports or {}, Closure(closure, closure_budget, on_closure)
+        self.datasets = Datasets(self.terms, schema, static, *closed)
+        chosen = secrets.randbits(63) if seed is None else seed
+        options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
         self.options = {  # what a snapshot keeps of the arguments
             "lateness": _duration(lateness) / 1e6,
             "max_future": None if max_future is None else _duration(max_future) / 1e6,
             "max_live_rows": max_live_rows,
+            "max_derivations": max_derivations,
             "at_limit": at_limit,
             "allow_cartesian": allow_cartesian,
             "stats": stats,
@@ -120,14 +124,12 @@ class Engine(Shown):
         }
         self._late_tally = Tally("%s items came later than lateness allows")
         self._future_tally = Tally("%s items are dated further ahead than max_future allows")
-        self.lock = self.matcher.lock  # held while anything is read or changed
-        self.registry.network = self._network
+        self.lock, self.registry.network = self.matcher.lock, self._network  # the lock is held to read or change
         self.telling = Telling(self.registry, on_late)
         self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
         self._hands_over = on_late is not None  # what is late
         self._runs = 0  # under way: the last one to end lets go of what waits for late items
-        future = None if max_future is None else _duration(max_future)
-        self.order = Order(_duration(lateness), future, self._late, self._future, now=_now)
+        self.order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
         self.matcher.holders.append(self.order.held)
         self.clock: Clock | None = None  # of the first time that has come in, which decides how times are shown
         self.triples = 0  # triples that came in, those that no pattern could use included
@@ -148,19 +150,32 @@ class Engine(Shown):
         language: str | Language | None = None,
         allow_cartesian: bool | None = None,
         keep: int | None = 10_000,
+        explain: bool = False,
+        policy: str | Policy | None = None,
     ) -> Query:
         """Register a query, given as text or as the path of a file; its matches are reported from now on.
 
         `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
         all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
-        hold.
+        hold.  `policy` says which partners its SEQs take (`"recent KEEP"`), whatever its text says.
         """
         parsed = query if isinstance(query, Parsed) else read_query(query, language)
+        if policy is not None:
+            parsed = replace(parsed, policy=policy_of(policy))
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
             check_timed(parsed, self.datasets)
-            return self.registry.add(parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed)
+            added = self.registry.add(
+                parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
+            )
+            if parsed.is_rule:
+                try:
+                    self.matcher.check_rules()
+                except QueryError:
+                    self.registry.remove(added)
+                    raise
+            return added
 
     def remove(self, query: Query) -> None:
         """Stop listening for a query."""
@@ -222,7 +237,7 @@ class Engine(Shown):
             ids = ids_of(texts, self.terms)
             rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
             rows[:, :START] = ids
-            number = 0 if event is None else -_PUSHED_EVENTS - event
+            number = self.matcher.new_events(1) if event is None else -GIVEN_EVENTS - event
             rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
             self.triples += len(rows)
             self._put(rows)
@@ -518,6 +533,10 @@ class Engine(Shown):
 
 def _now() -> int:
     return wall.time_ns() // 1000
+
+
+def _optional(value: Any) -> int | None:
+    return None if value is None else _duration(value)
 
 
 def _duration(value: Any) -> int:

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
 from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
 from retewave.engine.fresh import joined, news, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
+from retewave.engine.rules import endless, unstratified
 from retewave.engine.sweep import Sweep, rehearse
 from retewave.errors import LimitError
 from retewave.log import Tally, log
@@ -33,7 +35,7 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
-from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
+from retewave.rete.words.rows import EVENT, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -80,7 +82,8 @@ class Matcher:
         self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
         self.flushing = False  # whether then all is told that would be if nothing more came
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
-        self.events = 0  # event numbers taken so far
+        self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
+        self.event_blocks = 1  # blocks of event numbers taken so far, by readers
         self.intervals = False  # an item was no instant, or may have been
         self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
         self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
@@ -122,6 +125,7 @@ class Matcher:
         """
         planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
         apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
+        apart = apart and not self.registry.rules  # what one network's rules build would have to come to the other
         return apart and are_few(len(planned ^ registered), len(planned))
 
     def _renew_young(self, networks: Networks) -> None:
@@ -195,7 +199,10 @@ class Matcher:
         """Return a network for some queries, empty."""
         queries = {each.number: self.registry.queries[each.number] for each in listeners}
         schema, static = self.datasets.schema.network, self.datasets.static
-        return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
+        try:
+            return build(listeners, queries, schema, self.terms, static, options, intervals, self.registry.streams)
+        except Unstratified as e:
+            raise unstratified(e, queries) from None
 
     def _meet_interval(self) -> None:
         """Make the network anew, with room for the ends of items: the first that is no instant has come."""
@@ -223,7 +230,8 @@ class Matcher:
         compiled = self._built(registry.listeners(), self.options, self.intervals)
         self.networks, self._generation, self._found = Networks(compiled), registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
-        self.started, self.triples, self.events = counts["started"], counts["poured"], counts["events"]
+        self.started, self.triples = counts["started"], counts["poured"]
+        self.events, self.event_blocks = counts["events"], counts["event_blocks"]
         self.collected, self.shed = counts["collected"], counts["shed"]
         self.until, self.flushing = counts["until"], counts["flushing"]
         return compiled
@@ -242,31 +250,46 @@ class Matcher:
         while len(self.waiting):
             networks = self._follow()
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            if networks.asks_for_events:
+                self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             self._count(poured, networks.main)
             if any(map(len, outs)):
                 yield from self._told(networks, outs, clock)
                 yield from self._first_matches(clock)
-            elif said == layout.INTERVAL:
-                self._meet_interval()
-            elif said == layout.AT_LIMIT:
-                raise self._at_bound()
-            elif said == layout.NEEDS_ARENA:
-                raise networks.main.runtime.full()
+            elif said != layout.DONE:
+                self._meet(said, networks.main)
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         yield from self._decided(clock)
         if behind > self.triples:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _meet(self, said: int, compiled: CompiledNetwork) -> None:
+        """Mend what stops the kernel, or tell what the user has to mend."""
+        if said == layout.INTERVAL:
+            self._meet_interval()
+        elif said == layout.AT_LIMIT:
+            raise self._at_bound()
+        elif said == layout.NEEDS_ARENA:
+            raise compiled.runtime.full()
+        elif said == layout.ENDLESS:
+            raise self._endless(compiled)
 
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what is certain now that the clock is known to be where it is."""
         until, flushing, self.until, self.flushing = self.until, self.flushing, BEFORE_ALL, False
         if until > BEFORE_ALL:
             networks = self._follow()
-            yield from self._told(networks, networks.advance(until, self.terms.values), clock)
+            outs, endless = networks.advance(until, self.terms.values)
+            yield from self._told(networks, outs, clock)
+            if endless:
+                raise self._endless(networks.main)
         if flushing:
             networks = self._follow()
-            yield from self._told(networks, networks.foretell(self.terms.values), clock, ahead=True)
+            outs, endless = networks.foretell(self.terms.values)
+            yield from self._told(networks, outs, clock, ahead=True)
+            if endless:
+                raise self._endless(networks.main)
 
     def _told(
         self, networks: Networks, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False
@@ -283,6 +306,17 @@ class Matcher:
     def flush(self) -> None:
         """Let the next pour tell what there would be if nothing more came, and then go on as if nobody had asked."""
         self.flushing = True
+
+    def new_events(self, count: int) -> int:
+        """Take so many event numbers; return the first, as a row has it: the others are below."""
+        first = -1 - self.events
+        self.events += count
+        return first
+
+    def _number_events(self, rows: np.ndarray) -> None:
+        """Give each triple that came alone the number of an event of its own."""
+        alone = np.flatnonzero(rows[:, EVENT] == 0)
+        rows[alone, EVENT] = self.new_events(len(alone)) - np.arange(len(alone))
 
     def _count(self, poured: int, compiled: CompiledNetwork) -> None:
         """Note how many rows have gone in, and log what has left early."""
@@ -307,6 +341,17 @@ class Matcher:
             "triples wait until it is made room",
             hint='narrow a window, remove a query, raise max_live_rows, or choose at_limit="shed"',
         )
+
+    def _endless(self, compiled: CompiledNetwork) -> LimitError:
+        """Give up what rules have yet to build at the instant; return the error that says so."""
+        compiled.runtime.give_up_instant()
+        return endless(compiled, self.options.max_derivations)
+
+    def check_rules(self) -> None:
+        """Refuse rules that decide, about an instant, on what they build in it themselves."""
+        listeners = self.registry.rules
+        compiled = self._built(listeners, self.options, True)
+        compiled.leave()
 
     def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what new queries have already matched: static data alone, or what the memories held."""

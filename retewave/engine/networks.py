@@ -10,14 +10,17 @@ Left out: who makes them, and when.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.counters import totals
+from retewave.rete.runtime import EndlessRules
 from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
@@ -61,6 +64,13 @@ class Networks:
         """Return which triples a reader may drop: those that no network takes."""
         return self.main.acceptance if self.young is None else either(self.main.acceptance, self.young.acceptance)
 
+    @cached_property
+    def asks_for_events(self) -> bool:
+        """Tell whether a query asks for the events of triples."""
+        return any(
+            EVENT in each.columns for one in self.all for each in one.plan.producers if isinstance(each, AlphaTest)
+        )
+
     @property
     def live_rows(self) -> int:
         """Return how many streamed rows they hold."""
@@ -77,13 +87,26 @@ class Networks:
             outs.append(np.concatenate([self.young.nothing, *self.young.runtime.pour(rows[:poured], values)]))
         return outs, poured, said
 
-    def advance(self, until: int, values: Values) -> list[np.ndarray]:
-        """Let each decide what is due before a time; return the output of each."""
-        return [np.concatenate([each.nothing, *each.runtime.advance(until, values)]) for each in self.all]
+    def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], bool]:
+        """Let each decide what is due before a time; return the output of each, and whether rules do not end."""
+        return self._until_rules_end(lambda each: each.runtime.advance(until, values))
 
-    def foretell(self, values: Values) -> list[np.ndarray]:
-        """Return the output that each would make if nothing more came."""
-        return [np.concatenate([each.nothing, *each.runtime.foretell(values)]) for each in self.all]
+    def foretell(self, values: Values) -> tuple[list[np.ndarray], bool]:
+        """Return the output that each would make if nothing more came, and whether rules would not end."""
+        return self._until_rules_end(lambda each: each.runtime.foretell(values))
+
+    def _until_rules_end(
+        self, found_by: Callable[[CompiledNetwork], Iterable[np.ndarray]]
+    ) -> tuple[list[np.ndarray], bool]:
+        outs, ends = [], True
+        for each in self.all:
+            found = [each.nothing]
+            try:
+                found.extend(found_by(each))
+            except EndlessRules:
+                ends = False
+            outs.append(np.concatenate(found))
+        return outs, not ends
 
     def matches(self, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False) -> list[Matches]:
         """Return the matches that the output of each makes, in the order of their ends where both have some.

@@ -16,15 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from retewave.compiler.lower import Lowered
-from retewave.compiler.plan.identity import Identity, digest
+from retewave.compiler.plan.identity import Identity, column_name, digest
 from retewave.compiler.plan.walk import lasting
 from retewave.engine.states import State
 from retewave.rete.counters import counted, is_counting, probe_counters, put_counted, put_decided
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
+from retewave.rete.words.rows import OBJECT
 
-__all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "node_states", "nodes_of"]
+__all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "SpentEvents", "node_states", "nodes_of"]
 
 Kind = Callable[[Lowered, Runtime, Callable[[], Sequence[Identity]]], Mapping[str, State]]
 
@@ -136,7 +137,7 @@ def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
         return {}
     known, found = identities(), []
     for producer, probe in lowered.probes.items():
-        names = known[producer].columns
+        names = known[producer].columns[: lowered.network.probes[probe].columns]  # what is taken along is not there yet
         order = tuple(sorted(range(len(names)), key=names.__getitem__))
         found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order)))
     return _together(found)
@@ -175,7 +176,7 @@ class Made:
 
 def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
     able = lasting(lowered.plan)
-    if all(able):
+    if all(able) and not lowered.spent:
         return {}
     known, found = identities(), []
     users = [(producer, node) for producer, node in lowered.nodes.items()]
@@ -186,13 +187,73 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
     for producer, node in users:
         for place, slot in enumerate(lowered.network.nodes[node].slots):
             plan = lowered.slots[slot]
-            if able[plan.producer] or lowered.network.nodes[node].passing == place:
+            record = lowered.network.nodes[node]
+            if (able[plan.producer] and record.spent < 0) or record.passing == place:
                 continue
-            names = [known[plan.producer].columns[column] for column in (*plan.keys, *plan.payload)]
+            names = [column_name(known[plan.producer], column) for column in (*plan.keys, *plan.payload)]
             order = tuple(sorted(range(len(names)), key=names.__getitem__))
             canonical = known[producer].places[place] if producer in lowered.nodes else 1
             found.append((digest(("made", known[producer].digest, canonical)), Made(runtime, slot, order)))
     return _together(found)
+
+
+@dataclass(frozen=True)
+class SpentEvents:
+    """The events that a query has used up, as far as rows may hold them."""
+
+    runtime: Runtime  # where they are
+    slot: int  # number of their memory
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset()
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: they go by age, and with the rows that hold them."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: there are no terms."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return a row for each event: its number, and when it was used up."""
+        rows = self.runtime.rows_of(self.slot)
+        return {"events": rows[:, [ROW_TIMES, 1]]}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Have used up these events, and no others."""
+        events = state["events"].reshape(-1, 2)
+        self.runtime.put_rows(self.slot, events[:, [1, 1, 1, 0]])
+
+
+def _spent(lowered: Lowered, runtime: Runtime, _identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    return {digest(("spent", spender)): SpentEvents(runtime, slot) for spender, slot in lowered.spent.items()}
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What was given and built at the instant: what rules have built of it does not come in twice."""
+
+    runtime: Runtime  # where it is
+    follows = False  # from the rows that are alive
+    terms: frozenset[str] = frozenset(("triples",))
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: the next instant forgets it."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: the memories' marks include it."""
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """Return a row of terms for each occurrence, and one of what else is known of it."""
+        rows = self.runtime.instant
+        return {"triples": rows[:, : OBJECT + 1], "times": rows[:, OBJECT + 1 :]}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Have this, and nothing else."""
+        if len(state["triples"]):
+            self.runtime.put_instant(np.concatenate([state["triples"], state["times"]], axis=1))
+
+
+def _instant(lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    return {digest(("instant",)): Instant(runtime)} if lowered.network.built != frozenset() else {}
 
 
 @dataclass(frozen=True)
@@ -239,7 +300,7 @@ def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
     return {name: states[0] if len(states) == 1 else Alike(tuple(states)) for name, states in grouped.items()}
 
 
-KINDS: tuple[Kind, ...] = (_counted, _waiting, _made)
+KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _spent, _instant)
 
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:

@@ -20,6 +20,7 @@ from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
+from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout
 from retewave.windows.times import Clock
@@ -37,6 +38,7 @@ class Outcome:
     queries: dict[int, Query]  # by number
     reports: Reports  # the stages behind it
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
+    sources: Sources  # what the numbers of output rows mean
 
     def stages(self, number: int) -> tuple[Stage, ...]:
         """Return what the rows of a query go through, in order."""
@@ -86,7 +88,8 @@ class Outcome:
             found = stage.take(found)
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         shown = found.columns[:, : len(query.variables)]
-        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places)
+        made_of = MadeOf(found.rows, self.sources) if query.explained else None
+        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return what the stages of the queries of these numbers remember, by identity.

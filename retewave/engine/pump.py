@@ -29,7 +29,7 @@ from retewave.engine.matcher import Matcher
 from retewave.engine.registry import Registry
 from retewave.engine.stats import Seconds
 from retewave.log import log
-from retewave.rete.words.rows import END, ROW_WIDTH, START
+from retewave.rete.words.rows import END, EVENT_BLOCK, ROW_WIDTH, START
 from retewave.windows.doubt import FAR, Doubt
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["Arrived", "pump"]
 
 SWITCH = 1e-4  # seconds
-EVENTS = 1 << 40  # event numbers that a reader may take
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 PATIENCE = 0.2  # seconds that a thread is given to come back from its source, which may be a silent pipe
 
@@ -263,8 +262,8 @@ def pump(
     with matcher.lock:
         for reader in readers:
             stream, alone = registry.stream_number(reader.stream), len(readers) == 1 and tick is None
-            lanes.append(Lane(reader, stream, matcher.events, changed, gate, alone))
-            matcher.events += EVENTS
+            lanes.append(Lane(reader, stream, EVENT_BLOCK * matcher.event_blocks, changed, gate, alone))
+            matcher.event_blocks += 1
         matcher.positions = lambda: tuple(lane.position(matcher) for lane in lanes)
         matcher.current()  # the network is made here, not in the threads, which ask it what they may drop
     ticking = None if tick is None else Ticking(tick, gate)

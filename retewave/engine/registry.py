@@ -12,7 +12,9 @@ from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
-from retewave.compiler.plan.shape import Listener, Streams
+from retewave.compiler.plan.identity import digest
+from retewave.compiler.plan.producers import EVENT, EXPLAINED
+from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
@@ -20,7 +22,6 @@ from retewave.engine.accepting import (
     UnboundedWarning,
     check_parts,
     check_shedding,
-    check_supported,
     check_width,
     warn_of_what_is_kept,
 )
@@ -94,13 +95,13 @@ class Registry:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         allow_cartesian: bool,
+        explained: bool = False,
         number: int | None = None,
         quiet: bool = False,
     ) -> Query:
         """Register a query; a snapshot's has its number already, and was warned of before."""
-        check_supported(parsed)
         normal = branches(parsed)
-        check_width(parsed, normal)
+        check_width(parsed, normal, explained)
         if self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
@@ -110,13 +111,18 @@ class Registry:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
-        query = Query(number, parsed, self._free_name(name or parsed.name or f"query{number + 1}"), on_match, keep)
+        named = self._free_name(name or parsed.name or f"query{number + 1}")
+        query = Query(number, parsed, named, on_match, keep, explained)
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
         listener = self._listener(number, parsed, normal)
         self._listeners[number] = replace(
-            listener, projection=query.variables, compared=(*query.compared, *query.solved)
+            listener,
+            projection=query.variables,
+            compared=(*query.compared, *query.solved),
+            told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
+            spender=digest((named, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
         )
         self.generation += 1
         log.info("query %s is registered", query.name)
@@ -140,6 +146,11 @@ class Registry:
 
     def __contains__(self, query: Query) -> bool:
         return self.queries.get(query.number) is query
+
+    @property
+    def rules(self) -> list[Listener]:
+        """The queries whose triples come in again, oldest first."""
+        return [each for each in self._listeners.values() if each.rule is not None]
 
     def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
         """Return queries as the planner needs them: all, oldest first, or those of some numbers."""
@@ -166,12 +177,22 @@ class Registry:
         """Return what the planner needs of a query, but what it shows."""
         named = (pattern.source for branch in normal for pattern in branch.all_patterns if pattern.source is not None)
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
+        rule = self._rule(parsed)
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
-            return Listener(number, normal, (), width, sources=sources)
+            return Listener(number, normal, (), width, sources=sources, rule=rule)
         widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
-        return Listener(number, normal, (), width, streams, sources=sources)
+        return Listener(number, normal, (), width, streams, sources=sources, rule=rule)
+
+    def _rule(self, parsed: Parsed) -> Rule | None:
+        """Return what a query feeds back, and on which stream: its own, else the one that it reads."""
+        if not parsed.is_rule:
+            return None
+        stream = parsed.feeds
+        if stream is None and len(parsed.streams) == 1:
+            stream = parsed.streams[0].iri
+        return Rule(parsed.template, 0 if stream is None else self._number_of(stream[1:-1].decode()))

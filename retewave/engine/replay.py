@@ -3,6 +3,8 @@
 Every old memory whose test has something in common with a new α test serves it.  A memory holds, of the arrivals of one
 triple within its window, all or none (its filters look at the triple only), so several memories together hold a triple
 as often as the one that holds it most often.  Where no memory has it, a new pattern starts without it.
+What is told of an arrival (its event) is taken over where a memory has it; of an arrival that came before anybody asked
+it stays unknown: 0.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from typing import TypeAlias
 import numpy as np
 
 from retewave.compiler.lower import AlphaMemory, Lowered
-from retewave.compiler.plan.producers import AlphaTest
+from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END, FACT_START, FACT_WIDTH, FACT_WINDOW_START
 from retewave.rete.runtime import Runtime
 from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["facts_for"]
+
+_TOLD = FACT_COLUMNS + EVENT  # what stands before it is what a fact is; from there on, what is told of it
 
 
 def facts_for(new: Lowered, former: Sequence[tuple[Lowered, Runtime]], terms: Terms) -> np.ndarray:
@@ -48,7 +52,17 @@ def _serving(test: AlphaTest, former: Sequence[tuple[Lowered, Runtime]]) -> list
     if not whole:
         return fitting
     widest = max(whole, key=lambda each: each[2].window)
-    return [widest] + [each for each in fitting if each[2].window > widest[2].window]
+    telling = _told(test)
+    return [widest] + [
+        each
+        for each in fitting
+        if each is not widest and (each[2].window > widest[2].window or telling & _told(each[2].test))
+    ]
+
+
+def _told(test: AlphaTest) -> set[int]:
+    """Return what a memory of a test tells of its arrivals, beside the triple."""
+    return {column for column in test.columns if column >= EVENT}
 
 
 def _asking(lowered: Lowered, predicate: bytes | None) -> Iterator[AlphaMemory]:
@@ -74,16 +88,29 @@ def _covers(general: AlphaTest, special: AlphaTest) -> bool:
 
 
 def _union(sources: list[np.ndarray]) -> np.ndarray:
-    """Return each fact as often as the source that has it most often."""
+    """Return each fact as often as the source that has it most often; of equal ones, those that tell most."""
     if not sources:
         return np.empty((0, FACT_WIDTH), dtype=np.int64)
     if len(sources) == 1:
         return sources[0]
+    facts = _most(sources)
+    kinds, kind = np.unique(facts[:, :_TOLD], axis=0, return_inverse=True)
+    kind = kind.reshape(-1)  # NumPy 2.0 gives a column
+    order = np.lexsort((-np.count_nonzero(facts[:, _TOLD:], axis=1), kind))
+    first = np.concatenate([[0], np.cumsum(np.bincount(kind, minlength=len(kinds)))[:-1]])
+    rank = np.arange(len(facts)) - first[kind[order]]
+    _, often = np.unique(_most([each[:, :_TOLD] for each in sources]), axis=0, return_counts=True)
+    kept: np.ndarray = facts[order[rank < often[kind[order]]]]
+    return kept
+
+
+def _most(sources: list[np.ndarray]) -> np.ndarray:
+    """Return each row as often as the source that has it most often, in their order."""
     counted = [np.unique(source, axis=0, return_counts=True) for source in sources]
-    facts, inverse = np.unique(np.concatenate([facts for facts, _ in counted]), axis=0, return_inverse=True)
-    most = np.zeros(len(facts), dtype=np.int64)
-    np.maximum.at(most, inverse, np.concatenate([counts for _, counts in counted]))
-    return np.repeat(facts, most, axis=0)
+    rows, inverse = np.unique(np.concatenate([rows for rows, _ in counted]), axis=0, return_inverse=True)
+    most = np.zeros(len(rows), dtype=np.int64)
+    np.maximum.at(most, inverse.reshape(-1), np.concatenate([counts for _, counts in counted]))
+    return np.repeat(rows, most, axis=0)
 
 
 def _sets(test: AlphaTest) -> tuple[frozenset[bytes] | None, ...]:
@@ -100,7 +127,8 @@ def _facts(
     facts[:, FACT_ALPHA] = alpha
     facts[:, FACT_END], facts[:, FACT_WINDOW_START], facts[:, FACT_START] = rows[:, 0], rows[:, 1], rows[:, 2]
     for place, column in enumerate((*of.keys, *of.payload)):
-        facts[:, FACT_COLUMNS + column] = rows[:, 3 + place]
+        if column < EVENT or column in test.columns:
+            facts[:, FACT_COLUMNS + column] = rows[:, 3 + place]
     for place, texts in enumerate(_sets(source)):
         if texts is not None and len(texts) == 1:
             facts[:, FACT_COLUMNS + place] = terms.find(next(iter(texts)))

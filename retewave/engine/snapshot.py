@@ -15,6 +15,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -24,6 +25,7 @@ import numpy as np
 
 from retewave.compiler.parse import parse
 from retewave.compiler.plan.identity import digest
+from retewave.engine.arguments import policy_of
 from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 10  # grows when the meaning of the file changes
+FORMAT = 12  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -166,7 +168,8 @@ def _header(engine: Engine) -> dict[str, Any]:
         "queries": [
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
-                "language": query.parsed.language, "matched": query.matched,
+                "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
+                "policy": str(query.parsed.policy),
             }
             for query in registry.queries.values()
         ],
@@ -180,6 +183,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": {
             "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
+            "event_blocks": matcher.event_blocks,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
             "until": matcher.until, "flushing": matcher.flushing,
@@ -199,7 +203,7 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     """
     network = compiled.lowered.network
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
-    probes = [(each.slot, each.columns, each.keys, each.decided, each.level) for each in network.probes]
+    probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
     return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
 
@@ -237,11 +241,12 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     for each in header["queries"]:
         parsed = parse(each["text"], source=each["source"], language=each["language"])
         query = registry.add(
-            parsed,
+            replace(parsed, policy=policy_of(each["policy"])),
             name=each["name"],
             on_match=None,
             keep=keep,
             allow_cartesian=True,
+            explained=each["explained"],
             number=each["number"],
             quiet=True,
         )

@@ -31,7 +31,7 @@ class Sweep:
         terms: Terms,
         marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
         networks: Iterable[CompiledNetwork],
-        held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there are not above zero
+        held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there do no harm
         matches: Iterable[Matches],
     ) -> None:
         self.freed = 0  # terms reclaimed so far
@@ -41,7 +41,7 @@ class Sweep:
         self._next = terms.first_passing()  # the term to come to next
         self._marks = marks
         for ids in held:
-            marks[np.maximum(ids, 0)] = 1
+            marks[ids[(ids > 0) & (ids < len(marks))]] = 1
         for each in self._networks:
             each.runtime.begin_marking(marks)
 

@@ -39,7 +39,12 @@ MOST_ROWS = 2_000  # rows of a portion, so that a pause is never far
 _Counts = dict[str, dict[str, int]]  # node -> what is counted of it
 
 _AGING = {"live", "collected", "remembered"}  # what changes though nothing has come to a node
-_REFUSALS = {"refused_by_filter", "refused_by_window", "refused_by_relation"}  # a key without a partner just waits
+_REFUSALS = {  # a key without a partner just waits
+    "refused_by_filter",
+    "refused_by_window",
+    "refused_by_relation",
+    "refused_as_used_up",
+}
 
 
 @dataclass(frozen=True)

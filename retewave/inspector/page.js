@@ -219,10 +219,19 @@ function table(page) {
   rows.replaceChildren();
   const head = made("tr", made("thead", rows)), body = made("tbody", rows);
   for (const name of page.columns) made("th", head, {}, name);
-  for (const row of page.rows) {
+  const why = by("why");
+  why.hidden = why.hidden || why.dataset.of !== page.title;
+  why.dataset.of = page.title;
+  page.rows.forEach((row, place) => {
     const line = made("tr", body);
     for (const cell of row) made("td", line, { title: cell }, cell);
-  }
+    if (!page.why) return;
+    line.className = "explained";
+    line.onclick = () => {
+      why.hidden = false;
+      why.replaceChildren(new DOMParser().parseFromString(page.why[place], "image/svg+xml").documentElement);
+    };
+  });
 }
 
 function pager(page) {

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler.plan.producers import AlphaTest, Probe
-from retewave.compiler.plan.walk import reached, times_of
+from retewave.compiler.plan.walk import reached, times_of, told_of
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.engine.engine import Engine
 from retewave.errors import UsageError
@@ -90,8 +90,11 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
     prefixes, names = _prefixes(engine), _names_of_slots(compiled).get(slot, {})
     still = (static or StaticRows(engine)).of(slot)
     rows = np.concatenate([compiled.runtime.rows_of(slot)[::-1], still])
-    own = (*plans[slot].keys, *plans[slot].payload)
-    columns = [names.get(column, "_") for column in own]
+    told = told_of(compiled.plan)[plans[slot].producer]
+    kept = {
+        place: column for place, column in enumerate((*plans[slot].keys, *plans[slot].payload)) if column not in told
+    }
+    columns = [names.get(column, "_") for column in kept.values()]
     times = times_of(compiled.plan)[plans[slot].producer]
     joined = not isinstance(compiled.plan.producers[plans[slot].producer], AlphaTest)
     endless = joined and compiled.lowered.network.times == 1
@@ -99,7 +102,7 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
         [
             *_interval(engine, int(row[2]), int(row[0]))[: 1 if endless else 2],
             *(["–"] if endless else []),
-            *_cells(engine, prefixes, own, times, row[_COLUMNS_BEFORE:]),
+            *_cells(engine, prefixes, kept.values(), times, (row[_COLUMNS_BEFORE + place] for place in kept)),
         ]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
@@ -116,14 +119,15 @@ def waiting_at_probe(engine: Engine, probe: int, offset: int = 0) -> dict[str, A
     if probe not in producers:
         raise UsageError(f"there is no probe {probe}", hint=f"there are {len(producers)}, from 0 on")
     prefixes, names, producer = _prefixes(engine), _names_of_probes(compiled)[probe], producers[probe]
-    columns, times = range(compiled.lowered.network.probes[probe].columns), times_of(compiled.plan)[producer]
+    told, times = told_of(compiled.plan)[producer], times_of(compiled.plan)[producer]
+    columns = [each for each in range(compiled.lowered.network.probes[probe].columns) if each not in told]
     (since, _), rows = compiled.runtime.waiting_of(probe)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     shown = [
         [
             _moment(engine, row[0]),
             *_interval(engine, row[3], row[1]),
-            *_cells(engine, prefixes, columns, times, row[WAITING_TIMES:]),
+            *_cells(engine, prefixes, columns, times, (row[WAITING_TIMES + column] for column in columns)),
         ]
         for row in rows[offset : offset + PAGE_ROWS].tolist()
     ]
@@ -133,17 +137,19 @@ def waiting_at_probe(engine: Engine, probe: int, offset: int = 0) -> dict[str, A
 
 
 def matches_of_query(engine: Engine, name: str, offset: int = 0) -> dict[str, Any]:
-    """Return a page of a query's kept matches, latest first."""
+    """Return a page of a query's kept matches, latest first; with pictures of why each is one, if it is explained."""
     query = next((each for each in engine.queries if each.name == name), None)
     if query is None:
         raise UsageError(f"there is no query {name}")
     prefixes, matches = _prefixes(engine), query.matches[::-1]
+    page = matches[offset : offset + PAGE_ROWS]
     shown = [
         [_told(match.start), _told(match.end), *(_short(prefixes, match.text(each)) for each in query.variables)]
-        for match in matches[offset : offset + PAGE_ROWS]
+        for match in page
     ]
     head = ["start", "end", *(f"?{each}" for each in query.variables)]
-    return {"title": name, "columns": head, "rows": shown, "total": len(matches), "text": query.text}
+    found = {"title": name, "columns": head, "rows": shown, "total": len(matches), "text": query.text}
+    return found | ({"why": [match.to_svg() for match in page]} if query.explained else {})
 
 
 def _prefixes(engine: Engine) -> Prefixes:

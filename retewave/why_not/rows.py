@@ -24,7 +24,6 @@ from retewave.compiler.rewrite.branch import Probe as Look
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words.layout import ALPHA_COLUMNS
 from retewave.viz.explain.relations import grouped
 from retewave.windows.intervals import STATIC_END, STATIC_START
 from retewave.windows.relations import NONE
@@ -209,7 +208,7 @@ class Memories:
             leaves = sorted(leaf.leaf for leaf in looked.leaves())
             if isinstance(looked.producer, AlphaTest):
                 rows = self._tuples(looked.number)
-                columns = {place: _TIMES + place for place in range(ALPHA_COLUMNS)}
+                columns = {place: _TIMES + place for place in producers.TRIPLE}
             else:
                 slot = self.lowered.network.probes[number].slot
                 plan, rows = self.lowered.slots[slot], self.compiled.runtime.rows_of(slot)
@@ -232,7 +231,9 @@ class Memories:
         found = [np.empty((0, len(places)), dtype=np.int64)]
         for slot, plan in enumerate(self.lowered.slots):
             other = self.plan.producers[plan.producer]
-            if isinstance(other, AlphaTest) and (other.atom, other.equal) == (test.atom, test.equal) and other != test:
+            if isinstance(other, AlphaTest) and (other.atom, other.equal) == (test.atom, test.equal):
+                if other.streams == test.streams:
+                    continue
                 found.append(self._streamed(slot)[:, [_TIMES + place for place in places]])
         return np.concatenate(found)
 
@@ -265,7 +266,7 @@ class Memories:
     def _tuples(self, number: int) -> np.ndarray:
         """Return the different triples that an α test has let through, static first: times, then the columns."""
         facts = self._facts[self._facts[:, FACT_ALPHA] == self.lowered.alphas[number]]
-        found = [facts[:, FACT_END : FACT_COLUMNS + ALPHA_COLUMNS]]
+        found = [facts[:, FACT_END : FACT_COLUMNS + len(producers.TRIPLE)]]
         found += [self._streamed(slot) for slot, each in enumerate(self.lowered.slots) if each.producer == number]
         kept = [_TIMES + column for column in self.plan.producers[number].columns]  # type: ignore[union-attr]
         tuples = np.concatenate(found)
@@ -274,10 +275,11 @@ class Memories:
 
     def _streamed(self, slot: int) -> np.ndarray:
         plan, rows = self.lowered.slots[slot], self.compiled.runtime.rows_of(slot)
-        tuples = np.zeros((len(rows), _TIMES + ALPHA_COLUMNS), dtype=np.int64)
+        tuples = np.zeros((len(rows), _TIMES + len(producers.TRIPLE)), dtype=np.int64)
         tuples[:, :_TIMES] = rows[:, :_TIMES]
         for place, column in enumerate((*plan.keys, *plan.payload)):
-            tuples[:, _TIMES + column] = rows[:, _TIMES + place]
+            if column in producers.TRIPLE:
+                tuples[:, _TIMES + column] = rows[:, _TIMES + place]
         return tuples
 
     @cached_property

@@ -70,6 +70,32 @@ def test_query_of_the_epsparql_paper_finds_what_the_comment_of_its_stream_says(
     assert read == [list(row) for row in rows]
 
 
-def test_rule_of_the_epsparql_paper_is_refused_by_name_as_rules_do_not_run_yet() -> None:
-    with pytest.raises(rw.QueryError, match="come in again is not supported yet"):
-        rw.Engine().register(EXAMPLES / "epsparql" / "downrating.epsparql")
+def told(stream: str, *queries: str) -> list[tuple[str, ...]]:
+    """Return what the queries of the paper tell of a stream: name, start, end, and what is shown without its prefix."""
+    engine = rw.Engine(allow_cartesian=True)
+    for query in queries:
+        engine.register(EXAMPLES / "epsparql" / f"{query}.epsparql", name=query)
+    found = engine.run(rw.read(EXAMPLES / "epsparql" / stream, time_property=GENERATED_AT))
+    return [
+        (m.query.name, f"{m.start:%d}", f"{m.end:%d}", *(str(m[name]).removeprefix(STOCKS) for name in m))
+        for m in found
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::retewave.engine.accepting.CartesianWarning")
+def test_rule_of_the_epsparql_paper_sums_up_and_its_query_tells_the_average() -> None:
+    assert told("prices.trig", "sums", "average") == [
+        ("sums", "02", "04", "1", "20"),
+        ("sums", "02", "08", "2", "50"),
+        ("sums", "02", "12", "3", "90"),
+        ("average", "01", "12", "30"),
+    ]
+
+
+def test_what_the_rule_of_the_epsparql_paper_builds_is_an_event_again(tmp_path: Path) -> None:
+    assert told("downrating.trig", "downrating") == [("downrating", "01", "04", "ACME", "Moodys")]
+    engine = rw.Engine()
+    engine.register(EXAMPLES / "epsparql" / "downrating.epsparql")
+    query = engine.register(f"SELECT ?who WHERE {{ ?who <{STOCKS}downratedby> ?agency }}", language="epsparql")
+    list(engine.run(rw.read(EXAMPLES / "epsparql" / "downrating.trig", time_property=GENERATED_AT)))
+    assert [str(row["who"]).removeprefix(STOCKS) for row in query.matches] == ["ACME"]

@@ -21,9 +21,9 @@ LINES = f"""<http://e/a> <http://e/p> <http://e/b> .
 """
 
 
-def new_controller(lines: str = LINES, query: str = QUERY) -> Controller:
+def new_controller(lines: str = LINES, query: str = QUERY, *, explain: bool = False) -> Controller:
     engine = rw.Engine(stats=True)
-    engine.register(query, name=f"pair {SCRIPT}")
+    engine.register(query, name=f"pair {SCRIPT}", explain=explain)
     return Controller(engine, [rw.read(lines.encode(), rate=1, format="nt", stream="http://e/s")], pace=10)
 
 

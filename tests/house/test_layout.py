@@ -120,15 +120,15 @@ ROOMS = {
     "rete": (
         {"words"},
         {"terms", "memory"},
-        {"filters", "dispatch", "reports", "written", "pack"},
-        {"operators", "facts", "route"},
+        {"filters", "dispatch", "reports", "written", "pack", "feed"},
+        {"operators", "facts", "route", "terminal"},
         {"network", "kernel"},
         {"runtime", "counters"},
     ),
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
         {"errors", "log", "numbering"},
-        {"io", "construct"},
+        {"io", "construct", "provenance"},
         {"match"},
         {"query", "notebook"},
         {"engine"},

@@ -366,3 +366,18 @@ def test_whatever_a_query_asks_of_time_its_memories_and_probes_can_be_shown(case
     assert counts_by_node(compiled).keys() >= {
         name for name in engine.graph() if name.startswith(("memory:", "probe:"))
     }
+
+
+def test_memories_show_the_triples_of_an_explained_query_and_not_what_they_tell() -> None:
+    engine = rw.Engine(stats=True)
+    engine.register("PREFIX e: <http://e/> SELECT * { ?x e:p ?y . ?y e:q ?z OPTIONAL { ?x e:r ?w } }", explain=True)
+    engine.push(("http://e/a", "http://e/p", "http://e/b"), time=1, event=3)
+    engine.push(("http://e/b", "http://e/q", 7), time=2)
+    slots = range(len(engine.matcher.current().lowered.slots))
+    pages = [rows_of_memory(engine, slot) for slot in slots]
+    assert [["1", "1", "e:b", "e:a"]] in [page["rows"] for page in pages]
+    assert all(len(row) == len(page["columns"]) for page in pages for row in page["rows"])
+    for probe in engine.matcher.current().lowered.probes.values():
+        page = waiting_at_probe(engine, probe)
+        assert {"e:a", "e:b", "7"} <= set(page["rows"][0])
+        assert len(page["rows"][0]) == len(page["columns"])

@@ -159,3 +159,17 @@ def test_large_network_is_readable_in_the_dark(driver: webdriver.Chrome) -> None
         page.picture("dark")
         driver.get("about:blank")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_click_on_an_explained_match_shows_why_it_is_one(driver: webdriver.Chrome) -> None:
+    with serving(new_controller(explain=True)) as address:
+        page = Page(driver, address)
+        driver.find_element(By.ID, "run").click()
+        page.until(lambda: page.text("#state") == "ended")
+        page.node("query:").click()
+        page.until(lambda: len(page.cells()) == 8)
+        driver.find_element(By.CSS_SELECTOR, "tr.explained").click()
+        page.until(lambda: "(1) ?x e:p ?y" in page.text("#why"))
+        assert SCRIPT in page.text("#why") and page.driver.title == "retewave inspector"
+        page.picture("why")
+        driver.get("about:blank")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from cases.many import many
 from cases.temporal import Case
 from hypothesis import HealthCheck, assume, settings
 from laws.test_engine_time import Told, engine_for, of_token, shown
-from naive.streams import Item
+from naive.streams import Item, Triple
 from naive.tokens import Token
 
 import retewave as rw
@@ -23,7 +23,7 @@ from retewave.compiler import algebra
 from retewave.engine import matcher, snapshot
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
-from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
+from retewave.rete.words.rows import END, EVENT, ROW_WIDTH, START, STREAM
 
 __all__ = [
     "asked",
@@ -31,6 +31,7 @@ __all__ = [
     "changes_kept",
     "law",
     "listening",
+    "listening_all",
     "named",
     "of_query",
     "poured",
@@ -39,6 +40,8 @@ __all__ = [
     "rows_of",
     "told",
 ]
+
+_GIVEN = 1 << 61  # events that a stream numbers are apart from those that the engine does
 
 
 def law(cases: int) -> settings:
@@ -58,6 +61,12 @@ def listening(case: Case, **options: object) -> tuple[rw.Engine, rw.Query]:
     except QueryError:
         assume(condition=False)
         raise
+
+
+def listening_all(queries: Sequence[algebra.Query], static: Set[Triple]) -> tuple[rw.Engine, list[rw.Query]]:
+    """Return an engine that has some queries; where one is refused, there is none."""
+    engine = rw.Engine(static=[[written(triple) for triple in sorted(static)]], max_future=None, allow_cartesian=True)
+    return engine, [registered(engine, query) for query in queries]
 
 
 def registered(engine: rw.Engine, query: algebra.Query) -> rw.Query:
@@ -89,7 +98,8 @@ def of_query(matches: Iterable[rw.Match], query: rw.Query) -> Counter[Told]:
 
 def pushed(engine: rw.Engine, item: Item) -> list[rw.Match]:
     """Push an item; return the matches."""
-    return engine.push([written(item.triple)], time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
+    time = (item.start / 1e6, item.end / 1e6)
+    return engine.push([written(item.triple)], time=time, stream=item.stream, event=item.event)
 
 
 def rows_of(engine: rw.Engine, stream: Sequence[Item]) -> np.ndarray:
@@ -99,6 +109,7 @@ def rows_of(engine: rw.Engine, stream: Sequence[Item]) -> np.ndarray:
         rows[place, :3] = engine.encode([written(item.triple)])[0]
         rows[place, START], rows[place, END] = item.start, item.end
         rows[place, STREAM] = engine.registry.stream_number(item.stream)
+        rows[place, EVENT] = 0 if item.event is None else -_GIVEN - item.event
     return rows
 
 

@@ -36,6 +36,7 @@ FAMILIES = {  # what a query is made of; together they try almost six thousand q
 
 REFUSED = (  # what the documents say is refused, and is drawn now and then
     "what may be missing depends on a variable that BIND gives another value each time, or a time",
+    "is assigned by BIND, and a policy compares what ",
     "the times of a group that is a part of another cannot be given to a variable",
     "FIRST and LAST are decided with the whole pattern",
     "a filter of the optional group sees what FIRST or LAST has chosen",
@@ -75,7 +76,9 @@ def push(engine: rw.Engine, case: Case, place: int) -> list[Told]:
     """Push one item of a case; return what is told."""
     item = case.stream[place]
     time = (item.start / 1e6, item.end / 1e6)
-    return [shown(match) for match in engine.push([written(item.triple)], time=time, stream=item.stream)]
+    return [
+        shown(match) for match in engine.push([written(item.triple)], time=time, stream=item.stream, event=item.event)
+    ]
 
 
 def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:

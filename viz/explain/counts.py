@@ -34,6 +34,7 @@ class MemoryCounts:
     refused_by_key: int  # rows that found some other memory without a row of their key
     refused_by_window: int  # combinations given up because they outgrew the window
     refused_by_relation: int  # combinations given up because a temporal relation does not hold
+    refused_as_used_up: int  # combinations given up because a row of theirs is used up
     collected: int  # rows that have left, by age or at the bound on live rows
 
 
@@ -47,6 +48,7 @@ class JoinCounts:
     refused_by_key: int  # see MemoryCounts
     refused_by_window: int  # see MemoryCounts
     refused_by_relation: int  # see MemoryCounts
+    refused_as_used_up: int  # see MemoryCounts
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def _memory(compiled: Compiled, slot: int, refused_by_filter: int) -> MemoryCoun
         refused_by_key=0 if looked_at else counted.came - counted.probes,
         refused_by_window=counted.refused_by_window,
         refused_by_relation=counted.refused_by_relation,
+        refused_as_used_up=counted.refused_as_used_up,
         collected=counted.collected,
     )
 
@@ -126,4 +129,5 @@ def _join(number: int, memories: list[MemoryCounts]) -> JoinCounts:
         sum(each.refused_by_key for each in memories),
         sum(each.refused_by_window for each in memories),
         sum(each.refused_by_relation for each in memories),
+        sum(each.refused_as_used_up for each in memories),
     )

@@ -112,6 +112,8 @@ class Section:
     form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
+    policy: str  # which pairs its sequences take; empty where they take all
+    uses_up: bool  # whether the events of a match are not there for the query any more, when its instant is over
     streams: tuple[StreamPlan, ...]  # empty: every stream
     window: str  # the window that a match must fit
     open: tuple[OpenConstant, ...]  # where the queries differ
@@ -179,6 +181,8 @@ class _Described:
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
             on=str(query.on or ""),
+            policy=_policy(query.policy),
+            uses_up=query.policy.consumes,
             streams=self._streams(members),
             window=_span([member.listener.width for member in members]),
             open=self._open(end),
@@ -261,6 +265,20 @@ class _Described:
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
 
 
+_TAKEN = {
+    "naive": "the last of each side of a SEQ, whatever it binds",
+    "chronological": "the earliest pairs of a SEQ, for each binding of its second part",
+    "recent": "the latest pairs of a SEQ, for each binding of its second part",
+}
+
+
+def _policy(policy: algebra.Policy) -> str:
+    """Return a policy in words."""
+    if not policy.chooses:
+        return ""
+    return f"{policy}: takes {_TAKEN[policy.name]}"
+
+
 class _Steps:
     """The tree of steps below one end, in the words of its first query."""
 
@@ -328,8 +346,8 @@ class _Steps:
         return StepPlan(
             "probe", number, look.operator, None, False, (),
             key=self._key(decides),
-            window=spell_window(self.lowered.network.nodes[self.lowered.network.slots[record.slot].node].window),
-            relations=self._relations(tree, probe.gaps),
+            window="this instant" if probe.rank else spell_window(self._window_of(record.slot)),
+            relations=(*self._relations(tree, probe.gaps), *self._rank(tree, probe)),
             conditions=tuple(self.prefixes.short(to_sparql(each.expression)) for each in look.conditions),
             wants="exists" if probe.wanted else "absent",
             decided=decided(probe),
@@ -344,6 +362,9 @@ class _Steps:
         assert read.above is not None
         return tuple(read.names.get(column, "_") for column in read.above.keys)
 
+    def _window_of(self, slot: int) -> int:
+        return self.lowered.network.nodes[self.lowered.network.slots[slot].node].window
+
     def _relations(self, tree: Reached, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
         def time(which: tuple[int, int]) -> Time:
             place, column = which
@@ -353,6 +374,13 @@ class _Steps:
             return self._name(whose), at_end
 
         return tuple(spoken(gaps, time))
+
+    def _rank(self, tree: Reached, probe: Probe) -> Iterator[str]:
+        """Yield what makes a pair better than another one, if a probe compares them so."""
+        times = [moment_of(tree.inputs[0], own) for own, _ in probe.rank]
+        by = ", then the ".join(f"{'end' if at_end else 'start'} of {self._name(whose)}" for whose, at_end in times)
+        if times:
+            yield f"input 2 is {'later' if probe.latest else 'earlier'} than input 1: the {by}"
 
     def _name(self, tree: Reached) -> str:
         """Return what a step below another one is called there."""

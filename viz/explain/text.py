@@ -58,6 +58,7 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
     if section.on:
         yield f"  reports {section.on}"
+    yield from _policy(section)
     if not section.alike:
         yield f"  this is what {section.queries[0]} shows and filters; others differ"
     yield from _streams(section)
@@ -78,6 +79,13 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
         yield f"  {filter_.expression}: {filter_.by}{early}"
     if counted is not None and section.count == 1 and section.queries[0] in counted.matches:
         yield f"  matches: {counted.matches[section.queries[0]]:,}"
+
+
+def _policy(section: Section) -> Iterator[str]:
+    if section.policy:
+        yield f"  policy {section.policy}"
+    if section.uses_up:
+        yield "  uses up the events of each match when its instant is over"
 
 
 def _streams(section: Section) -> Iterator[str]:
@@ -181,6 +189,8 @@ def _refused(join: JoinCounts) -> Iterator[str]:
     yield from _many_refused(join.refused_by_key, "key")
     yield from _many_refused(join.refused_by_window, "window")
     yield from _many_refused(join.refused_by_relation, "relation")
+    if join.refused_as_used_up:
+        yield f"{join.refused_as_used_up:,} used up"
 
 
 def _many_refused(number: int, why: str) -> Iterator[str]:

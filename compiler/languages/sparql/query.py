@@ -136,7 +136,7 @@ def _policy(clause: ParseTree, context: Context) -> Policy:
     chosen = next(each for each in policies if each.name == name.lower())
     if keep and not chosen.consumes:
         context.notice(f"KEEP has no effect: {chosen.name} uses nothing up", keep[0])
-    return replace(chosen, keep=bool(keep))
+    return replace(chosen, keep=bool(keep), place=context.source.place(clause))
 
 
 def _file_or_iri(tree: ParseTree, context: Context) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql, variables
-from retewave.compiler.plan.producers import END, START, Gap, Join, Open, Plan, SlotFilter
+from retewave.compiler.plan.producers import END, START, Gap, Input, Join, Open, Plan, SlotFilter, told_columns
 from retewave.compiler.rewrite.branch import Bound, Moment
 
 __all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
@@ -24,6 +24,7 @@ class Scope:
     bounds: list[Bound] = field(default_factory=list)  # those that no join has checked yet
     wanted: frozenset[Moment] = frozenset()  # moments that a probe will ask for
     asked: bool = False  # filters must be decided where they are done
+    spender: str = ""  # the query, if it uses events up
 
     @property
     def moments(self) -> frozenset[Moment]:
@@ -43,7 +44,8 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
     columns = {variable: i for i, variable in enumerate(key)}
     parameters: dict[int, int] = {}
     for place, each in enumerate(ordered):
-        inputs.append(each.read(tuple(each.columns[variable] for variable in key), filters_on(each, scope)))
+        keys = tuple(each.columns[variable] for variable in key)
+        inputs.append(each.read(keys, filters_on(each, scope), scope.spender))
         others = [(column, columns, name) for name, column in each.columns.items() if name not in key]
         others += [(column, parameters, number) for number, column in each.parameters.items()]
         for column, target, name in sorted(others, key=lambda other: other[0]):
@@ -57,9 +59,15 @@ def join(plan: Plan, chosen: list[Open], key: tuple[int, ...], scope: Scope) -> 
         for place, each in enumerate(ordered)
         if moment in each.times
     }
-    number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last))
+    told = {
+        what: _carried((place, column), inputs, ends, origins)
+        for place, each in enumerate(ordered)
+        for what, column in told_columns(each.told)
+    }
+    number = plan.number(Join(tuple(inputs), tuple(origins), gaps, ends.last, scope.spender))
     leaves = tuple(leaf for each in ordered for leaf in each.leaves)
-    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times)
+    looked = frozenset().union(*(each.looked for each in ordered))
+    return Open(number, columns, parameters, all(each.static for each in chosen), leaves, times, told, looked)
 
 
 def _gaps(ordered: list[Open], scope: Scope) -> tuple[Gap, ...]:
@@ -96,6 +104,13 @@ class _Extremes:
 
 def _is_before(gap: Gap) -> bool:
     return gap.gap > 0 and gap.earlier[1] == END and gap.later[1] == START
+
+
+def _carried(source: tuple[int, int], inputs: list[Input], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:
+    """Return where a join's tuples have a column of an input, or a time; the key's columns are the first."""
+    place, column = source
+    keys = inputs[place].keys
+    return keys.index(column) if column in keys else _time(source, extremes, origins)
 
 
 def _time(source: tuple[int, int], extremes: _Extremes, origins: list[tuple[int, int]]) -> int:

@@ -6,10 +6,11 @@ Data's way: a planned branch, what is looked at -> **probe** -> plan; `retewave.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename
 from retewave.compiler.plan.operators.join import Scope, filters_on, numbers_in
-from retewave.compiler.plan.producers import END, START, Gap, Open, Plan
+from retewave.compiler.plan.producers import END, START, Gap, Input, Open, Plan, Told, told_columns
 from retewave.compiler.plan.producers import Probe as Producer
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Decided, Moment, Probe
 
@@ -19,25 +20,34 @@ __all__ = ["probe"]
 def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope: Scope) -> Open:
     """Add a probe of a branch's tuples; `width` is how far it looks where it does not say itself."""
     shared = sorted(decided.columns.keys() & there.columns.keys(), key=lambda each: decided.columns[each])
-    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope))
-    second = there.read(tuple(there.columns[each] for each in shared))
+    first = decided.read(tuple(decided.columns[each] for each in shared), filters_on(decided, scope), scope.spender)
+    if look.rank and look.within is not None:
+        there.within = look.within if there.within is None else min(there.within, look.within)
+    spender = "" if look.lasting or look.rank else scope.spender
+    second = there.read(tuple(there.columns[each] for each in shared), spender=spender)
     origins = sorted(set(decided.columns.values()))
     columns = {variable: origins.index(column) for variable, column in decided.columns.items()}
     moved = look.decided is Decided.AT_DEADLINE  # its end becomes another
-    times: dict[Moment, int] = {}
-    for moment in sorted(scope.moments & decided.times.keys()):
-        source = decided.times[moment]
+
+    def carried(source: int) -> int:
         if source == START or (source == END and not moved):
-            times[moment] = source
-            continue
+            return source
         if source not in origins:
             origins.append(source)
-        times[moment] = origins.index(source)
+        return origins.index(source)
+
+    times = {moment: carried(decided.times[moment]) for moment in sorted(scope.moments & decided.times.keys())}
+    told = {what: carried(source) for what, source in told_columns(decided.told)}
+    taken = _taken(there, second) if look.wanted else {}
+    behind = sorted(set(taken.values()))
+    told |= {what: len(origins) + behind.index(column) for what, column in taken.items()}
+    if look.wanted:
+        told |= _shared(there, first, second, origins)
     number = plan.number(
         Producer(
             (first, second),
             tuple(origins),
-            tuple(sorted((*(_gap(bound, decided) for bound in look.bounds), *_within(look)))),
+            tuple(sorted((*(_gap(bound, decided, there) for bound in look.bounds), *_within(look)))),
             tuple(_condition(each.expression, decided, there) for each in look.conditions),
             look.decided,
             look.wanted,
@@ -46,23 +56,42 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
             look.deadline,
             width if look.ranged and look.keep is None else -1,
             look.within if look.keep is None else look.keep,
+            tuple(behind),
+            tuple((_time(own, decided, there)[1], _time(its, decided, there)[1]) for own, its in look.rank),
+            look.latest,
+            look.chooses,
+            scope.spender,
         )
     )
-    return Open(number, columns, {}, decided.static, decided.leaves + there.leaves, times)
+    leaves, looked = decided.leaves + there.leaves, decided.looked | frozenset(there.leaves)
+    return Open(number, columns, {}, decided.static, leaves, times, told, looked)
+
+
+def _taken(there: Open, read: Input) -> dict[Told, int]:
+    """Return what is told of what is looked at, but what the key has: the columns that tuples take along."""
+    return {what: column for what, column in there.told.items() if column not in read.keys}
+
+
+def _shared(there: Open, decided: Input, read: Input, origins: list[int]) -> dict[Told, int]:
+    """Return what is told of what is looked at and is in the key: the tuple that is decided has it, too."""
+    own = dict(zip(read.keys, decided.keys, strict=True))
+    return {what: origins.index(own[column]) for what, column in there.told.items() if column in own}
 
 
 def _within(look: Probe) -> Iterator[Gap]:
-    """Yield what says how far a look goes back."""
-    if look.within is not None and look.keep is None:
+    """Yield what says how far a look goes back; what is looked at in its instant only was asked when it came."""
+    if look.within is not None and look.keep is None and not look.rank:
         yield Gap((0, END), -look.within, (1, START))
 
 
-def _gap(bound: Bound, decided: Open) -> Gap:
-    return Gap(_time(bound.earlier, decided), bound.gap, _time(bound.later, decided))
+def _gap(bound: Bound, decided: Open, there: Open) -> Gap:
+    return Gap(_time(bound.earlier, decided, there), bound.gap, _time(bound.later, decided, there))
 
 
-def _time(moment: Moment, decided: Open) -> tuple[int, int]:
+def _time(moment: Moment, decided: Open, there: Open) -> tuple[int, int]:
     """Return where a moment is: of which input, and in which of its columns."""
+    if moment.there:
+        return 1, there.times[replace(moment, there=False)]
     if moment.operand == THERE:
         return 1, END if moment.at_end else START
     if moment.operand == WHOLE:

@@ -61,9 +61,9 @@ def spread(
 
 def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> None:
     """Refuse a query that only one process can run: it looks at times, or for what is missing, and needs all of it."""
-    if all(branch.is_plain for branch in normal):
+    if all(branch.is_plain for branch in normal) and not parsed.policy.consumes:
         return
-    operator, place = looking(parsed.where) or ("an operator of time", None)
+    operator, place = looking(parsed.where) or (f"POLICY {parsed.policy}", parsed.policy.place)
     raise QueryError(
         f"{name}: {operator} is not spread over shards yet: the query runs in one process",
         place=place,

@@ -1,0 +1,66 @@
+"""What must be true of a branch's solutions, said of the variables that its patterns and tables bind.
+
+Data's way: branch -> **conditions** -> the program that decides whether a match uses up its events.
+A step that gives a variable a value is no condition: those behind it see the value itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from retewave.compiler.expressions.tree import (
+    Call,
+    Constant,
+    Expression,
+    Membership,
+    Operation,
+    Variable,
+    variables,
+)
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, is_timed
+from retewave.compiler.terms import XSD
+
+__all__ = ["conditions"]
+
+_UNBOUND = Variable("unbound")  # stands for each variable that a step may not see
+_FALSE = Constant(f'"false"^^<{XSD}boolean>'.encode())
+
+
+def conditions(branch: Branch) -> Iterator[Expression]:
+    """Yield what a branch's filters say, but of times: what looks at these is decided before.
+
+    >>> from retewave.compiler.parse import parse
+    >>> from retewave.compiler.rewrite.normal import branches
+    >>> (branch,) = branches(parse("SELECT * { ?x <urn:p> ?y BIND(?y * 2 AS ?z) FILTER(?z > 3) }"))
+    >>> [sorted(map(str, variables(each))) for each in conditions(branch)]
+    [['?y']]
+    """
+    values: dict[Variable, Expression] = {}
+    for step in branch.steps:
+        seen = {each: values.get(each, each) if each in step.scope else _UNBOUND for each in variables(step.expression)}
+        expression = _put_in(step.expression, seen)
+        if isinstance(step, ExtendStep):
+            values[step.variable] = expression
+        elif not is_timed(step):
+            yield expression
+
+
+def _put_in(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
+    """Return an expression with the values of its variables; one is bound if its value is no error."""
+
+    def parts(given: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        return tuple(_put_in(part, values) for part in given)
+
+    match expression:
+        case Variable():
+            return values[expression]
+        case Call("BOUND", (Variable() as asked,)) if not isinstance(values[asked], Variable):
+            return Call("COALESCE", (Call("SAMETERM", (values[asked], values[asked])), _FALSE))
+        case Operation(operands=operands):
+            return replace(expression, operands=parts(operands))
+        case Call(arguments=arguments):
+            return replace(expression, arguments=parts(arguments))
+        case Membership(needle=needle, members=members):
+            return replace(expression, needle=_put_in(needle, values), members=parts(members))
+    return expression

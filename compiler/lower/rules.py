@@ -1,0 +1,65 @@
+"""Rules as records: what they build, in ids and columns.
+
+Data's way: the template of a query + the columns of its complete tuples -> **a template of words** -> the kernel's
+records.  Where a triple of the template has a variable that a branch does not bind, that branch does not build it.
+What needs a new term for every solution (a blank node, BIND) is built in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from retewave.compiler.algebra import BlankNode, TemplateTriple, Variable
+from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.lower.lowered import Output
+from retewave.compiler.plan.shape import Listener, Rule
+from retewave.rete.words import layout as at
+
+__all__ = ["OPEN", "Building", "building", "built_predicates", "template_ids"]
+
+OPEN = 0  # in place of the id of a term that is not known yet
+Building: TypeAlias = tuple[int, tuple[tuple[int, int, int], ...], int]  # how a rule builds, its template, its stream
+_NOTHING: Building = (at.BUILDS_NOTHING, (), 0)
+
+
+def building(rule: Rule | None, output: Output, place: Mapping[Variable, int], programs: Programs) -> Building:
+    """Return what a branch builds of its tuples, in which variables stand in some columns."""
+    if rule is None:
+        return _NOTHING
+    nodes = {part for triple in rule.template for part in _parts(triple) if isinstance(part, BlankNode)}
+    if nodes or output.always:
+        return at.BUILDS_IN_PYTHON, (), rule.stream
+    found = [_words(triple, place, programs) for triple in rule.template]
+    return at.BUILDS, tuple(words for words in found if words is not None), rule.stream
+
+
+def _words(triple: TemplateTriple, place: Mapping[Variable, int], programs: Programs) -> tuple[int, int, int] | None:
+    words = []
+    for part in _parts(triple):
+        if isinstance(part, bytes):
+            words.append(programs.id(part))
+        elif isinstance(part, Variable) and part in place:
+            words.append(-1 - place[part])
+        else:
+            return None
+    s, p, o = words
+    return s, p, o
+
+
+def _parts(triple: TemplateTriple) -> tuple[bytes | Variable | BlankNode, ...]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def template_ids(rule: Rule, programs: Programs) -> Iterator[tuple[int, int, int]]:
+    """Yield the triples of a template as ids, with OPEN for what is known only when they are built."""
+    for triple in rule.template:
+        s, p, o = (programs.id(part) if isinstance(part, bytes) else OPEN for part in _parts(triple))
+        yield s, p, o
+
+
+def built_predicates(listeners: Iterable[Listener], programs: Programs) -> frozenset[int] | None:
+    """Return the predicates of all that rules build; None: any."""
+    rules = [each.rule for each in listeners if each.rule is not None]
+    found = frozenset(p for rule in rules for _, p, _ in template_ids(rule, programs))
+    return None if OPEN in found else found

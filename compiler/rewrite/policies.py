@@ -1,0 +1,124 @@
+"""Policies: which pairs of a SEQ are taken, decided at the close of the instant at which they end.
+
+Data's way: algebra -> **branches** -> plan -> network.
+A pair is taken if a look finds no better one.  *chronological* and *recent* look at the pairs whose second parts bind
+the same and end together: one is better if its second part starts earlier (later), or starts together and its first
+part is earlier (later).  *naive* looks at each side by itself: nothing in the window is later, whatever it binds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import TypeAlias
+
+from retewave.compiler.algebra import Algebra, Between, First, Last, PolicyName, Relate, renamed, visible
+from retewave.compiler.expressions.tree import Variable
+from retewave.compiler.rewrite import choosing, probing, relating
+from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Branch, Decided, Moment, Probe
+from retewave.compiler.rewrite.joining import Fresh, Joined, single
+from retewave.compiler.rewrite.probing import absent
+from retewave.errors import QueryError
+from retewave.windows import relations
+
+__all__ = ["taken"]
+
+Sequence: TypeAlias = Relate | Between
+Binds: TypeAlias = frozenset[Variable]
+
+
+def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of a sequence of which a policy takes some pairs."""
+    rights = [single(right, node.place) for right in of(_sides(node)[1])]
+    _check_assigned(node, rights)
+    for binds in dict.fromkeys(map(_binds, rights)):
+        alike = [right for right in rights if _binds(right) == binds]
+        pairs = list(_pairs(node, alike, of, fresh))
+        if policy == "naive":
+            yield from _each_last(node, pairs, of, fresh)
+            continue
+        apart = {each: fresh(each) for each in visible(_sides(node)[0]) if each not in binds}
+        rivals = list(_pairs(_renamed(node, apart), alike, of, fresh))
+        for pair in pairs:
+            yield _without(pair.branch, (_better(policy, pair, rival) for rival in rivals), node)
+
+
+def _renamed(node: Sequence, names: dict[Variable, Variable]) -> Sequence:
+    found = renamed(node, names)
+    assert isinstance(found, Relate | Between)
+    return found
+
+
+def _sides(node: Sequence) -> tuple[Algebra, Algebra]:
+    return (node.left, node.right) if isinstance(node, Relate) else (node.before, node.after)
+
+
+def _binds(branch: Branch) -> Binds:
+    return branch.bound | branch.assigned
+
+
+def _check_assigned(node: Sequence, rights: list[Branch]) -> None:
+    """Refuse second parts of several alternatives of which some are assigned: whether they bind the same is open."""
+    assigned = frozenset().union(*(right.assigned for right in rights))
+    if len(rights) > 1 and assigned:
+        raise QueryError(
+            f"{min(map(str, assigned))} is assigned by BIND, and a policy compares what the alternatives bind",
+            place=node.place,
+            hint="BIND behind the SEQ, or in a query without a policy",
+        )
+
+
+def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fresh) -> Iterator[Joined]:
+    """Yield each alternative of a sequence with some of its second parts; each side is one operand."""
+    if isinstance(node, Between):
+        lefts = [single(left, node.place) for left in of(node.before)]
+        both = product(lefts, rights)
+        pairs = (relating.joined(left, relations.BEFORE, right, fresh, node.place) for left, right in both)
+        yield from probing.not_barred(node, pairs, of)
+    elif isinstance(node.left, First | Last):
+        yield from choosing.chosen_before(node.left, rights, of, fresh, node.place)
+    else:
+        for left, right in product(of(node.left), rights):
+            yield relating.joined(single(left, node.place), node.relation, right, fresh, node.place)
+
+
+def _without(branch: Branch, looks: Iterable[Probe], node: Sequence) -> Branch:
+    """Return a branch of which the solutions stay for which no look finds anything."""
+    for look in looks:
+        branch = absent(branch, look, node.place)
+    return branch
+
+
+def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Probe:
+    """Return the look for a pair with the same second bindings and end that a policy takes in place of one."""
+    (first, second), (its_first, its_second) = (pair.left + pair.right), (rival.left + rival.right)
+    rank = tuple(
+        (Moment(own, at_end), Moment(its, at_end, there=True))
+        for own, its, at_end in ((second, its_second, False), (first, its_first, True), (first, its_first, False))
+    )
+    together = (Bound(Moment(WHOLE, True), 0, Moment(THERE, True)),)
+    return Probe(
+        rival.branch,
+        together,
+        Decided.AT_CLOSE,
+        streamed=True,
+        rank=rank,
+        latest=policy == "recent",
+        chooses=True,
+        operator=f"POLICY {policy}",
+    )
+
+
+def _each_last(node: Sequence, pairs: list[Joined], of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the pairs whose sides are each the last of its kind in the window, whatever it binds."""
+    sides = _sides(node)
+    others = [of(renamed(side, {each: fresh(each) for each in visible(side)})) for side in sides]
+    for pair in pairs:
+        looks = [
+            replace(look, chooses=True, operator="POLICY naive")
+            for (operand,), there in zip((pair.left, pair.right), others, strict=True)
+            for other in there
+            for look in choosing.better(Last, other, operand, Decided.AT_CLOSE)
+        ]
+        yield _without(pair.branch, looks, node)

@@ -1,0 +1,141 @@
+"""Terminals: where complete tuples of one shape end, as output rows of queries and as what rules build.
+
+A terminal's instances are the queries of that shape; where they differ in constants, the tuple's columns select them.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.feed import build, has_room
+from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.arena import mix
+from retewave.rete.terms.marks import mark_occurrences
+from retewave.rete.words.bare import bytes_at
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    BUILDS,
+    BUILDS_NOTHING,
+    DONE,
+    F_COUNT,
+    F_DUE,
+    INSTANCE_BRANCH,
+    INSTANCE_BUILDS,
+    INSTANCE_CODE,
+    INSTANCE_CODE_END,
+    INSTANCE_KEY_BEGIN,
+    INSTANCE_KEY_COUNT,
+    INSTANCE_KEY_HASH,
+    INSTANCE_KEY_WIDTH,
+    INSTANCE_OUT,
+    INSTANCE_OUT_COUNT,
+    INSTANCE_PARAMETERS,
+    INSTANCE_QUERY,
+    INSTANCE_WIDTH,
+    INSTANCE_WINDOW,
+    N_INSTANCE_KEY_MASK,
+    N_INSTANCE_KEYS,
+    N_MOST_BUILT,
+    N_OUT_WIDTH,
+    N_SEED,
+    NEEDS_FEED,
+    NEEDS_OUT,
+    O_BRANCH,
+    O_COLUMNS,
+    O_END,
+    O_QUERY,
+    O_START,
+    O_WINDOW_START,
+    T_COLUMNS,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+    TERMINAL_INSTANCE_COUNT,
+    TERMINAL_INSTANCES,
+    TERMINAL_PARAMETER_COUNT,
+    TERMINAL_PARAMETERS,
+    UNDECIDED_ROW,
+)
+from retewave.rete.words.progress import P_BUILDING, P_COUNT, P_FACTS, P_MARKED, P_MARKS
+
+__all__ = ["emit"]
+
+
+@kernel
+def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
+    """Return the first instance and the number of instances of a terminal that the tuple's parameters select."""
+    count, columns = net[terminal + TERMINAL_PARAMETER_COUNT], net[terminal + TERMINAL_PARAMETERS]
+    if count == 0:
+        return net[terminal + TERMINAL_INSTANCES], net[terminal + TERMINAL_INSTANCE_COUNT]
+    h = mix(net[N_SEED], terminal)
+    for i in range(count):
+        h = mix(h, item[T_COLUMNS + net[columns + i]])
+    mask = net[N_INSTANCE_KEY_MASK]
+    slot = h & mask
+    while True:
+        key = net[N_INSTANCE_KEYS] + slot * INSTANCE_KEY_WIDTH
+        if net[key + INSTANCE_KEY_COUNT] == 0:
+            return 0, 0
+        if net[key + INSTANCE_KEY_HASH] == h:
+            begin = net[key + INSTANCE_KEY_BEGIN]
+            given = net[begin + INSTANCE_PARAMETERS]
+            same = net[given] == terminal
+            for i in range(count):
+                same = same and net[given + 1 + i] == item[T_COLUMNS + net[columns + i]]
+            if same:
+                return begin, net[key + INSTANCE_KEY_COUNT]
+        slot = (slot + 1) & mask
+
+
+@kernel
+def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-untyped-def]
+    """Let a rule build of a tuple; what the kernel cannot build is left to Python, at the close of the instant."""
+    if at[P_FACTS] != 0 or item[T_END] < item[T_WINDOW_START]:  # the past, or what is static
+        return
+    if undecided or net[instance + INSTANCE_BUILDS] != BUILDS:
+        at[P_BUILDING] += 1
+        feed[F_DUE] = min(feed[F_DUE], item[T_END])
+        return
+    first = feed[F_COUNT]
+    build(net, feed, instance, item, view.values.kind)
+    if at[P_MARKED] != 0:
+        mark_occurrences(feed, first, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def emit(net, terminal, item, view, feed, out, at, room, looks):  # type: ignore[no-untyped-def]
+    """Write an output row for each query that a complete tuple matches, and let rules build: DONE.
+
+    NEEDS_OUT, NEEDS_FEED: there may be no room for all; the caller makes room and asks again.
+    """
+    begin, many = _instances(net, terminal, item)
+    count = at[P_COUNT]
+    if count + many > room:
+        return NEEDS_OUT
+    if looks is not None and not has_room(feed, many * net[N_MOST_BUILT]):
+        return NEEDS_FEED
+    width = net[N_OUT_WIDTH]
+    for instance in range(begin, begin + many * INSTANCE_WIDTH, INSTANCE_WIDTH):
+        if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
+            continue
+        branch = net[instance + INSTANCE_BRANCH]
+        code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]
+        if code < code_end:
+            verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+            if verdict == UNDECIDED:
+                branch |= UNDECIDED_ROW
+            elif verdict != TRUE:
+                continue
+        row = count * width
+        out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
+        out[row + O_BRANCH] = branch
+        out[row + O_START] = item[T_START]
+        out[row + O_END] = item[T_END]
+        out[row + O_WINDOW_START] = item[T_WINDOW_START]
+        columns = net[instance + INSTANCE_OUT]
+        for c in range(net[instance + INSTANCE_OUT_COUNT]):
+            out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
+        count += 1
+        if looks is not None and net[instance + INSTANCE_BUILDS] != BUILDS_NOTHING:
+            _feed(net, feed, instance, item, branch >= UNDECIDED_ROW, view, at)
+    at[P_COUNT] = count
+    return DONE

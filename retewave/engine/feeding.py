@@ -1,0 +1,99 @@
+"""What rules build that the kernel cannot: new blank nodes, assigned values, what Python decides.
+
+Data's way: output rows of rules -> decide -> **build** -> input rows of the same instant -> the feed of the network.
+Where it stands: beside the outcome; the same rows leave as matches, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from retewave.compiler.algebra import BlankNode, TemplateTriple
+from retewave.compiler.plan.shape import Listener
+from retewave.construct import built
+from retewave.engine.deciding import Deciding
+from retewave.engine.stages import Solutions
+from retewave.match import Matches
+from retewave.query import Query
+from retewave.rete.terms.kinds import Values
+from retewave.rete.words import layout
+from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.windows.intervals import BEFORE_ALL
+from retewave.windows.times import Clock
+
+__all__ = ["Feeding", "feeder"]
+
+_CLOCK = Clock("int")  # of batches that nobody is shown
+_Fed = set[tuple[int, ...]]  # solutions that have been built from: their terms, start and end
+
+
+class Feeding:
+    """Builds what the rules of one network feed."""
+
+    def __init__(self, deciding: Deciding, queries: Mapping[int, Query], rules: Mapping[int, int]) -> None:
+        self.deciding = deciding  # decides what the kernel has left open
+        self.queries = queries  # by number
+        self.rules = rules  # the number of a rule -> that of the stream that it feeds
+        self._instant = BEFORE_ALL  # at which the solutions below end
+        self._once: dict[int, _Fed] = {}  # by the number of a rule whose solutions are a set
+
+    def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
+        """Return what is built of output rows, as input rows whose events number the solutions; and terms' values."""
+        found = [np.empty((0, ROW_WIDTH), dtype=np.int64)]
+        for number in np.unique(out[:, layout.O_QUERY]).tolist():
+            if number in self.rules:
+                rows = out[out[:, layout.O_QUERY] == number]
+                left = rows[[self._is_left(self.queries[number], int(b)) for b in rows[:, layout.O_BRANCH]]]
+                if len(left):
+                    found.append(self._of_rule(self.queries[number], left.copy(), sum(map(len, found))))
+        return np.concatenate(found), self.deciding.terms.values
+
+    def _is_left(self, query: Query, branch: int) -> bool:
+        """Tell whether the kernel has left it to Python to build of a row."""
+        if branch & layout.UNDECIDED_ROW or self.deciding.outputs[query.number, branch].always:
+            return True
+        return any(map(_makes_nodes, query.parsed.template))
+
+    def _of_rule(self, query: Query, rows: np.ndarray, first: int) -> np.ndarray:
+        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0]))
+        if query.parsed.solutions == "set":
+            decided = decided.only(self._first_of(query, decided))
+        starts, ends = decided.rows[:, layout.O_START], decided.rows[:, layout.O_END]
+        shown = decided.columns[:, : len(query.variables)]
+        made = built(Matches(query, self.deciding.terms, _CLOCK, shown, starts, ends), self._numbers)
+        found = np.empty((len(made.matches), ROW_WIDTH), dtype=np.int64)
+        found[:, SUBJECT : OBJECT + 1] = made.ids.T
+        found[:, START], found[:, END] = starts[made.matches], ends[made.matches]
+        found[:, STREAM], found[:, EVENT] = self.rules[query.number], first + made.matches
+        return found
+
+    def _first_of(self, query: Query, found: Solutions) -> np.ndarray:
+        """Return the mask of the solutions that are the first of those with the same terms and the same interval."""
+        keys = [query.columns.index(name) for name in query.solved]
+        times = found.rows[:, [layout.O_START, layout.O_END]]
+        first = np.ones(len(found.rows), dtype=np.bool_)
+        for place, solution in enumerate(np.concatenate([found.columns[:, keys], times], axis=1).tolist()):
+            if solution[-1] != self._instant:
+                self._instant = solution[-1]
+                self._once.clear()
+            known = self._once.setdefault(query.number, set())
+            first[place] = tuple(solution) not in known
+            known.add(tuple(solution))
+        return first
+
+    def _numbers(self, texts: Sequence[bytes]) -> np.ndarray:
+        return np.array([self.deciding.terms.intern(text) for text in texts], dtype=np.int64)
+
+
+def _makes_nodes(triple: TemplateTriple) -> bool:
+    return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
+
+
+def feeder(
+    deciding: Deciding, queries: Mapping[int, Query], listeners: Sequence[Listener]
+) -> Callable[[np.ndarray], tuple[np.ndarray, Values]]:
+    """Return what builds for the rules among some queries."""
+    rules = {each.number: each.rule.stream for each in listeners if each.rule is not None}
+    return Feeding(deciding, queries, rules).rows

@@ -1,0 +1,1 @@
+"""Provenance: which arrivals a match is made of, and what made them fit."""

@@ -1,0 +1,82 @@
+"""The axis of a time line: which times it shows, where they are, and which have a tick.
+
+Data's way: the times of an explanation -> **places in a picture**.
+Windows may be far wider than what happened: the axis goes on to their ends only where that is not much farther.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from retewave.provenance.explanation import Explanation
+from retewave.provenance.time_words import TimeWords
+
+__all__ = ["Axis", "axis_of"]
+
+SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
+MOST_TICKS = 7
+_STEPS = (
+    *(digit * power for power in (1, 10, 100, 1_000, 10_000, 100_000) for digit in (1, 2, 5)),
+    *(SECOND * count for count in (1, 2, 5, 10, 15, 30)),
+    *(MINUTE * count for count in (1, 2, 5, 10, 15, 30)),
+    *(HOUR * count for count in (1, 2, 3, 6, 12)),
+)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Times from left to right."""
+
+    first: int  # microseconds: the time at its left end
+    last: int  # microseconds: at its right end
+    left: float  # where it begins
+    right: float  # where it ends
+    words: TimeWords  # how times are told
+
+    def at(self, time: int) -> float:
+        """Return where a time is; what is beyond an end is there."""
+        share = (min(max(time, self.first), self.last) - self.first) / (self.last - self.first)
+        return self.left + share * (self.right - self.left)
+
+    def ends_before(self, time: int) -> bool:
+        """Tell whether a time is beyond it."""
+        return time > self.last
+
+    @property
+    def ticks(self) -> Iterator[tuple[float, str]]:
+        """Yield the places of round times, and their words."""
+        step = _step(self.last - self.first)
+        time = -(-self.first // step) * step
+        while time <= self.last:
+            yield self.at(time), self.words.short(time)
+            time += step
+
+
+def axis_of(explanation: Explanation, left: float, width: float) -> Axis:
+    """Return the axis for an explanation."""
+    spans = [each.micros for each in explanation.arrivals if each.micros is not None]
+    spans += [each.micros for each in explanation.reckonings if each.kind != "window" and each.micros is not None]
+    spans += [explanation.micros] if explanation.micros is not None else []
+    first = min((start for start, _ in spans), default=0)
+    last = max((end for _, end in spans), default=first)
+    windows = [each.micros for each in explanation.reckonings if each.kind == "window" and each.micros is not None]
+    happened = max(last - first, 1)
+    last = max([last, *(end for _, end in windows if end - first <= 3 * happened)])
+    beside = max(last - first, 2) // 25 + 1
+    return Axis(first - beside, last + beside, left, left + width, explanation.clock)
+
+
+def _step(length: int) -> int:
+    """Return the least round step with which a length has few ticks.
+
+    >>> _step(10 * SECOND) / SECOND, _step(20 * DAY) / DAY
+    (2.0, 5.0)
+    """
+    for step in _STEPS:
+        if length <= step * MOST_TICKS:
+            return step
+    days = 1
+    while length > days * DAY * MOST_TICKS:
+        days = days * 2 if str(days)[0] != "2" else days * 5 // 2
+    return days * DAY

@@ -1,0 +1,149 @@
+"""Explain a match: which arrivals made it, by which axioms, and the arithmetic of its windows and relations.
+
+Data's way: `Match.explain` -> what the match is made of -> **its arrivals, its branch reckoned again** -> explanation.
+Invariant: nothing is searched for: all arrivals are in the match's own row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from retewave.compiler.algebra import TriplePattern, Variable
+from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE
+from retewave.errors import UsageError
+from retewave.match import Matches
+from retewave.provenance.axioms import Texts, axioms
+from retewave.provenance.explanation import Arrival, Explanation, Reckoning
+from retewave.provenance.made_of import MadeOf
+from retewave.provenance.reckoning import Reckoner
+from retewave.provenance.time_words import TimeWords
+from retewave.provenance.words import Words
+from retewave.rete.words.rows import EVENT_BLOCK, GIVEN_EVENTS
+from retewave.viz.explain.names import Prefixes
+from retewave.windows.intervals import UNBOUNDED, is_static, widest
+
+__all__ = ["explain"]
+
+
+def explain(batch: Matches, row: int) -> Explanation:
+    """Return why a batch's match is one."""
+    if batch.made_of is None:
+        raise UsageError(
+            f"{batch.query.name} was registered without explain=True, so its matches do not know what they are made of",
+            hint="engine.register(query, explain=True), or retewave run --explain",
+        )
+    return _Explaining(batch, row, batch.made_of).explanation()
+
+
+class _Explaining:
+    """One match, and what is read of it."""
+
+    def __init__(self, batch: Matches, row: int, made_of: MadeOf) -> None:
+        self.batch, self.row, self.made_of = batch, row, made_of
+        self.branch = made_of.sources.branches[batch.query.number][made_of.branch(row)]
+        self.told: dict[int, dict[int, int]] = {}
+        for each, number in made_of.told(row).items():
+            self.told.setdefault(each.leaf, {})[each.what] = number
+        self.patterns = {leaf: cast(TriplePattern, self.branch.leaves[leaf]) for leaf in sorted(self.told)}
+        self.times = {leaf: (self.told[leaf][START], self.told[leaf][END]) for leaf in self.patterns}
+        self.interval = int(batch.starts[row]), int(batch.ends[row])
+        self.words = Words(Prefixes.of(batch.query.parsed.prefixes), self._bound())
+        spans = [each for each in (self.interval, *self.times.values()) if not is_static(*each)]
+        self.clock = TimeWords.of(batch.clock, (time for span in spans for time in span))
+
+    def explanation(self) -> Explanation:
+        query, batch = self.batch.query, self.batch
+        binding = {
+            name: self.words.prefixes.short(text)
+            for place, name in enumerate(query.variables)
+            if (text := batch.text(int(batch.ids[self.row, place]))) is not None
+        }
+        arrivals = tuple(self._arrival(leaf) for leaf in self.patterns)
+        static = is_static(*self.interval)
+        start, end = (None, None) if static else map(self.clock.instant, self.interval)
+        micros = None if static else self.interval
+        return Explanation(query.name, binding, start, end, arrivals, tuple(self._reckonings()), micros, self.clock)
+
+    def _bound(self) -> dict[Variable, bytes]:
+        """Return what the match binds: each pattern, as its triple says."""
+        bound: dict[Variable, bytes] = {}
+        for leaf, pattern in self.patterns.items():
+            for term, text in zip(pattern.terms, self._texts(leaf, TRIPLE), strict=True):
+                if isinstance(term, Variable):
+                    bound.setdefault(term, text)  # inside EXISTS a name may be another's
+        return bound
+
+    def _texts(self, leaf: int, columns: tuple[int, ...]) -> Texts:
+        texts = tuple(self.batch.text(self.told[leaf][column]) or b"" for column in columns)
+        return cast(Texts, texts)
+
+    def _arrival(self, leaf: int) -> Arrival:
+        told, sources = self.told[leaf], self.made_of.sources
+        seen, static = self._texts(leaf, TRIPLE), is_static(*self.times[leaf])
+        known = told[GIVEN_TRIPLE[0]] > 0
+        came = self._texts(leaf, GIVEN_TRIPLE) if known else seen if static else None
+        start, end = (None, None) if static else map(self.clock.instant, self.times[leaf])
+        return Arrival(
+            self.words.pattern(self.patterns[leaf]),
+            None if came is None else self.words.triple(came),
+            self.words.triple(seen),
+            start,
+            end,
+            sources.stream(told[STREAM]),
+            _event(-told[EVENT]),
+            () if came is None else tuple(map(self.words.prefixes.short, axioms(sources.dispatch, came, seen))),
+            None if came is None else cast(tuple[str, str, str], tuple(text.decode() for text in came)),
+            None if static else self.times[leaf],
+        )
+
+    def _reckonings(self) -> Iterator[Reckoning]:
+        """Yield the arithmetic of the branch, then of the windows on the query's streams."""
+        numbers = {leaf: number for number, leaf in enumerate(self.patterns, 1)}
+        widths = _widths(self.batch)
+        reach = widest(widths.values())
+        reckoner = Reckoner(self.times, numbers, self.words, self.clock, reach)
+        reckoner.whole(self.branch)
+        yield from reckoner.found
+        if is_static(*self.interval):
+            return
+        for stream, width in widths.items():
+            starts = [span[0] for leaf, span in self.times.items() if self._is_heard(leaf, stream, width == reach)]
+            if starts and width < UNBOUNDED:
+                first = min(starts)
+                called = "RANGE" if len(widths) == 1 else f"RANGE of <{stream}>"
+                said = self.clock.length(first, self.interval[1], width)
+                yield Reckoning("window", called, said, (first, first + width))
+
+    def _is_heard(self, leaf: int, stream: str | None, is_widest: bool) -> bool:
+        """Tell whether a triple is bounded by the window on a stream; one of no stream by the widest."""
+        if is_static(*self.times[leaf]):
+            return False
+        own = self.made_of.sources.stream(self.told[leaf][STREAM])
+        return is_widest if own is None else stream in (None, own)
+
+
+def _widths(batch: Matches) -> Mapping[str | None, int]:
+    """Return how wide the query's windows are, by stream; None: one for all streams."""
+    parsed = batch.query.parsed
+    if not parsed.streams:
+        return {None: UNBOUNDED if parsed.window is None else parsed.window}
+    widths: dict[str | None, int] = {}
+    for stream in parsed.streams:
+        own = stream.width if parsed.window is None else parsed.window
+        widths[stream.iri[1:-1].decode()] = UNBOUNDED if own is None else own
+    return widths
+
+
+def _event(number: int) -> str | None:
+    """Return what an event is called: by a user's number, or by the engine's behind #; #2.5 is a reader's fifth graph.
+
+    >>> _event(7), _event(2 * EVENT_BLOCK + 5), _event(GIVEN_EVENTS + 7), _event(0)
+    ('#7', '#2.5', '7', None)
+    """
+    if number == 0:
+        return None
+    if number >= GIVEN_EVENTS:
+        return str(number - GIVEN_EVENTS)
+    block, place = divmod(number, EVENT_BLOCK)
+    return f"#{block}.{place}" if block else f"#{place}"

@@ -1,0 +1,77 @@
+"""What matches are made of, as numbers: carried with a batch until somebody asks for an explanation.
+
+Data's way: output rows -> **what their matches are made of** -> `retewave/match.py` -> an explanation.
+Invariant: rows stand in the order of the batch's matches.  Nothing here refers to what an engine goes on to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from retewave.compiler.lower import Output
+from retewave.compiler.plan.producers import END, GIVEN_TRIPLE, START, TRIPLE, Told
+from retewave.compiler.rewrite.branch import Branch
+from retewave.epsilon.dispatch import Dispatch
+from retewave.rete.words import layout
+
+__all__ = ["MadeOf", "Sources"]
+
+_TERMS = (*TRIPLE, *GIVEN_TRIPLE)  # what is told that is a term
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the numbers of a network's output rows mean."""
+
+    outputs: Mapping[tuple[int, int], Output]  # (query, branch) -> what its rows hold
+    branches: Mapping[int, tuple[Branch, ...]]  # of the queries, by number
+    dispatch: Dispatch  # how ε led triples to patterns
+    streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
+
+    def stream(self, number: int) -> str | None:
+        """Return the IRI of a stream; nothing for 0, which is none."""
+        return next((iri for iri, known in self.streams.items() if known == number), None)
+
+
+@dataclass(frozen=True)
+class MadeOf:
+    """The output rows of a batch's matches."""
+
+    rows: np.ndarray  # int64[n, …]: as the kernel has written them
+    sources: Sources  # what their numbers mean
+
+    def branch(self, row: int) -> int:
+        """Return which of its query's branches a match is of."""
+        return int(self.rows[row, layout.O_BRANCH]) & (layout.UNDECIDED_ROW - 1)
+
+    def told(self, row: int) -> dict[Told, int]:
+        """Return what a match tells of its triples."""
+        words = self.rows[row]
+        return {each: int(words[_place(column)]) for each, column in self._output(row).told.items()}
+
+    def after(self, count: int) -> MadeOf:
+        """Return what the matches behind the first so many are made of."""
+        return replace(self, rows=self.rows[count:])
+
+    @property
+    def terms(self) -> np.ndarray:
+        """The ids of all terms that are told, some more than once; 0 is none."""
+        branches = self.rows[:, layout.O_BRANCH] & (layout.UNDECIDED_ROW - 1)
+        found = [np.empty(0, dtype=np.int64)]
+        for branch in np.unique(branches).tolist():
+            rows = np.flatnonzero(branches == branch)
+            told = self._output(int(rows[0])).told
+            places = sorted({_place(column) for each, column in told.items() if each.what in _TERMS})
+            found.append(self.rows[rows][:, places].reshape(-1))
+        return np.concatenate(found)
+
+    def _output(self, row: int) -> Output:
+        return self.sources.outputs[int(self.rows[row, layout.O_QUERY]), self.branch(row)]
+
+
+def _place(column: int) -> int:
+    """Return where an output row has a column, or its start or end."""
+    return {START: layout.O_START, END: layout.O_END}.get(column, layout.O_COLUMNS + column)

@@ -1,0 +1,41 @@
+"""The engine takes of each sequence the pairs that the naive meaning of its policy takes: random queries, streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from cases.many import many
+from cases.temporal import OPERATORS, Case, temporal_case
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from laws.test_engine_time import REFUSED, all_told, engine_for, of_token
+from naive.detectors import detected
+
+from retewave.errors import QueryError
+
+LAW = settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
+
+SEQUENCES = frozenset({"seq", "between"})
+FAMILIES = {  # what stands beside the sequences
+    "alone": (SEQUENCES, 3),
+    "in windows": (SEQUENCES | {"within", "first", "last", "join"}, 3),
+    "in graphs": (SEQUENCES | {"union", "optional", "filter", "times", "values"}, 3),
+    "beside absence": (SEQUENCES | {"before", "after", "optionalseq", "equalsoptional", "minus", "exists"}, 3),
+    "all": (OPERATORS, 4),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@LAW
+@given(data=st.data())
+def test_the_engine_takes_the_pairs_that_the_naive_meaning_takes(family: str, data: st.DataObject) -> None:
+    operators, depth = FAMILIES[family]
+    case: Case = data.draw(temporal_case(operators=operators, depth=depth, policies=True))
+    try:
+        engine, _ = engine_for(case)
+    except QueryError as refused:
+        assert any(each in refused.what for each in REFUSED)
+        assume(condition=False)
+        raise
+    assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))

@@ -1,0 +1,118 @@
+"""What rules build comes in again: the engine tells what the naive meaning says, of rules and of who reads them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from cases.rules import RulesCase, rules_case
+from cases.temporal import OPERATORS
+from hypothesis import given
+from hypothesis import strategies as st
+from laws.telling import law, listening_all, named, pushed
+from laws.test_engine_time import Told, of_token, shown
+from naive.detectors import detected_all
+from naive.tokens import Token
+
+import retewave as rw
+from retewave.compiler.algebra import Query, Variable
+
+OTHER = "SELECT * WHERE { ?s <http://e/p> ?o . ?o <http://e/q> ?t }"
+PLAIN = frozenset({"join", "union", "seq", "filter"})
+
+
+def by_query(found: Iterable[rw.Match]) -> dict[str, Counter[Told]]:
+    """Return what was told, query by query; new blank nodes are not told apart."""
+    told: dict[str, Counter[Told]] = {}
+    for match in found:
+        told.setdefault(match.query.name, Counter())[_without_labels(shown(match))] += 1
+    return told
+
+
+def naive(case: RulesCase, queries: list[rw.Query]) -> dict[str, Counter[Told]]:
+    """Return what is to be told, likewise."""
+    tokens = detected_all(case.queries, case.stream, case.static)
+    told = {}
+    for query, parsed, found in zip(queries, case.queries, tokens, strict=True):
+        if found:
+            told[query.name] = Counter(_without_labels(of_token(_shown_of(parsed, token))) for token in found)
+    return told
+
+
+def _shown_of(query: Query, token: Token) -> Token:
+    """Return a token with what its query shows: of a rule, what its template mentions."""
+    if query.form == "SELECT":
+        return token
+    terms = {term for triple in query.template for term in (triple.subject, triple.predicate, triple.object)}
+    shown = {v: text for v, text in token.bindings.items() if v in terms and isinstance(v, Variable)}
+    return replace(token, bindings=shown)
+
+
+def _without_labels(told: Told) -> Told:
+    start, end, bindings = told
+    return start, end, tuple((name, re.sub(r"^_:.*", "_:", text)) for name, text in bindings)
+
+
+@law(300)
+@given(rules_case(operators=OPERATORS, depth=2))
+def test_the_engine_tells_what_the_naive_meaning_of_rules_says(case: RulesCase) -> None:
+    engine, queries = listening_all(case.queries, case.static)
+    found = engine.flush()
+    for place in range(len(case.stream)):
+        found += pushed(engine, case.stream[place])
+    assert by_query([*found, *engine.flush()]) == naive(case, queries)
+
+
+@law(300)
+@given(rules_case(operators=PLAIN, depth=1))
+def test_rules_that_join(case: RulesCase) -> None:
+    engine, queries = listening_all(case.queries, case.static)
+    found = engine.flush()
+    for place in range(len(case.stream)):
+        found += pushed(engine, case.stream[place])
+    assert by_query([*found, *engine.flush()]) == naive(case, queries)
+
+
+@law(300)
+@given(rules_case(), st.data())
+def test_a_snapshot_between_two_items_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, case: RulesCase, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(case.stream)))
+    case = replace(case, queries=[replace(query, text=f"rule {place}") for place, query in enumerate(case.queries)])
+    engine, queries = listening_all(case.queries, case.static)
+    found = engine.flush()
+    for place in range(cut):
+        found += pushed(engine, case.stream[place])
+    told = by_query(found)
+    path = tmp_path_factory.getbasetemp() / "rules.snapshot"
+    engine.snapshot(path)
+    with named(*case.queries):
+        engine = rw.Engine.restore(path)
+    found = [match for place in range(cut, len(case.stream)) for match in pushed(engine, case.stream[place])]
+    for name, more in by_query([*found, *engine.flush()]).items():
+        told[name] = told.get(name, Counter()) + more
+    assert told == naive(case, queries)
+
+
+@law(300)
+@given(rules_case(), st.data())
+def test_other_queries_come_and_go(case: RulesCase, data: st.DataObject) -> None:
+    comes = data.draw(st.integers(0, len(case.stream)))
+    goes = data.draw(st.integers(comes, len(case.stream)))
+    engine, queries = listening_all(case.queries, case.static)
+    other, found = None, engine.flush()
+    for place in range(len(case.stream) + 1):
+        if place == comes:
+            other = engine.register(
+                "SELECT * WHERE { ?s <http://e/p> ?o . ?o <http://e/q> ?t }", name="other", keep=None
+            )
+        if place == goes and other is not None:
+            engine.remove(other)
+        found += pushed(engine, case.stream[place]) if place < len(case.stream) else engine.flush()
+    told = by_query(found)
+    told.pop("other", None)
+    assert told == naive(case, queries)

@@ -1,0 +1,102 @@
+"""Law: a stream of the arrivals that an explanation tells, alone, gives the match again, at its times.
+
+The arrivals are all that is told of: what else came is left out, and a match that hangs on more would be lost.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from cases.engine import written
+from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from laws.telling import asked, law
+from laws.test_engine_time import FAMILIES, Told, shown
+from laws.test_time_schema import Entailing, entailing
+from naive.epsilon import facts
+from naive.streams import Triple
+
+import retewave as rw
+from retewave.engine.registry import CartesianWarning, UnboundedWarning
+from retewave.epsilon.schema import Schema, SchemaWarning
+from retewave.errors import QueryError
+from retewave.provenance.explanation import Explanation
+
+
+def explained(case: Case, places: Sequence[int], schema: Sequence[Triple] = ()) -> list[rw.Match]:
+    """Return what a query tells of some items of its case: the event of each is its place."""
+    static = [[written(triple) for triple in sorted(case.static)]]
+    engine = rw.Engine([list(schema)] if schema else (), static, seed=1, max_future=None, allow_cartesian=True)
+    with warnings.catch_warnings():
+        for each in (CartesianWarning, UnboundedWarning, SchemaWarning):
+            warnings.simplefilter("ignore", each)
+        try:
+            engine.register(case.query, keep=None, explain=True)
+        except QueryError:
+            assume(condition=False)
+        matches = engine.flush()
+        for place in places:
+            item = case.stream[place]
+            time = (item.start / 1e6, item.end / 1e6)
+            matches += engine.push([written(item.triple)], time=time, stream=item.stream, event=place)
+        return [*matches, *engine.flush()]
+
+
+def places_of(explanation: Explanation) -> list[int]:
+    """Return the places of the items that an explanation tells of, in their order."""
+    return sorted({int(each.event) for each in explanation.arrivals if each.event is not None})
+
+
+def check_told_again(case: Case, matches: list[rw.Match], schema: Sequence[Triple] = ()) -> None:
+    """Check that the arrivals of each match alone give it again; equal ones are tried once."""
+    tried: dict[tuple[int, ...], Counter[Told]] = {}
+    for match in matches:
+        places = tuple(places_of(match.explain()))
+        if places not in tried:
+            tried[places] = Counter(map(shown, explained(case, places, schema)))
+        assert tried[places][shown(match)] >= 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@law(60)
+@given(data=st.data())
+def test_the_arrivals_of_a_match_alone_give_it_again(family: str, data: st.DataObject) -> None:
+    operators, depth = FAMILIES[family]
+    case = data.draw(temporal_case(operators=operators, depth=depth))
+    case = replace(case, query=replace(case.query, policy=asked(case).query.policy))
+    check_told_again(case, explained(case, range(len(case.stream))))
+
+
+@law(60)
+@given(case=temporal_case(operators=OPERATORS | {ANYWHERE}).map(asked), distinct=st.booleans())
+def test_one_derivation_is_enough_for_a_solution_that_is_told_once(case: Case, distinct: bool) -> None:
+    case = replace(case, query=replace(case.query, solutions="set", distinct=distinct))
+    check_told_again(case, explained(case, range(len(case.stream))))
+
+
+@law(60)
+@given(entailing())
+def test_the_arrivals_of_a_match_give_it_again_under_the_schema(each: Entailing) -> None:
+    case, schema = each.case, each.schema.schema
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        axioms = Schema.load([list(schema)]).axioms
+    assume(not facts(axioms))
+    matches = explained(case, range(len(case.stream)), schema)
+    for match in matches:
+        for arrival in match.explain().arrivals:
+            check_axioms(arrival.axioms, arrival.terms, arrival.triple == arrival.seen)
+            if arrival.event is not None and arrival.terms is not None:
+                came = case.stream[int(arrival.event)].triple
+                assert tuple(text.encode() for text in arrival.terms) == came
+    check_told_again(case, matches, schema)
+
+
+def check_axioms(axioms: tuple[str, ...], terms: tuple[str, str, str] | None, same: bool) -> None:
+    assert terms is not None
+    assert bool(axioms) != same
