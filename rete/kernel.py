@@ -17,6 +17,7 @@ from retewave.rete.dispatch import dispatch, edge_number
 from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, is_over, new_feed, next_built, note_given
 from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
+from retewave.rete.filters.compare import find_extremes, is_beyond, read_row
 from retewave.rete.filters.interpreter import Filters, decide
 from retewave.rete.filters.strings import VIEW_WIDTH
 from retewave.rete.memory.arena import make_room, roomy
@@ -26,7 +27,7 @@ from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
-from retewave.rete.operators.probe import ASK, FITS, is_known, look, put_tuple, take_along
+from retewave.rete.operators.probe import ASK, FITS, foresee_due, is_known, look, put_tuple, take_along
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
@@ -71,6 +72,7 @@ from retewave.rete.words.layout import (
     NEEDS_OUT,
     NEEDS_STACK,
     NEEDS_VERDICT,
+    NODE_COMPARED_COUNT,
     NODE_FORESEEN,
     NODE_FULL,
     NODE_LAST,
@@ -90,12 +92,14 @@ from retewave.rete.words.layout import (
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
+    SLOT_READING_COUNT,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
     T_END,
     T_START,
     T_WINDOW_START,
+    TO_COMPARED,
     TO_INSTANT,
     TO_PASSING,
     TO_PROBE,
@@ -268,7 +272,14 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @inlined
-def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
+def _goes_with(arena, net, slot, node, group, row, values):  # type: ignore[no-untyped-def]
+    """Give a new row its readings; return its group, or 0 if they say that it goes with no row of another slot."""
+    read_row(arena, net, slot, group, row, values)
+    return 0 if is_beyond(arena, net, node, group, net[slot + SLOT_INDEX], row) else group
+
+
+@inlined
+def _pass_by(arena, net, edge, item, work, values):  # type: ignore[no-untyped-def]
     """Put a tuple into the one row of a slot whose rows only pass; return its group if it completes something, or 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
@@ -277,18 +288,31 @@ def _pass_by(arena, net, edge, item, work):  # type: ignore[no-untyped-def]
         return 0
     row, mask = passing_row(arena, net, slot, edge, group, item)
     work[ROW] = row
-    return group if mask == net[node + NODE_FULL] else 0
+    if mask != net[node + NODE_FULL]:
+        return 0
+    if net[slot + SLOT_READING_COUNT] != 0:
+        return _goes_with(arena, net, slot, node, group, row, values)
+    return group
 
 
 @inlined
-def _keep(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
-    """Store a tuple in a memory that is only looked at."""
+def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at, or whose rows have readings.
+
+    Return its group if it may complete something there, else 0.
+    """
     slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
     row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
-    fill_row(arena, net, slot, edge, group, row, item)
+    group = find_group(arena, net, node, edge, item)
+    mask = fill_row(arena, net, slot, edge, group, row, item)
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if net[edge + EDGE_KIND] != TO_COMPARED:
+        return 0
+    work[ROW] = row
+    group = _goes_with(arena, net, slot, node, group, row, values)
+    return group if mask == net[node + NODE_FULL] else 0
 
 
 @inlined
@@ -358,9 +382,9 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at, one of used up events, or a slot that is passed.
+    """Send the tuple at hand to a probe, a memory that is looked at or of events, or any slot but a plain one.
 
-    In `work` is then the group of the last one if the tuple completes something there, else 0.
+    In `work` is then the group of such a slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
     if at[P_DECIDING] == 0:
@@ -373,14 +397,24 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
     if kind == TO_PROBE:
         return _probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:
-        work[GROUP] = _pass_by(arena, net, edge, item, work)
+        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
     elif kind == TO_SPENT:
         spend(arena, net, edge, item)
     elif kind == TO_INSTANT:
         _keep_best(arena, net, edge, item, at)
     else:
-        _keep(arena, net, edge, item, at)
+        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
     return DONE
+
+
+@inlined
+def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+    """Complete what may be completed in the group in `work`; where nothing was, its extremes may be too wide."""
+    top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
+    said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
+    if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
+        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX])
+    return said
 
 
 @kernel
@@ -391,6 +425,7 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
             return NEEDS_STACK
         probe = next_due(arena, net)
         time = take_due(arena, net, probe, stack)
+        foresee_due(arena, net, probe)
         at[P_DECIDING], at[P_TIME] = probe, time
         if time > arena[A_NOW]:
             arena[A_NOW] = time
@@ -451,7 +486,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
             said = _looked_at(net, arena, sizes, edge, item, view, work, stack, at)
             if work[GROUP] == 0:
                 return said
-            return _complete(net, arena, sizes, edge, work[GROUP], item, work, stack, out, at, looks)
+            return _compared(net, arena, sizes, edge, item, work, stack, out, at, looks)
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -473,8 +508,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
-    NEEDS_VERDICT: Python has to decide on a filter.  NEEDS_BUILT: Python has to build what rules feed.
-    NEEDS_CLEARING: Python has to collect the rows that are used up.
+    NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides on a filter, builds for a rule, collects what is used up.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.

@@ -16,7 +16,7 @@ from typing import Any
 from retewave.bench.events.task import WORKLOADS, EventFound, EventPeer, EventTask, clocked
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["PEERS", "counted", "refused"]
+__all__ = ["PEERS", "counted", "engine_of", "poured", "reader_of", "refused"]
 
 _WARM_UP = 4_000  # lines
 
@@ -32,14 +32,16 @@ def refused(workload: str) -> str:
     return ""
 
 
-def _engine(query: str) -> Any:
+def engine_of(query: str) -> Any:
+    """Return an engine with a query, whose network is made."""
     engine = import_module("retewave").Engine()
     engine.register(query, keep=0)
     engine.flush()  # makes the network, which is not the stream's time
     return engine
 
 
-def _reader(task: EventTask, source: Any) -> Any:
+def reader_of(task: EventTask, source: Any) -> Any:
+    """Return a reader of a workload's stream."""
     workload, rw = WORKLOADS[task.workload], import_module("retewave")
     times = {"time_property": workload.time_property} if workload.time_property else {"rate": 1e6 / task.step}
     return rw.read(source, format=workload.rdf, **times)
@@ -54,7 +56,7 @@ def counted(task: EventTask, query: str) -> EventFound:
     """Read the stream's bytes, and count the matches of a query."""
 
     def drained(source: Any) -> EventFound:
-        engine, reader = _engine(query), _reader(task, source)
+        engine, reader = engine_of(query), reader_of(task, source)
         return clocked(lambda: (sum(len(found) for batch in engine.run_batches(reader) for found in batch), None, None))
 
     drained(_beginning(_rdf(task)))
@@ -65,7 +67,7 @@ def poured(task: EventTask, query: str) -> EventFound:
     """Pour rows that were encoded beforehand into the network, in one thread, and count what comes out."""
 
     def encoded(source: Any) -> EventFound:
-        engine, reader = _engine(query), _reader(task, source)
+        engine, reader = engine_of(query), reader_of(task, source)
         chunks = [chunk.rows for chunk in reader.chunks(engine.terms, engine.matcher.acceptance)]
         runtime, values = engine.matcher.current().runtime, engine.terms.values
 

@@ -20,6 +20,7 @@ from retewave.compiler.expressions.programs import (
     is_streamed,
 )
 from retewave.compiler.expressions.tree import Variable, rename, variables
+from retewave.compiler.lower.comparing import Compared
 from retewave.compiler.lower.conditions import conditions
 from retewave.compiler.lower.dispatching import lower_dispatch
 from retewave.compiler.lower.levels import fed, levels
@@ -64,7 +65,7 @@ class _Lowering:
 
     def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> None:
         self.plan, self.dispatch, self.programs = plan, dispatch, programs
-        self.needs = Needs(plan)
+        self.needs, self.compared = Needs(plan), Compared(plan)
         self.lowered = Lowered(plan, outputs=self.needs.outputs)
         self.network = self.lowered.network
         self.network.intervals = intervals
@@ -130,8 +131,11 @@ class _Lowering:
         for slot, column in [*out, *(time for each in relations for time in (each.earlier, each.later))]:
             self._note_end(join.inputs, slot, column)
         passing = -1 if join.last is None else join.last
+        comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
         keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
-        self.network.nodes.append(Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent))
+        self.network.nodes.append(
+            Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons)
+        )
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             events = tuple(payloads[place].index(column) for column in each.events)

@@ -19,8 +19,16 @@ from retewave.rete.words.layout import (
     EDGE_PAYLOAD_COUNT,
     MOST_GROUP_WORDS,
     NODE_KEY_COUNT,
+    NONE,
+    OPEN,
     PAGE,
+    READING_EXTREME,
+    READING_INTO,
+    READING_UPPER,
+    READING_WIDTH,
     SLOT_NODE,
+    SLOT_READING_COUNT,
+    SLOT_READINGS,
     T_COLUMNS,
     T_END,
     T_START,
@@ -43,6 +51,17 @@ def empty_slot(net_array, arena_array, slot):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _leave_open(arena, net, slot, group, row):  # type: ignore[no-untyped-def]
+    """Let comparisons refuse nothing of a row whose numbers are not looked at."""
+    at = net[slot + SLOT_READINGS]
+    for reading in range(at, at + net[slot + SLOT_READING_COUNT] * READING_WIDTH, READING_WIDTH):
+        word = OPEN if net[reading + READING_UPPER] != 0 else -OPEN
+        arena[row + net[reading + READING_INTO]] = word
+        if net[reading + READING_EXTREME] != NONE:
+            arena[group + net[reading + READING_EXTREME]] = word
+
+
+@kernel
 def put_rows(net_array, arena_array, slot, edge, rows, first):  # type: ignore[no-untyped-def]
     """Put rows into the slot that an edge feeds, from the first on; return how many are in, or where room is wanted."""
     net, arena = words(net_array), words(arena_array)
@@ -59,5 +78,7 @@ def put_rows(net_array, arena_array, slot, edge, rows, first):  # type: ignore[n
         for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
             item[T_COLUMNS + net[payload + i]] = rows[row, ROW_TIMES + count + i]
         place = new_row(arena, net, slot, item)
-        fill_row(arena, net, slot, edge, find_group(arena, net, node, edge, item), place, item)
+        group = find_group(arena, net, node, edge, item)
+        fill_row(arena, net, slot, edge, group, place, item)
+        _leave_open(arena, net, slot, group, place)
     return rows.shape[0]

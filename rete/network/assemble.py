@@ -12,17 +12,21 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
-from retewave.rete.network.records import Edge, Instance, Network, Node, Probe, Relation, Route, Slot
+from retewave.rete.network.records import Comparison, Edge, Instance, Network, Node, Probe, Relation, Route, Slot
 from retewave.rete.operators.join import MOST_SLOTS
 from retewave.rete.words import layout as at
+from retewave.rete.words.reals import word_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, EARLIEST
 
 __all__ = ["assemble", "new_arena"]
 
 
-def assemble(network: Network, seed: int) -> np.ndarray:
-    """Lay a network out as the kernel's `net` array."""
-    return _Assembler(network, seed).net()
+def assemble(network: Network, seed: int, *, counting: bool = False) -> np.ndarray:
+    """Lay a network out as the kernel's `net` array.
+
+    One that counts tries all combinations, so that what each filter refuses is counted at the filter.
+    """
+    return _Assembler(network, seed, counting).net()
 
 
 class _Assembler:
@@ -31,8 +35,8 @@ class _Assembler:
     The sections' sizes are known before their records are made, so a record can say where another one will be.
     """
 
-    def __init__(self, network: Network, seed: int) -> None:
-        self.network = network
+    def __init__(self, network: Network, seed: int, counting: bool) -> None:
+        self.network, self.counting = network, counting
         self.seed = np.int64(seed)
         self.times = network.times
         self.predicates = sorted({*network.known, *(p for _, p, _ in network.keys if p)})
@@ -74,7 +78,8 @@ class _Assembler:
         header[at.N_SEED], header[at.N_TIMES], header[at.N_END] = int(self.seed), times, min(times, 2)
         header[at.N_START] = times if times == 3 else at.R_WINDOW_START
         header[at.N_INSTANTS] = not network.intervals
-        header[at.N_LOOKS] = network.built != frozenset() or any(e.kind > at.TO_TERMINAL for e in network.edges())
+        looks = network.built != frozenset() or any(node.comparisons for node in network.nodes)
+        header[at.N_LOOKS] = looks or any(edge.kind > at.TO_TERMINAL for edge in network.edges())
         self._dispatch()
         self._records()
         self._streams()
@@ -99,6 +104,10 @@ class _Assembler:
         begin = self.header[at.N_LISTS] + len(self.lists)
         self.lists.extend(words)
         return begin
+
+    def _lists(self, records: list[list[int]]) -> int:
+        """Add some records, one behind the other; return where they begin."""
+        return self._list([word for record in records for word in record])
 
     def _program(self, program: tuple[int, ...]) -> list[int]:
         begin = self._list(program)
@@ -170,10 +179,17 @@ class _Assembler:
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
         begin = self.header[at.N_EDGES] + len(words)
         for edge in edges:
-            words += [edge.kind, self._target(edge), *self._program(edge.program)]
+            words += [self._kind(edge), self._target(edge), *self._program(edge.program)]
             payload = [_TUPLE_TIMES.get(column, column) for column in edge.payload]
             words += [self._list(edge.keys), self._list(payload), len(payload)]
         return begin, len(edges)
+
+    def _kind(self, edge: Edge) -> int:
+        """Return an edge's kind: rows that have readings are stored in another way."""
+        if edge.kind != at.TO_SLOT or not 0 <= edge.target < len(self.network.slots):
+            return edge.kind
+        slot = self.network.slots[edge.target]
+        return at.TO_COMPARED if self.network.nodes[slot.node].readings(slot.index) else at.TO_SLOT
 
     def _target(self, edge: Edge) -> int:
         """Return where an edge leads; it must fit that."""
@@ -200,7 +216,8 @@ class _Assembler:
 
     def _slot(self, number: int, slot: Slot) -> list[int]:
         node = self.network.nodes[slot.node]
-        lists, words, passing = at.G_KEY + node.keys, 1 + self.times + slot.columns, 0
+        readings = self._readings(slot)
+        lists, words, passing = at.G_KEY + node.keys, 1 + self.times + slot.columns + len(readings), 0
         if node.passing == slot.index:
             passing = self.room
             self.room += words
@@ -208,8 +225,35 @@ class _Assembler:
         return [
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
             _state(number), lists + slot.index, passing, self._list(events), len(events),
-            self._list(rank), len(rank), slot.latest, slot.length,
+            self._list(rank), len(rank), slot.latest,
+            self._lists(readings), len(readings), slot.length,
         ]  # fmt: skip
+
+    def _readings(self, slot: Slot) -> list[list[int]]:
+        """Return the words of each reading of a slot."""
+        node = self.network.nodes[slot.node]
+        found = []
+        for i, (reading, upper) in enumerate(node.readings(slot.index)):
+            numbers = [word_of(each) for each in (reading.factor, reading.constant, reading.slack)]
+            of, into = self._row_word(reading.column), self._row_word(slot.columns + i)
+            found.append([of, into, *numbers, upper, self._extreme(node, slot.index, i)])
+        return found
+
+    def _extreme(self, node: Node, slot: int, reading: int) -> int:
+        """Return the word of a group that has the extreme of a slot's reading; rows that only pass have none."""
+        if slot == node.passing:
+            return at.NONE
+        before = sum(len(node.readings(each)) for each in range(slot) if each != node.passing)
+        return at.G_KEY + node.keys + len(node.slots) + before + reading
+
+    def _comparison(self, node: Node, comparison: Comparison) -> list[int]:
+        """Return the words of a comparison: of each side the slot, the row's word and the group's."""
+        words = []
+        for side in (comparison.lower, comparison.upper):
+            number = next(i for i, (reading, _) in enumerate(node.readings(side.slot)) if reading is side)
+            columns = self.network.slots[node.slots[side.slot]].columns
+            words += [side.slot, self._row_word(columns + number), self._extreme(node, side.slot, number)]
+        return words
 
     def _probe(self, probe: Probe, edges: list[int]) -> list[int]:
         """Return the words of a probe."""
@@ -250,9 +294,10 @@ class _Assembler:
         if not 1 <= len(node.slots) <= MOST_SLOTS:
             raise ValueError(f"a node has 1 to {MOST_SLOTS} slots, not {len(node.slots)}")
         lists = at.G_KEY + node.keys
-        group_words = lists + len(node.slots)
+        group_words = lists + len(node.slots) + 2 * len(node.comparisons)
         # Whoever fits without ends must fit with them: the first interval must not find a network too wide.
-        row_words = 1 + max(2, self.times) + max(self.network.slots[slot].columns for slot in node.slots)
+        widest = max(self.network.slots[slot].columns for slot in node.slots)
+        row_words = 1 + max(2, self.times) + widest + 2 * len(node.comparisons)
         if group_words >= at.MOST_GROUP_WORDS or row_words >= at.PAGE:
             raise ValueError(f"a node's groups of {group_words} words or its rows of {row_words} are too wide")
         first, count = self._edges(node.edges, edges)
@@ -263,17 +308,20 @@ class _Assembler:
         out: list[int] = []
         for slot, column in columns:
             out += [len(node.slots), at.G_KEY + column] if slot < 0 else [slot, self._row_word(column)]
-        relations = [word for each in node.relations for word in self._relation(each, lambda t: self._row_word(t[1]))]
+        relations = [self._relation(each, lambda time: self._row_word(time[1])) for each in node.relations]
+        compared = [] if self.counting else [self._comparison(node, each) for each in node.comparisons]
+        relations += [[lower, word, 0, upper, other] for lower, word, _, upper, other, _ in compared]
         self.wide = max(self.wide, at.T_COLUMNS + len(node.out))
         return [
             number, int(mix(self.seed, np.int64(number))),
             len(node.slots), (1 << len(node.slots)) - 1, _state(node.slots[0]),
             node.keys, lists, group_words,
             _state(len(self.network.slots)) + number,
-            node.window, self._list(out), len(columns), self._list(relations), len(node.relations),
+            node.window, self._list(out), len(columns), self._lists(relations), len(relations),
             first, count, last is not None, foreseen,
             self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
             0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
+            self._lists(compared), len(compared),
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:
@@ -403,5 +451,5 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
 
 
 def _passing_words(network: Network) -> int:
-    passing = (network.slots[node.slots[node.passing]] for node in network.nodes if node.passing >= 0)
-    return sum(1 + network.times + slot.columns for slot in passing)
+    passing = ((node, network.slots[node.slots[node.passing]]) for node in network.nodes if node.passing >= 0)
+    return sum(1 + network.times + slot.columns + len(node.readings(slot.index)) for node, slot in passing)

@@ -13,12 +13,14 @@ from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
     "Alpha",
+    "Comparison",
     "Edge",
     "Instance",
     "Key",
     "Network",
     "Node",
     "Probe",
+    "Reading",
     "Relation",
     "Route",
     "Slot",
@@ -87,6 +89,25 @@ class Relation:
     later: tuple[int, int]  # a time
 
 
+@dataclass(frozen=True)
+class Reading:
+    """One side of a comparison, as a row has it: factor * number + constant + slack * |number|."""
+
+    slot: int  # index of the slot whose rows have it
+    column: int  # of the row: the term whose number is read
+    factor: float
+    constant: float
+    slack: float  # what keeps the side from being thought too high, or too low
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rows do not go together if the lower reading of the one is above the upper reading of the other."""
+
+    lower: Reading
+    upper: Reading
+
+
 @dataclass
 class Node:
     """A join of two or more slots under one key; with one slot, a memory that probes look at."""
@@ -99,6 +120,12 @@ class Node:
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
     spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
+    comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
+
+    def readings(self, slot: int) -> list[tuple[Reading, bool]]:
+        """Return the readings that the rows of a slot have, in their order, and whether each is of an upper side."""
+        sides = ((side, side is each.upper) for each in self.comparisons for side in (each.lower, each.upper))
+        return [(side, upper) for side, upper in sides if side.slot == slot]
 
 
 @dataclass

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.arena import mix
 from retewave.rete.memory.ranked import is_better
 from retewave.rete.memory.slots import seek_group
 from retewave.rete.memory.spent import is_row_spent
+from retewave.rete.words.bare import prefetch
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
+    A_BUCKET_MASK,
+    A_BUCKETS,
+    B_COLUMNS,
+    B_NEXT,
+    G_KEY,
+    LOW,
     N_END,
     N_START,
+    NODE_KEY_COUNT,
     NODE_LISTS,
+    NODE_SEED,
     NODE_SPENT,
     PROBE_CODE,
     PROBE_CODE_END,
@@ -45,12 +55,13 @@ from retewave.rete.words.layout import (
     T_END,
     T_START,
     T_WINDOW_START,
+    W_FIRST,
     W_SINCE,
     W_SINCE_END,
 )
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
-__all__ = ["ASK", "FITS", "NOTHING", "is_known", "look", "put_tuple", "take_along"]
+__all__ = ["ASK", "FITS", "NOTHING", "foresee_due", "is_known", "look", "put_tuple", "take_along"]
 
 NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is for Python to tell
 
@@ -150,6 +161,37 @@ def take_along(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
     at, taken = T_COLUMNS + net[probe + PROBE_COLUMNS], net[probe + PROBE_TAKEN]
     for i in range(net[probe + PROBE_TAKEN_COUNT]):
         item[at + i] = arena[row + net[taken + i]]
+
+
+@inlined
+def _likely_bucket(arena, net, probe, block):  # type: ignore[no-untyped-def]
+    """Return where the bucket table probably has the group that a waiting tuple will look at."""
+    node, keys = net[probe + PROBE_NODE], net[probe + PROBE_KEYS]
+    h = net[node + NODE_SEED]
+    for i in range(net[node + NODE_KEY_COUNT]):
+        h = mix(h, arena[block + B_COLUMNS + net[keys + i]])
+    return arena[A_BUCKETS] + (h & arena[A_BUCKET_MASK])
+
+
+@kernel
+def foresee_due(arena, net, probe):  # type: ignore[no-untyped-def]
+    """Prefetch what the next decisions of a probe's list will look at, which has left the caches since it was written.
+
+    Four loads, each known by the one before: so of the tuple that is next but three, itself, of the one before it,
+    its bucket, of that one's predecessor, the group, and of the next tuple the row.
+    """
+    first = arena[net[probe + PROBE_STATE] + W_FIRST]
+    second = arena[first + B_NEXT] if first != 0 else 0
+    third = arena[second + B_NEXT] if second != 0 else 0
+    if third == 0:
+        return
+    fourth = arena[third + B_NEXT]
+    prefetch(arena, fourth)
+    prefetch(arena, fourth + B_COLUMNS)
+    prefetch(arena, _likely_bucket(arena, net, probe, third))
+    prefetch(arena, (arena[_likely_bucket(arena, net, probe, second)] & LOW) + G_KEY)
+    group = arena[_likely_bucket(arena, net, probe, first)] & LOW
+    prefetch(arena, arena[group + net[net[probe + PROBE_NODE] + NODE_LISTS]] >> 32)
 
 
 @inlined

@@ -11,8 +11,9 @@ its own only where items have been intervals, or a query asks how they lie to ea
 where some query gives its streams different ranges; then there is an end word, too.  Without those words `N_END` and
 `N_START` read the window start.  That is correct for instants, and for the start of a joined row; nothing reads a
 joined row's end in such a network (`N_TIMES` is 1).
-A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot]`; the bucket table is open
-addressing over `hash << 32 | group`, at most half full.
+Behind a row's columns are its readings, where filters compare rows (`rete/filters/compare.py`).
+A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | tail) a slot, the extremes of readings]`;
+the bucket table is open addressing over `hash << 32 | group`, at most half full.
 A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.
 
 This page leaves out who writes what when: see `memory`, `join`, `collect`, `kernel`.
@@ -41,7 +42,7 @@ N_INSTANCE_KEYS = 16  # open-addressing table of (terminal, parameters) -> insta
 N_INSTANCE_KEY_MASK = 17
 N_STREAMS = 18  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
 N_STREAM_WIDTH = 19
-N_LISTS = 20  # lists of columns and of relations, and filter programs, one after the other
+N_LISTS = 20  # lists of columns, of relations and of readings, and filter programs, one after the other
 N_UNKNOWN = 21  # what stands for the predicates that are not known: PREDICATE_* words, their id is 0
 N_OUT_WIDTH = 22  # words of an output row
 N_MOST_ROUTES = 23  # the most tuples that one input row can put on the stack
@@ -90,13 +91,15 @@ TO_PASSING = 4  # a slot whose rows only pass: they find the others, and are not
 TO_INSTANT = 5  # a slot of the best of each key in an instant; it is only looked at, and the window start is the end
 TO_SPENT = 6  # a slot of the events that a query has used up; the key is the event, the window start the time of that
 TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT)  # edges whose target is a slot
+TO_COMPARED = 7  # a slot whose rows have readings; only `net` tells it from TO_SLOT
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
 SLOT_LIST = 4  # the word of a group where the slot's list is
 SLOT_PASSING = 5  # where the arena has the one row of a slot whose rows only pass, or 0
 SLOT_EVENTS, SLOT_EVENT_COUNT = 6, 7  # words of a row that hold events which may be used up
 SLOT_RANK, SLOT_RANK_COUNT, SLOT_LATEST = 8, 9, 10  # what makes a row the best; 1: the greatest is
-SLOT_LENGTH, SLOT_WIDTH = 11, 12  # how long after its true start a row is of use
+SLOT_READINGS, SLOT_READING_COUNT = 11, 12
+SLOT_LENGTH, SLOT_WIDTH = 13, 14  # how long after its true start a row is of use
 NODE_NUMBER, NODE_SEED = 0, 1  # the node's number, and the hash of it: what the hashes of its keys begin with
 NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # how many; the mask of them all; where the state of the first one is
 NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
@@ -106,9 +109,18 @@ NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT = 9, 
 NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
 NODE_FORESEEN = 17  # the edge to prefetch along when all slots but one have rows, or NONE
 NODE_FIRST_SLOT = 18  # the record of the first of its slots
-NODE_SPENT, NODE_WIDTH = 19, 20  # the node of the events that are used up for its query, or 0 where nothing is
+NODE_SPENT = 19  # the node of the events that are used up for its query, or 0 where nothing is
+NODE_COMPARED, NODE_COMPARED_COUNT, NODE_WIDTH = 20, 21, 22  # what its rows' readings must keep: COMPARED_* words each
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
+# a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another one; then
+# whether it is of an upper side, and the word of a group that has its extreme, or NONE
+READING_OF, READING_INTO, READING_FACTOR, READING_CONSTANT, READING_SLACK, READING_UPPER = 0, 1, 2, 3, 4, 5
+READING_EXTREME, READING_WIDTH = 6, 7
+OPEN = (1 << 63) - 1  # an upper reading that refuses nothing; a lower one is -OPEN
+# a comparison of two readings: of each its slot, its word, and the word of the group that has its extreme
+COMPARED_LOWER, COMPARED_LOWER_WORD, COMPARED_LOWER_EXTREME = 0, 1, 2
+COMPARED_UPPER, COMPARED_UPPER_WORD, COMPARED_UPPER_EXTREME, COMPARED_WIDTH = 3, 4, 5, 6
 # a probe: the node and slot that it looks at, and how it decides
 PROBE_NODE, PROBE_SLOT, PROBE_DECIDED, PROBE_WANTED, PROBE_STREAMED, PROBE_JOINT = 0, 1, 2, 3, 4, 5
 PROBE_DEADLINE, PROBE_REACH = 6, 7  # how long after the start; how far it looks back

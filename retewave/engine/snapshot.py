@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 12  # grows when the meaning of the file changes
+FORMAT = 13  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -169,7 +169,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
-                "policy": str(query.parsed.policy),
+                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline,
             }
             for query in registry.queries.values()
         ],
@@ -205,7 +205,9 @@ def fingerprint(compiled: CompiledNetwork) -> str:
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
     probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
     producers = [each.digest for each in compiled.identities]
-    return digest((producers, network.times, network.slots, nodes, probes, len(network.edges())))
+    parts = [producers, network.times, network.slots, nodes, probes, len(network.edges())]
+    compared = [node.comparisons for node in network.nodes]
+    return digest([*parts, compared] if any(compared) else parts)
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:
@@ -250,7 +252,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
             number=each["number"],
             quiet=True,
         )
-        query.matched = each["matched"]
+        query.matched, query.by_deadline = each["matched"], each["by_deadline"]
     _put_network(engine, header, arrays, path)
     engine.order.put(_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])

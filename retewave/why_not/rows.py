@@ -17,7 +17,7 @@ import numpy as np
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import TIMES, mentions
 from retewave.compiler.plan import producers
-from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, SlotFilter, Table
+from retewave.compiler.plan.producers import TRIPLE, AlphaTest, End, Input, Join, SlotFilter, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, inputs_of, looks_of, moment_of, reached
 from retewave.compiler.rewrite.branch import Probe as Look
@@ -246,7 +246,8 @@ class Memories:
         for place, name in leaf.names.items():
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
-        bound = {place: name.removeprefix("?") for place, name in sorted(leaf.names.items()) if name not in open_}
+        written = ((place, name) for place, name in sorted(leaf.names.items()) if place in TRIPLE)
+        bound = {place: name.removeprefix("?") for place, name in written if name not in open_}
         holding = (place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         slots = tuple(place for place in holding if not self.lowered.network.passes(place))
         ids = tuples[:, [_TIMES + place for place in bound]]

@@ -28,6 +28,7 @@ from retewave.io.lines.terms import (
     iri,
     literal,
 )
+from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.terms.table import (
     fetch_slot,
@@ -40,6 +41,7 @@ from retewave.rete.terms.table import (
     intern_bytes,
     intern_hashed,
 )
+from retewave.rete.terms.value import value_of
 from retewave.rete.words import rows as columns
 from retewave.rete.words.bytes import BLOCK, Address, byte, cell, fence, first_string_stop, same, set_cell, stream_cell
 from retewave.rete.words.jit import inlined, kernel
@@ -91,6 +93,7 @@ __all__ = [
     "STREAM",
     "TERMS",
     "TIME_PREDICATE",
+    "TOLD",
     "scan",
 ]
 
@@ -126,7 +129,9 @@ PREDICATE_COUNT = LINE_CELLS + 20
 OBJECTS = LINE_CELLS + 21
 OBJECT_COUNT = LINE_CELLS + 22
 GRAPHS = LINE_CELLS + 23  # what is done with a fourth term: see below
-GRAPH_NOW = LINE_CELLS + 24  # the last statement's graph: its id, 0 for the default graph, -1 if it has no id
+GRAPH_NOW = (
+    LINE_CELLS + 24
+)  # the last statement's graph: its id, 0 for the default graph, -1 if it has no id, GATHERED_ID
 EVENTS = LINE_CELLS + 25  # the number of the last event
 RUN_START = LINE_CELLS + 26  # the ordinal of the statement that began it
 TIME_PREDICATE = LINE_CELLS + 27  # the id of the predicate that tells an event's time, never refused; 0: none
@@ -141,10 +146,14 @@ KNOWN_NOW = LINE_CELLS + 37  # the address of the last statement's
 FORESEEN = LINE_CELLS + 38  # of the known predicate that the line's predicate is, 0: of none
 SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted objects lead to
 SIEVE_MASK = LINE_CELLS + 40  # the part of a hash that names a bit
-JOB_CELLS = LINE_CELLS + 41
+LAST_GRAPH = LINE_CELLS + 41  # the last statement's named graph: its address, its size (0: not known), its id
+NEW_GRAPH = LINE_CELLS + 44  # 1: the statement's graph is the first of its name in a row, and is gathered with it
+JOB_CELLS = LINE_CELLS + 45
 
-# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's, and its raw row.
-G_SUBJECT, G_OBJECT, G_ROW, G_CELLS = 0, 3, 6, 6 + columns.ROW_WIDTH
+# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
+# in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
+G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 3, 6, 9, 9 + columns.ROW_WIDTH
+GATHERED_ID = -2  # in place of a graph's id: it is gathered, and not interned yet
 
 # A predicate met in the block.  A subject's statements are mostly written in the same order, so each predicate is
 # compared with the predicate that followed the last one before.  If they are equal, no scan, hash or look-up is needed.
@@ -164,6 +173,8 @@ IGNORE_GRAPHS = 1  # it is read and forgotten (static data)
 KEEP_GRAPHS = 2  # statements that follow each other in one named graph are an event
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
+TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
+_NEAR = 2.0**61  # microseconds from 1970: times beyond are ids
 
 
 @inlined
@@ -289,18 +300,78 @@ def _accepts(job: Address, predicate: int) -> bool:
 
 
 @kernel
-def _enter_graph(job: Address, taken: bool) -> None:
-    """Note the statement's graph, and a new event when the graph is another than before."""
-    graph = 0
-    if cell(job + GRAPH, 1) > 0:
-        graph = _intern(job, job + GRAPH) if taken else _find(job, job + GRAPH)
-        graph = graph if graph > 0 else -1
-    if graph == cell(job, GRAPH_NOW) and graph >= 0:
-        return
+def _is_gathered(job: Address) -> bool:
+    """Return whether the statement's graph is one that is gathered, and not interned yet."""
+    at, size, gathered = cell(job + GRAPH, 0), cell(job + GRAPH, 1), cell(job, GATHERED)
+    for one in range(gathered, gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT), 8 * G_CELLS):
+        if cell(one, G_GRAPH + 1) == size and same(cell(one, G_GRAPH), at, size):
+            return True
+    return False
+
+
+@inlined
+def _begin_graph(job: Address, graph: int, named: int) -> None:
+    """Note that a run of statements in another graph begins; if it has an id, it is an event."""
     set_cell(job, GRAPH_NOW, graph)
     set_cell(job, RUN_START, cell(job, STATEMENTS))
-    if graph > 0:
-        set_cell(job, EVENTS, cell(job, EVENTS) + 1)
+    set_cell(job, EVENTS, cell(job, EVENTS) + named)
+
+
+@inlined
+def _note_graph(job: Address, known: bool) -> None:
+    """Note the text of the statement's graph as the last one's, if it will be there and the graph has an id."""
+    set_cell(job, LAST_GRAPH, cell(job + GRAPH, 0))
+    set_cell(job, LAST_GRAPH + 1, cell(job + GRAPH, 1) if known else 0)
+
+
+@kernel
+def _enter_graph_by_id(job: Address, taken: bool) -> None:
+    """Note the statement's named graph, where its text does not tell whether it is the last one's.
+
+    Of a statement that is refused, only what stands in the block stays where it is.
+    """
+    if taken or _is_gathered(job):
+        graph = _intern(job, job + GRAPH)
+    else:
+        graph = _find(job, job + GRAPH)
+    if graph == 0:
+        _begin_graph(job, -1, 0)
+    elif graph != cell(job, GRAPH_NOW):
+        _begin_graph(job, graph, 1)
+    _note_graph(job, graph != 0 and cell(job, BASE) <= cell(job + GRAPH, 0) < cell(job, LIMIT))
+
+
+@inlined
+def _enter_graph(job: Address, taken: bool) -> None:
+    """Note the statement's graph, and a new event when the graph is another than before.
+
+    Its name is gathered, as terms are, where the text tells that it is another.
+    """
+    set_cell(job, NEW_GRAPH, 0)
+    at, size, now = cell(job + GRAPH, 0), cell(job + GRAPH, 1), cell(job, GRAPH_NOW)
+    if size == 0:
+        if now != 0:
+            _begin_graph(job, 0, 0)
+            _note_graph(job, known=False)
+        return
+    known = cell(job, LAST_GRAPH + 1)
+    if known == size and same(cell(job, LAST_GRAPH), at, size):
+        return
+    if taken and (known > 0 or now <= 0):
+        _begin_graph(job, GATHERED_ID, 1)
+        _note_graph(job, known=True)
+        set_cell(job, NEW_GRAPH, 1)
+    else:
+        _enter_graph_by_id(job, taken)
+
+
+@kernel
+def _told(job: Address) -> int:
+    """Return the time that the line's object tells, less TOLD; 0 if it tells none, or one that is far away."""
+    kind, micros, _ = value_of(cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    if kinds.DATETIME <= kind <= kinds.DATE_LOCAL and abs(micros) < _NEAR:
+        return int(micros) - TOLD
+    return 0
 
 
 @inlined
@@ -311,6 +382,7 @@ def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
     place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
+    set_cell(row, columns.OBJECT, 0 if accepted else _told(job))
     set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
     set_cell(row, columns.END, graph)
     set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
@@ -330,7 +402,7 @@ def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
 
 @inlined
 def _gather_terms(job: Address) -> None:
-    """Put the statement's subject and object off; statements come grouped, so the subject is often the last."""
+    """Put the statement's terms off; statements come grouped, so the subject is often the last."""
     gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
     if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
@@ -339,7 +411,14 @@ def _gather_terms(job: Address) -> None:
         _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
     set_cell(job, LAST, at)
     set_cell(job, LAST + 1, size)
-    _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    if cell(gathered, G_ROW + columns.OBJECT) < 0:
+        set_cell(gathered, G_OBJECT + 1, 0)
+    else:
+        _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    set_cell(gathered, G_GRAPH + 1, 0)
+    if cell(job, NEW_GRAPH):
+        _gather_term(job, gathered + 8 * G_GRAPH, cell(job + GRAPH, 0), cell(job + GRAPH, 1))
+        size += cell(job + GRAPH, 1)
     set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) + 1)
     set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
 
@@ -349,7 +428,7 @@ def _has_room(job: Address) -> bool:
     """Return whether the dictionary can take all terms of the line, behind the gathered terms."""
     size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
     set_cell(job, NEED, size)
-    return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 2 * cell(job, GATHERED_COUNT))
+    return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 3 * cell(job, GATHERED_COUNT))
 
 
 @kernel
@@ -395,11 +474,27 @@ def _take(job: Address) -> bool:
 @inlined
 def _fetch_gathered(job: Address) -> None:
     """Have all that the look-ups need on its way: where the texts are, then the texts."""
-    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
-    for i in range(count):
-        fetch_span(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
-    for i in range(count):
-        fetch_text(terms, cell(cell(job, GATHERED) + 8 * G_CELLS * i, G_OBJECT + 2))
+    terms, gathered = cell(job, TERMS), cell(job, GATHERED)
+    behind = gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT)
+    for one in range(gathered, behind, 8 * G_CELLS):
+        if cell(one, G_SUBJECT + 1) > 0:
+            fetch_span(terms, cell(one, G_SUBJECT + 2))
+        if cell(one, G_OBJECT + 1) > 0:
+            fetch_span(terms, cell(one, G_OBJECT + 2))
+    for one in range(gathered, behind, 8 * G_CELLS):
+        if cell(one, G_SUBJECT + 1) > 0:
+            fetch_text(terms, cell(one, G_SUBJECT + 2))
+        if cell(one, G_OBJECT + 1) > 0:
+            fetch_text(terms, cell(one, G_OBJECT + 2))
+
+
+@inlined
+def _gathered_graph(job: Address, gathered: Address) -> int:
+    """Return the id of a gathered statement's graph: a new one, or that of the statement before."""
+    at, size, hashed = cell(gathered, G_GRAPH), cell(gathered, G_GRAPH + 1), cell(gathered, G_GRAPH + 2)
+    if size > 0:
+        set_cell(job, LAST_GRAPH + 2, intern_hashed(cell(job, TERMS), at, size, hashed))
+    return cell(job, LAST_GRAPH + 2)
 
 
 @inlined
@@ -418,7 +513,9 @@ def _intern_gathered(job: Address) -> None:
         if size > 0:
             set_cell(job, LAST + 2, intern_hashed(terms, at, size, hashed))
         at, size, hashed = cell(gathered, G_OBJECT), cell(gathered, G_OBJECT + 1), cell(gathered, G_OBJECT + 2)
-        value = intern_hashed(terms, at, size, hashed)
+        value = intern_hashed(terms, at, size, hashed) if size > 0 else cell(gathered, G_ROW + columns.OBJECT)
+        if cell(gathered, G_ROW + columns.END) == GATHERED_ID:
+            set_cell(gathered, G_ROW + columns.END, _gathered_graph(job, gathered))
         stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
         stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
         stream_cell(row, columns.OBJECT, value)
@@ -426,6 +523,8 @@ def _intern_gathered(job: Address) -> None:
             stream_cell(row, column, cell(gathered, G_ROW + column))
         gathered += 8 * G_CELLS
         row += 8 * columns.ROW_WIDTH
+    if cell(job, GRAPH_NOW) == GATHERED_ID:
+        set_cell(job, GRAPH_NOW, cell(job, LAST_GRAPH + 2))
     set_cell(job, GATHERED_COUNT, 0)
     set_cell(job, GATHERED_BYTES, 0)
 
@@ -468,6 +567,7 @@ def _note(job: Address, start: Address) -> None:
 def _begin(job: Address) -> Address:
     """Return where the scan goes on, behind the LF of a CRLF that the last block cut in two; forget that block."""
     set_cell(job, LAST + 1, 0)
+    set_cell(job, LAST_GRAPH + 1, 0)
     for place in range(KNOWN_COUNT + 1):
         set_cell(cell(job, KNOWN) + 8 * K_CELLS * place, K_SIZE, 0)
     set_cell(cell(job, KNOWN), K_NEXT, cell(job, KNOWN))
@@ -481,8 +581,10 @@ def _begin(job: Address) -> Address:
 
 @kernel
 def _begin_batch(job: Address) -> None:
-    """Let the next lines write over the scratch bytes; a subject that was written there is forgotten."""
+    """Let the next lines write over the scratch bytes; what was written there of the last line is forgotten."""
     set_cell(job, WRITTEN, cell(job, SCRATCH))
+    if not cell(job, BASE) <= cell(job, LAST_GRAPH) < cell(job, LIMIT):
+        set_cell(job, LAST_GRAPH + 1, 0)
     if not cell(job, BASE) <= cell(job, LAST) < cell(job, LIMIT):
         set_cell(job, LAST + 1, 0)
 

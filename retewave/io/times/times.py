@@ -15,15 +15,17 @@ import numpy as np
 
 from retewave.errors import UsageError
 from retewave.io.reading.position import NAMED, TimesState
-from retewave.io.times.events import CELLS, GAP, HELD, NAME, OUT, UNTIMED, finish_events, place_events
+from retewave.io.times.events import CELLS, GAP, HELD, NAME, NAMES, OUT, UNTIMED, finish_events, place_events
 from retewave.io.times.rates import check_rate
 from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.pages import Pool
 from retewave.rete.words.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
 
 __all__ = ["ArrivalTimes", "EventTimes", "NoTimes", "RateTimes", "Times"]
 
 MAX_EVENT = 1 << 20  # rows that wait for their event's time, at most
 _SECOND = 1_000_000
+_FEW = 1 << 12  # rows; for fewer, an array is made anew
 
 
 class Times(Protocol):
@@ -153,20 +155,29 @@ class EventTimes:
         self._terms, self._predicate, self._max_event = terms, predicate, max_event
         self._state = np.zeros(CELLS, np.int64)
         self._held, self._gap = _none(), _none()
-        self._names = np.zeros(20, np.int64)
+        self._names = np.zeros(NAMES, np.int64)
+        self._outs = Pool((0, ROW_WIDTH))
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
         """Return the rows of events whose time is known by now."""
         state, values = self._state, self._terms.values
         self._held = _with_room(self._held, int(state[HELD] + state[GAP]) + len(raw))
         self._gap = _with_room(self._gap, int(state[GAP]) + len(raw))
-        out = np.zeros((len(raw) + int(state[HELD] + state[GAP]), ROW_WIDTH), np.int64)
+        out = self._room(len(raw) + int(state[HELD] + state[GAP]))
         state[OUT] = 0
         place_events(raw, state, self._held, self._gap, out, self._names, values.kind, values.number, self._predicate)
         self._account()
         if state[HELD] + state[GAP] > self._max_event:
             self.finish()
         return out[: state[OUT]]
+
+    def _room(self, count: int) -> np.ndarray:
+        """Return an array for so many rows; a large one has been used before, if nobody has it any more."""
+        if count < _FEW:
+            return np.empty((count, ROW_WIDTH), np.int64)
+        if self._outs.shape[0] < count:
+            self._outs = Pool((count + count // 4, ROW_WIDTH))
+        return self._outs.take()
 
     def finish(self) -> None:
         """Give up the rows that still wait, at the source's end."""
@@ -177,7 +188,10 @@ class EventTimes:
         """Return the ids in the rows that wait, for the dictionary to spare."""
         waiting = [self._held[: self._state[HELD]], self._gap[: self._state[GAP]]]
         ids = [rows[:, SUBJECT : PREDICATE + 2].ravel() for rows in waiting]
-        return np.concatenate([*ids, self._state[NAME : NAME + 1]])
+        held: np.ndarray = np.maximum(
+            np.concatenate([*ids, self._state[NAME : NAME + 1]]), 0
+        )  # an object may be a time
+        return held
 
     def state(self) -> TimesState:
         """Return the rows that wait for their event's time, and the state of the event."""

@@ -1,0 +1,119 @@
+"""Event workloads over and over: resident memory after the first tenth must stay flat.
+
+`python -m retewave.bench.events.soak` plays 50 million events of each workload from bytes, a stream of the generator
+lap by lap.  What names an event, a request or a value is new in each lap; companies, keys and prices are the same.
+Invariant: every run is checked: the matches of all laps follow from those of the first two.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from retewave.bench.events.engine import engine_of, reader_of
+from retewave.bench.events.expected import expected
+from retewave.bench.events.streams import EventColumns, absent, columns, make
+from retewave.bench.events.task import WORKLOADS, EventTask
+from retewave.bench.soak import growth, resident
+
+__all__ = ["Laps", "matches_of", "renamed"]
+
+_BLOCK = 1 << 20  # bytes
+_MOST = 0.01  # memory may rise by so much after the first tenth
+_LAPS = 1440  # of W3, whose laps are the minutes of a day
+
+
+def renamed(workload: str, lines: bytes, lap: int) -> bytes:
+    """Return some lines of the generator's as they are in a lap.
+
+    >>> renamed("W4", b'<http://e/k1> <http://e/A> "17"^^<http://e/int> .', 3)
+    b'<http://e/k1> <http://e/A> "100317"^^<http://e/int> .'
+    """
+    number = b"%d" % (1000 + lap)
+    if workload == "W4":
+        return lines.replace(b'> "', b'> "' + number)
+    if workload == "W3":
+        for word in (b"request> <http://example.org/cep#", b"response> <http://example.org/cep#"):
+            lines = lines.replace(word, word + number)
+        lines = lines.replace(b"<http://example.org/cep#e", b"<http://example.org/cep#e" + number)
+        return lines.replace(b'"2024-01-01T00:00:', b'"2024-01-01T%02d:%02d:' % divmod(lap, 60))
+    return lines
+
+
+def matches_of(workload: str, stream: EventColumns, step: int, laps: int) -> int:
+    """Return how many matches there are in so many laps, each longer than a window: what the second adds, each does."""
+    once = expected(workload, stream).matches
+    if workload == "W3" or laps == 1:  # its ids are new in each lap, and its windows end with it
+        return laps * once
+    both = EventColumns(
+        np.concatenate([stream.time, stream.time + len(stream.time) * step]),
+        *(np.tile(column, 2) for column in (stream.key, stream.value, stream.kind)),
+    )
+    return once + (laps - 1) * (expected(workload, both).matches - once)
+
+
+@dataclass
+class Laps:
+    """A stream that comes again and again, and the memory seen while it was read."""
+
+    task: EventTask  # one lap
+    laps: int
+    samples: list[tuple[int, int]] = field(default_factory=list)  # (events handed out, bytes resident)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield whole lines, taking down the memory at every block."""
+        assert self.task.rdf is not None
+        size = self.task.rdf.stat().st_size
+        for lap in range(self.laps):
+            with self.task.rdf.open("rb") as lines:
+                while block := lines.read(_BLOCK):
+                    handed = lap * self.task.rows + self.task.rows * lines.tell() // size
+                    self.samples.append((handed, resident()))
+                    yield renamed(self.task.workload, block + lines.readline(), lap)
+            print(f"{self.task.workload}: lap {lap + 1} of {self.laps}, {resident() / 1e6:.0f} MB", file=sys.stderr)
+        self.samples.append((self.laps * self.task.rows, resident()))
+
+
+def _play(workload: str, events: int, size: int, data: Path) -> str:
+    """Play a workload; return what is wrong, or nothing."""
+    task = make(workload, size, data, rdf=True)
+    laps = Laps(task, -(-events // task.rows))
+    if workload == "W3" and laps.laps > _LAPS:
+        raise typer.BadParameter(f"W3 has {_LAPS} laps at most: a longer lap, please")
+    engine, started = engine_of(WORKLOADS[workload].query()), time.perf_counter()
+    batches = engine.run_batches(reader_of(task, laps.blocks()))
+    found = sum(len(matches) for batch in batches for matches in batch)
+    seconds, risen = time.perf_counter() - started, growth(laps.samples)
+    played, held = laps.samples[-1]
+    print(f"{workload}: {played:,} events, {found:,} matches, {seconds:.0f} s, {held / 1e6:.0f} MB resident,", end=" ")
+    print(f"{risen:+.2%} at most since the first tenth", flush=True)
+    right = matches_of(workload, columns(task.csv), task.step, laps.laps)
+    if found != right:
+        return f"{workload}: WRONG: {found:,} matches instead of {right:,}"
+    return f"{workload}: memory is not flat: more than {_MOST:.0%}" if risen > _MOST else ""
+
+
+def main(
+    events: Annotated[int, typer.Option(help="how many to play of each", min=1)] = 50_000_000,
+    workloads: Annotated[str, typer.Option(help=f"of {', '.join(WORKLOADS)}")] = ",".join(WORKLOADS),
+    size: Annotated[int, typer.Option(help="events of a lap (in W3 requests)", min=1000)] = 1_000_000,
+    data: Annotated[Path, typer.Option(help="where the streams are made")] = Path("bench/data/events"),
+) -> None:
+    """Play the event workloads lap by lap and watch the memory; a workload a process says the most."""
+    if why := absent():
+        print(f"skipped: {why}", file=sys.stderr)
+        return
+    wrong = [_play(workload.strip(), events, size, data) for workload in workloads.split(",")]
+    if any(wrong):
+        raise SystemExit("\n".join(filter(None, wrong)))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,100 @@
+"""Statements of one graph that follow each other are one event: random documents, against a loop in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from cases.many import many
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retewave.io.lines.lines import LineReading, Wanted
+from retewave.io.lines.scan import KEEP_GRAPHS, ONLY_FOR_TIME, TOLD
+from retewave.io.reading.sources import open_bytes
+from retewave.rete.terms.acceptance import Acceptance
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
+
+TAKEN, REFUSED, TIME = "<http://e/taken>", "<http://e/refused>", "<http://e/at>"
+DATE = "http://www.w3.org/2001/XMLSchema#dateTime"
+NAMES = ["<http://e/g1>", "<http://e/g2>", "<http://e/\\u00e9>", "_:b", "<http://e/s>"]  # two of them are rewritten
+OBJECTS = ['"1"', "<http://e/o>", f'"2024-01-01T00:00:01Z"^^<{DATE}>', f'"100000-01-01T00:00:00Z"^^<{DATE}>']
+MICROS = {OBJECTS[2]: 1_704_067_201_000_000}  # of those that are told as times
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line."""
+
+    subject: str
+    predicate: str
+    object: str
+    graph: str  # "" for the default graph
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.predicate} {self.object} {self.graph} .\n"
+
+
+statements = st.builds(
+    Statement,
+    st.sampled_from(["<http://e/s>", "<http://e/\\u00e9>", "_:b", "<http://e/g1>"]),
+    st.sampled_from([TAKEN, TAKEN, REFUSED, TIME]),
+    st.sampled_from(OBJECTS),
+    st.sampled_from(["", "", *NAMES]),
+)
+
+
+def scanned(document: list[Statement], terms: Terms, chunk_rows: int) -> np.ndarray:
+    """Return the raw rows of a document of which one predicate is accepted, and one only tells times."""
+    taken, time = (terms.intern(text.encode()) for text in (TAKEN, TIME))
+    accepted = np.zeros(taken + 1, np.uint8)
+    accepted[taken] = 1
+    wanted = Wanted("test", KEEP_GRAPHS, 7, 0, 0, time, raising=True, reports=1, chunk_rows=chunk_rows)
+    opened = open_bytes([str(each).encode() for each in document], compressed=False)
+    reading = LineReading(opened, terms, wanted)
+    chunks = reading.chunks(lambda: Acceptance(0, accepted, np.zeros(1, np.uint8)))
+    return np.concatenate([chunk.copy() for chunk in chunks])
+
+
+def text_of(term: str) -> bytes:
+    """Return the text that the dictionary has of a term."""
+    return term.replace("_:b", "_:d7.b").replace("\\u00e9", "é").encode()
+
+
+def runs(document: list[Statement]) -> list[int]:
+    """Return the number of each statement's run: of those before it that follow each other in its graph."""
+    found = [0]
+    for one, other in pairwise(document):
+        found.append(found[-1] + (one.graph != other.graph))
+    return found
+
+
+@settings(max_examples=many(300), deadline=None)
+@given(st.lists(statements, min_size=1, max_size=90), st.sampled_from([1, 3, 1000]))
+def test_statements_that_follow_each_other_in_a_graph_are_one_event(document: list[Statement], chunk_rows: int) -> None:
+    terms = Terms(seed=1)
+    rows = scanned(document, terms, chunk_rows)
+    kept = [(place, each) for place, each in enumerate(document) if each.predicate != REFUSED]
+    assert len(rows) == len(kept)
+    of_run = runs(document)
+    events: dict[int, int] = {}
+    starts: dict[int, int] = {}
+    for row, (place, each) in zip(rows.tolist(), kept, strict=True):
+        assert [terms.text(row[column]) for column in (SUBJECT, PREDICATE)] == [
+            text_of(term) for term in (each.subject, each.predicate)
+        ]
+        assert row[STREAM] == (ONLY_FOR_TIME if each.predicate == TIME else 0)
+        if each.predicate == TIME and each.object in MICROS:
+            assert row[OBJECT] + TOLD == MICROS[each.object]
+        else:
+            assert terms.text(row[OBJECT]) == text_of(each.object)
+        if not each.graph:
+            assert (row[END], row[EVENT], row[START]) == (0, 0, place)
+            continue
+        assert terms.text(row[END]) == text_of(each.graph)
+        assert events.setdefault(of_run[place], row[EVENT]) == row[EVENT] < 0
+        assert starts.setdefault(of_run[place], row[START]) == row[START] <= place
+    numbers = list(events.values())
+    assert numbers == sorted(set(numbers), reverse=True)
