@@ -37,6 +37,7 @@ class Asking:
     terms: Terms  # the dictionary
     runtime: Runtime  # who asks; its memo is filled here
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
+    _evaluators: dict[Expression, Evaluator] = field(default_factory=dict)
     _answers: dict[tuple[Expression, tuple[bytes | None, ...]], bool] = field(default_factory=dict)
 
     def is_true(self, asked: AskedFilter, words: np.ndarray) -> bool:
@@ -63,7 +64,7 @@ class Asking:
     def _enter(self, part: Expression, variable: Variable, term: int) -> None:
         memo = self.programs.memo_of(part)
         if memo is not None and not self.runtime.recalled(memo, term):
-            verdict = _evaluator(part).truth({variable.name: _python().term_of(self.terms.text(term))})
+            verdict = self._evaluator(part).truth({variable.name: _python().term_of(self.terms.text(term))})
             self.runtime.remember(memo, term, VERDICTS[verdict])
 
     def _text(self, term: int) -> bytes | None:
@@ -72,7 +73,12 @@ class Asking:
     def _evaluated(self, expression: Expression, texts: dict[Variable, bytes | None], start: int, end: int) -> bool:
         bound = {each.name: text for each, text in texts.items() if text is not None} | times_of(start, end)
         terms = {name: _python().term_of(text) for name, text in bound.items()}
-        return _evaluator(expression).truth(terms) is True
+        return self._evaluator(expression).truth(terms) is True
+
+    def _evaluator(self, expression: Expression) -> Evaluator:
+        if expression not in self._evaluators:
+            self._evaluators[expression] = _python().Evaluator(with_named_times(expression))
+        return self._evaluators[expression]
 
 
 @cache
@@ -81,9 +87,3 @@ def _python() -> Any:
     from retewave.compiler.expressions import evaluate
 
     return evaluate
-
-
-@cache
-def _evaluator(expression: Expression) -> Evaluator:
-    evaluator: Evaluator = _python().Evaluator(with_named_times(expression))
-    return evaluator

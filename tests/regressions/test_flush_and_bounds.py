@@ -11,7 +11,6 @@ import retewave as rw
 from retewave.compiler.expressions.evaluate import Evaluator
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.lower import AskedFilter
-from retewave.engine import asking
 from retewave.engine.asking import Asking
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -112,13 +111,13 @@ def test_sums_of_times_are_decided_in_the_kernel(monkeypatch: pytest.MonkeyPatch
 
 def test_what_python_says_of_terms_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated: list[Expression] = []
-    plain = asking._evaluator
+    plain = Asking._evaluator
 
-    def counting(expression: Expression) -> Evaluator:
+    def counting(self: Asking, expression: Expression) -> Evaluator:
         evaluated.append(expression)
-        return plain(expression)
+        return plain(self, expression)
 
-    monkeypatch.setattr(asking, "_evaluator", counting)
+    monkeypatch.setattr(Asking, "_evaluator", counting)
     engine = rw.Engine()
     condition = "REGEX(?z, '^.b*$') && MD5(?z) < MD5(?y)"
     engine.register(f"SELECT * {{ {{ ?x <urn:p> ?y }} SEQ NOT {{ ?x <urn:q> ?z FILTER({condition}) }} WITHIN 5s }}")
