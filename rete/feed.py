@@ -5,8 +5,7 @@ An occurrence is a triple with its interval and its stream.  One that was given 
 built twice is there once: so rules run in rounds until nothing new is built.  What is given waits for nobody; it is
 noted here, if a rule could build it.  What is built is poured when the instant is closed.
 
-Invariant: all occurrences are of the instant F_TIME, but for those that a flush made of what was not due yet; F_DUE is
-no later than any that waits.
+Invariant: all occurrences are of the instant F_TIME; F_DUE is no later than any that waits.
 """
 
 from __future__ import annotations

@@ -122,7 +122,6 @@ from retewave.rete.words.progress import (
     P_MARKS,
     P_MOST,
     P_ROW,
-    P_STILL,
     P_TIME,
     P_TOP,
     P_UNTIL,
@@ -215,8 +214,9 @@ def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     if code == code_end:
         return DONE
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
-    if verdict == UNDECIDED and net[code_end - INSTRUCTION_WIDTH] == ASKING:
-        verdict, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+    if net[code_end - INSTRUCTION_WIDTH] == ASKING:
+        said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+        verdict = said if verdict == UNDECIDED else verdict  # who was asked may have told the memo, too
         if verdict == UNDECIDED:
             at[P_ASKED], at[P_ASKED_ROW] = edge, 0
             return NEEDS_VERDICT
@@ -427,7 +427,7 @@ def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyp
         time = take_due(arena, net, probe, stack)
         foresee_due(arena, net, probe)
         at[P_DECIDING], at[P_TIME] = probe, time
-        if at[P_STILL] == 0 and time > arena[A_NOW]:
+        if time > arena[A_NOW]:
             arena[A_NOW] = time
     return _decided(net, arena, at[P_DECIDING], view, stack, at)
 
@@ -445,7 +445,7 @@ def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-d
     if row == 0:
         return DONE
     at[P_TOP] = dispatch(net, feed, row, view.values.kind, stack)
-    if at[P_STILL] == 0 and feed[row + END] > arena[A_NOW]:
+    if feed[row + END] > arena[A_NOW]:
         arena[A_NOW] = feed[row + END]
     arena[A_SINCE] += 1
     if arena[A_SINCE] >= max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT]):

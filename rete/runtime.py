@@ -16,7 +16,7 @@ from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
-from retewave.rete.filters.codes import FALSE, TRUE
+from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
 from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
 from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
@@ -39,13 +39,12 @@ from retewave.rete.words.progress import (
     P_MARKS,
     P_MOST,
     P_ROW,
-    P_STILL,
     P_TOP,
     P_UNTIL,
     P_VERDICT,
 )
 from retewave.rete.words.rows import ROW_WIDTH
-from retewave.windows.intervals import BEFORE_ALL, LATEST, STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, LATEST, STATIC_END, STATIC_START
 
 __all__ = ["EndlessRules", "LiveRowsAtBound", "Options", "Runtime"]
 
@@ -260,19 +259,38 @@ class Runtime:
             mark_instant(self.state.feed, self._marks)
         return values
 
-    def advance(self, until: int, values: Values, *, still: bool = False) -> Iterator[np.ndarray]:
-        """Decide what is due before a time: nothing that ends before it comes any more; yield what matches.
+    def recalled(self, memo: int, term: int) -> int:
+        """Return the verdict that a row of the memo remembers of a term, UNDECIDED if there is none."""
+        return int(self.memo[memo, term]) if 0 < term < self.memo.shape[1] else UNDECIDED
 
-        `still`: the clock stays where it is, as at the end of a stream that may go on.
-        """
-        word = self._progress
-        word[P_UNTIL], word[P_STILL] = until, still
+    def remember(self, memo: int, term: int, verdict: int) -> None:
+        """Enter a verdict on a term in a row of the memo: the kernel knows it from there on."""
+        if term >= self.memo.shape[1]:
+            wider = np.zeros((len(self.memo), max(2 * self.memo.shape[1], term + 1)), dtype=np.uint8)
+            wider[:, : self.memo.shape[1]] = self.memo
+            self.memo = wider
+        self.memo[memo, term] = verdict
+
+    def advance(self, until: int, values: Values) -> Iterator[np.ndarray]:
+        """Decide what is due before a time: nothing that ends before it comes any more; yield what matches."""
+        self._progress[P_UNTIL] = until
         try:
             yield from self._run(self._no_rows, 0, values)
         finally:
-            word[P_UNTIL], word[P_STILL] = BEFORE_ALL, 0
-        if not still:
-            self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
+            self._progress[P_UNTIL] = BEFORE_ALL
+        self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
+
+    def foretell(self, values: Values) -> Iterator[np.ndarray]:
+        """Yield what would match if nothing more came; all goes on as if nobody had asked."""
+        arena, feed = self.state.arena, self.state.feed
+        if arena[layout.A_DUE] == AFTER_ALL and feed[layout.F_DUE] == AFTER_ALL:
+            return
+        copied = grown(arena[: arena[layout.A_TOP]], len(arena))
+        self.state = self.state._replace(arena=copied, feed=feed.copy())
+        try:
+            yield from self.advance(AFTER_ALL, values)
+        finally:
+            self.state = self.state._replace(arena=arena, feed=feed)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""

@@ -31,6 +31,7 @@ SECOND: Final = 1_000_000  # microseconds
 _EXACT: Final = 2**53  # up to here a float has every whole number
 YEARS: Final = 36_000  # from 1970, in both directions: less than LATEST
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FINER: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of datetime64: so many a microsecond
 DATETIME = re.compile(
     r"(?P<date>-?\d{4,}-\d\d-\d\d)T(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:\.(?P<fraction>\d+))?"
     r"(?P<zone>Z|(?P<sign>[+-])(?P<zone_hour>\d\d):(?P<zone_minute>\d\d))?",
@@ -80,8 +81,13 @@ class Clock:
     def decode(self, time: int) -> Instant:
         """Return microseconds in this clock's form; a clock of whole seconds gives a float between them.
 
+        What no datetime tells, as a deadline may be beyond the year 9999, is the last or the first one that there is;
+        what a datetime64 of a finer unit cannot tell is in microseconds.
+
         >>> Clock("int").decode(3_000_000), Clock("int").decode(3_500_000)
         (3, 3.5)
+        >>> Clock("datetime").decode(2**60).year
+        9999
         """
         if self.kind == "float":
             return time / SECOND
@@ -90,10 +96,17 @@ class Clock:
         if self.kind == "text":
             return format_datetime(time)
         if self.kind == "datetime64":
-            moment64: np.datetime64 = np.datetime64(time, "us").astype(f"datetime64[{self.unit}]")
+            moment64: np.datetime64 = np.datetime64(time, "us").astype(f"datetime64[{self._unit_for(abs(time))}]")
             return moment64
-        moment = EPOCH + timedelta(microseconds=time)
-        return moment.replace(tzinfo=None) if self.zone is None else moment.astimezone(self.zone)
+        try:
+            moment = EPOCH + timedelta(microseconds=time)
+            return moment.replace(tzinfo=None) if self.zone is None else moment.astimezone(self.zone)
+        except OverflowError:
+            return (datetime.max if time > 0 else datetime.min).replace(tzinfo=self.zone)
+
+    def _unit_for(self, most: int) -> str:
+        """Return the unit in which a datetime64 so far from 1970 is told."""
+        return self.unit if most * _FINER.get(self.unit, 1) < 2**63 else "us"
 
     def encode_all(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return an array of times in microseconds.
@@ -121,7 +134,8 @@ class Clock:
         array(['1970-01-01T00:00:03'], dtype='datetime64[s]')
         """
         if self.kind == "datetime64":
-            return times.astype("datetime64[us]").astype(f"datetime64[{self.unit}]")
+            unit = self._unit_for(int(np.abs(times).max(initial=0)))
+            return times.astype("datetime64[us]").astype(f"datetime64[{unit}]")
         if self.kind == "float" or (self.kind == "int" and (times % SECOND).any()):
             return in_seconds(times)
         if self.kind == "int":

@@ -82,7 +82,7 @@ def _poured(task: EventTask, query: str) -> tuple[int, float]:
     runtime, values = engine.matcher.current().runtime, engine.terms.values
     started = time.process_time()
     matches = sum(len(out) for rows in chunks for out in runtime.pour(rows, values))
-    matches += sum(len(out) for out in runtime.advance(AFTER_ALL, values, still=True))
+    matches += sum(len(out) for out in runtime.advance(AFTER_ALL, values))
     return matches, time.process_time() - started
 
 

@@ -73,7 +73,7 @@ def poured(task: EventTask, query: str) -> EventFound:
 
         def all_of_it() -> tuple[int, None, None]:
             found = sum(len(out) for rows in chunks for out in runtime.pour(rows, values))
-            return found + sum(len(out) for out in runtime.advance(AFTER_ALL, values, still=True)), None, None
+            return found + sum(len(out) for out in runtime.advance(AFTER_ALL, values)), None, None
 
         return clocked(all_of_it)
 

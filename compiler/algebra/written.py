@@ -22,7 +22,7 @@ from retewave.compiler.expressions.tree import Expression, mentions
 from retewave.errors import Place
 from retewave.windows import relations
 
-__all__ = ["looking", "missing"]
+__all__ = ["looking", "missing", "name_of"]
 
 _NAMES: dict[type, str] = {
     LeftJoin: "OPTIONAL",
@@ -49,7 +49,7 @@ def looking(pattern: Algebra) -> tuple[str, Place | None] | None:
     >>> looking(parse("SELECT * { ?x <urn:p> ?y }").where)
     """
     for each in walk(pattern):
-        name = _name(each)
+        name = name_of(each)
         if name is not None:
             return name, getattr(each, "place", None)
     return None
@@ -63,10 +63,11 @@ def missing(pattern: Algebra) -> tuple[str, Place | None] | None:
     'NOT'
     """
     told = (each for each in walk(pattern) if isinstance(each, _MISSING) or (isinstance(each, Exists) and each.negated))
-    return next(((_name(each) or "", each.place) for each in told), None)
+    return next(((name_of(each) or "", each.place) for each in told), None)
 
 
-def _name(node: Algebra) -> str | None:
+def name_of(node: Algebra) -> str | None:
+    """Return what an operator that looks at time, or at what is there, is called; nothing for others."""
     match node:
         case Relate(relation=relations.SEQ):
             return "SEQ"

@@ -17,6 +17,7 @@ from retewave.compiler.expressions.faults import ExpressionError
 __all__ = [
     "Duration",
     "Moment",
+    "date_text",
     "days_of",
     "exact_sum",
     "fields_of",
@@ -197,3 +198,19 @@ def days_of(year: int, month: int, day: int) -> int:
     year -= month <= 2
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
     return year * 365 + year // 4 - year // 100 + year // 400 + in_year - 719_468
+
+
+def date_text(days: int) -> str:
+    """Return the date that is some days after 1970-01-01, in any year: the inverse of `days_of`.
+
+    >>> date_text(-1), date_text(days_of(12_024, 2, 29))
+    ('1969-12-31', '12024-02-29')
+    """
+    era, of_era = divmod(days + 719_468, 146_097)  # eras of 400 years that begin in March
+    of_years = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * of_years + of_years // 4 - of_years // 100)
+    shifted = (5 * of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    year = of_years + era * 400 + (month <= 2)
+    day = of_year - (153 * shifted + 2) // 5 + 1
+    return f"{'-' if year < 0 else ''}{abs(year):04d}-{month:02d}-{day:02d}"

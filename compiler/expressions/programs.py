@@ -5,11 +5,11 @@ Data's way: plan -> **programs** (while it is lowered) -> kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from retewave.compiler.expressions.kernel import Memo, compile_filter
-from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
+from retewave.compiler.expressions.tree import Expression, Operation, Variable, rename, variables
 from retewave.rete.filters import codes as op
 from retewave.rete.terms.dictionary import Terms
 
@@ -54,6 +54,14 @@ class Programs:
         """Return the row of the memo table for an expression that depends on one variable, if it has one."""
         seen = variables(expression)
         return self._numbers.get(_plain(expression, next(iter(seen)))) if len(seen) == 1 else None
+
+    def remembered(self, expression: Expression) -> Iterator[Expression]:
+        """Yield the largest parts of a condition that have a row of the memo table: each is on one variable."""
+        if self.memo_of(expression) is not None:
+            yield expression
+        elif isinstance(expression, Operation) and expression.operator in ("||", "&&", "!"):
+            for operand in expression.operands:
+                yield from self.remembered(operand)
 
     def _memo(self, expression: Expression, variable: Variable) -> int:
         plain = _plain(expression, variable)

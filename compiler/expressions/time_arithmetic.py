@@ -17,6 +17,7 @@ from retewave.compiler.expressions.faults import ExpressionError
 from retewave.compiler.expressions.moments import (
     Duration,
     Moment,
+    date_text,
     days_of,
     exact_sum,
     fields_of,
@@ -116,19 +117,7 @@ def _written(seconds: Decimal) -> tuple[str, str]:
     whole = seconds.to_integral_value(ROUND_FLOOR)
     fraction = decimal_text(exact_sum(seconds, whole.copy_negate()))[1:]
     days, rest = divmod(int(whole), _DAY)
-    return _date(days), f"{rest // 3_600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}{fraction}"
-
-
-def _date(days: int) -> str:
-    # Eras of 400 years that begin in March: the inverse of `days_of`.
-    era, of_era = divmod(days + 719_468, 146_097)
-    of_years = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * of_years + of_years // 4 - of_years // 100)
-    shifted = (5 * of_year + 2) // 153
-    month = shifted + 3 if shifted < 10 else shifted - 9
-    year = of_years + era * 400 + (month <= 2)
-    day = of_year - (153 * shifted + 2) // 5 + 1
-    return f"{'-' if year < 0 else ''}{abs(year):04d}-{month:02d}-{day:02d}"
+    return date_text(days), f"{rest // 3_600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}{fraction}"
 
 
 def _seconds_literal(seconds: Decimal | None) -> Node:

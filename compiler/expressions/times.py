@@ -6,9 +6,10 @@ Where the kernel can tell, it looks at the row's times itself (`kernel.py`).
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
 from decimal import Decimal
 
+from retewave.compiler.expressions.moments import date_text
 from retewave.compiler.expressions.tree import (
     TIMES,
     Call,
@@ -21,10 +22,11 @@ from retewave.compiler.expressions.tree import (
 )
 from retewave.compiler.terms import XSD
 
-__all__ = ["at_times", "duration_text", "moment_text"]
+__all__ = ["NAMED_TIMES", "at_times", "duration_text", "moment_text", "times_of", "with_named_times"]
 
 _NONE = Variable("_:.no time")  # nothing binds it
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAMED = {name: Variable(f"_:.{name}") for name in sorted(TIMES)}
+NAMED_TIMES = frozenset(_NAMED.values())  # stand for the times in `with_named_times`
 
 
 def at_times(expression: Expression, start: int, end: int) -> Expression:
@@ -35,22 +37,43 @@ def at_times(expression: Expression, start: int, end: int) -> Expression:
     """
     if not mentions(expression, TIMES):
         return expression
+    given = times_of(start, end)
+    return _with(expression, {name: Constant(given[v.name]) if given else _NONE for name, v in _NAMED.items()})
+
+
+def with_named_times(expression: Expression) -> Expression:
+    """Return an expression with variables in place of the calls, to which `times_of` binds the times.
+
+    >>> with_named_times(Call("GETDURATION", ()))
+    Variable(name='_:.GETDURATION')
+    """
+    return _with(expression, _NAMED)
+
+
+def times_of(start: int, end: int) -> dict[str, bytes]:
+    """Return the times of an interval in microseconds, by the names of their variables; what is static has none.
+
+    >>> sorted(times_of(0, 0)), times_of(1, 0)
+    (['_:.GETDURATION', '_:.GETENDTIME', '_:.GETSTARTTIME'], {})
+    """
+    if end < start:
+        return {}
+    texts = {"GETDURATION": duration_text(end - start), "GETSTARTTIME": moment_text(start)}
+    texts["GETENDTIME"] = moment_text(end)
+    return {_NAMED[name].name: text for name, text in texts.items()}
+
+
+def _with(expression: Expression, times: Mapping[str, Expression]) -> Expression:
+    """Return an expression with something else in place of the calls."""
     match expression:
-        case Call(name, ()) if name in TIMES and end < start:
-            return _NONE
-        case Call("GETDURATION", ()):
-            return Constant(duration_text(end - start))
-        case Call("GETSTARTTIME", ()):
-            return Constant(moment_text(start))
-        case Call("GETENDTIME", ()):
-            return Constant(moment_text(end))
+        case Call(name, ()) if name in times:
+            return times[name]
         case Operation(operator, operands):
-            return Operation(operator, tuple(at_times(each, start, end) for each in operands))
+            return Operation(operator, tuple(_with(each, times) for each in operands))
         case Call(function, arguments, distinct):
-            return Call(function, tuple(at_times(each, start, end) for each in arguments), distinct)
+            return Call(function, tuple(_with(each, times) for each in arguments), distinct)
         case Membership(needle, members, negated):
-            inside = tuple(at_times(each, start, end) for each in members)
-            return Membership(at_times(needle, start, end), inside, negated)
+            return Membership(_with(needle, times), tuple(_with(each, times) for each in members), negated)
     return expression
 
 
@@ -67,12 +90,13 @@ def duration_text(micros: int) -> bytes:
 
 
 def moment_text(micros: int) -> bytes:
-    """Return a time in microseconds since 1970 as xsd:dateTime in UTC.
+    """Return a time in microseconds since 1970 as xsd:dateTime in UTC, in any year.
 
     >>> moment_text(1_500_000).decode()
     '"1970-01-01T00:00:01.5Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     """
-    moment = _EPOCH + timedelta(microseconds=micros)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    fraction = f".{moment.microsecond:06d}".rstrip("0").rstrip(".")
-    return f'"{text.zfill(19)}{fraction}Z"^^<{XSD}dateTime>'.encode()
+    seconds, rest = divmod(micros, 1_000_000)
+    days, second = divmod(seconds, 86_400)
+    clock = f"{second // 3_600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    fraction = f".{rest:06d}".rstrip("0").rstrip(".")
+    return f'"{date_text(days)}T{clock}{fraction}Z"^^<{XSD}dateTime>'.encode()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from retewave.compiler.algebra import TriplePattern
-from retewave.compiler.lower.needs import Needs
+from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.plan.plan import make_plan
 from retewave.compiler.plan.producers import AlphaTest, Join, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
@@ -41,10 +41,15 @@ def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
     producer = above.producer
     for place, below in enumerate(above.inputs):
         match producer:
-            case Join(last=last) if place != last and needs.windows[above.number] >= UNBOUNDED:
+            case Join(last=last) if place != last and _is_endless(needs.windows, needs.lengths, above.number):
                 yield below
-            case Probe(rank=()) if place == 1 and needs.kept(producer) >= UNBOUNDED:
+            case Probe(rank=()) if place == 1 and min(needs.kept(producer), length_of(producer)) >= UNBOUNDED:
                 yield below
+
+
+def _is_endless(windows: list[int], lengths: list[int], number: int) -> bool:
+    """Tell whether neither a window nor a length bounds what a producer is made of."""
+    return min(windows[number], lengths[number]) >= UNBOUNDED
 
 
 def _made_of(tree: Reached) -> Iterator[Reached]:

@@ -83,9 +83,10 @@ class Lowered:
         found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
         for number, slot in enumerate(self.slots):
             test = self.plan.producers[slot.producer]
-            node = self.network.nodes[self.network.slots[number].node]
+            record = self.network.slots[number]
+            node = self.network.nodes[record.node]
             if isinstance(test, AlphaTest) and not self.network.passes(number) and node.spent < 0:
-                window = node.window
+                window = min(node.window, record.length)
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:
                     found[test, slot.filters] = AlphaMemory(number, test, slot.filters, window)

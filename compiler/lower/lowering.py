@@ -25,7 +25,7 @@ from retewave.compiler.lower.conditions import conditions
 from retewave.compiler.lower.dispatching import lower_dispatch
 from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
-from retewave.compiler.lower.needs import Needs
+from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.plan.producers import (
     END,
@@ -139,7 +139,8 @@ class _Lowering:
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             events = tuple(payloads[place].index(column) for column in each.events)
-            self.network.slots.append(Slot(node, place, len(payloads[place]), events))
+            length = self.needs.lengths[number]
+            self.network.slots.append(Slot(node, place, len(payloads[place]), events, length=length))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
@@ -202,7 +203,7 @@ class _Lowering:
         events, rank = (
             tuple(map(kept.index, columns)) for columns in (looked.events, (each[1] for each in probe.rank))
         )
-        self.network.slots.append(Slot(node, 0, len(kept), events, rank, probe.latest))
+        self.network.slots.append(Slot(node, 0, len(kept), events, rank, probe.latest, length_of(probe)))
         self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
         edge = self._slot_edge(at.TO_INSTANT if probe.rank else at.TO_MEMORY, looked, slot, kept)
         if probe.rank and probe.reach >= 0:

@@ -1,7 +1,8 @@
 """What is needed of a plan: which columns of each producer's tuples, and for how long they are of use.
 
 Data's way: plan -> **needs** -> network records.
-One pass goes over the ends, one from the last producer to the first.  Rows that the next network takes over, perhaps
+One pass goes over the ends, one from the last producer to the first.  A window bounds window starts, which ranges of
+their own shift; a length, which WITHIN gives, bounds true starts.  Rows that the next network takes over, perhaps
 for other queries, keep all their columns.  So does an α-memory: a pattern that is registered later starts from what the
 memories hold.
 """
@@ -12,8 +13,9 @@ from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.lowered import Output, output_of
 from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, Plan, Probe, columns_of
 from retewave.compiler.plan.walk import lasting
+from retewave.windows.intervals import UNBOUNDED
 
-__all__ = ["Needs"]
+__all__ = ["Needs", "length_of"]
 
 
 class Needs:
@@ -23,6 +25,7 @@ class Needs:
         self.plan = plan
         self.columns: list[set[int]] = [set() for _ in plan.producers]  # of its tuples, what is needed
         self.windows = [-1] * len(plan.producers)  # the widest window of those who use it
+        self.lengths = [-1] * len(plan.producers)  # the greatest length that those who use it allow
         self.lasting = lasting(plan)  # whether the next network makes its tuples anew
         self.outputs: dict[tuple[int, int], Output] = {}  # (query, branch) -> what its rows hold
         tests = (each for each in plan.producers if isinstance(each, AlphaTest))
@@ -30,7 +33,7 @@ class Needs:
         self._most_shifted = max((shift for test in tests if test.streams for _, shift in test.streams), default=0)
         for end in plan.ends:
             self._need(end)
-            self._pass_on(end.read, max(member.listener.width for member in end.shape.members))
+            self._pass_on(end.read, max(member.listener.width for member in end.shape.members), UNBOUNDED)
         for number in reversed(range(len(plan.producers))):
             self._pass_down(number)
 
@@ -47,7 +50,7 @@ class Needs:
             for place, each in enumerate(producer.inputs):
                 needed = self.columns[each.producer]
                 needed.update(each.keys, self.payload(number, place))
-                self._pass_on(each, self.windows[number])
+                self._pass_on(each, self.windows[number], self.lengths[number])
         elif isinstance(producer, Probe):
             decided, looked = producer.inputs
             self.columns[decided.producer].update(column for column in producer.origins if column >= 0)
@@ -55,14 +58,16 @@ class Needs:
             source = self.plan.producers[looked.producer]
             if not isinstance(source, AlphaTest) and not self.lasting[looked.producer] and not producer.rank:
                 self.columns[looked.producer].update(range(columns_of(source)))
-            self._pass_on(decided, self.windows[number])
-            self._pass_on(looked, self.kept(producer))
+            self._pass_on(decided, self.windows[number], self.lengths[number])
+            self._pass_on(looked, self.kept(producer), length_of(producer))
 
-    def _pass_on(self, each: Input, width: int) -> None:
+    def _pass_on(self, each: Input, width: int, length: int) -> None:
         """Let a producer know what is asked of it, and for how long it is of use."""
         self.columns[each.producer].update(column for one in each.filters for column in one.columns)
         within = width if each.within is None else min(width, each.within + self._most_shifted)
         self.windows[each.producer] = max(self.windows[each.producer], within)
+        longest = length if each.within is None else min(length, each.within)
+        self.lengths[each.producer] = max(self.lengths[each.producer], longest)
 
     def kept(self, probe: Probe) -> int:
         """Return how long the rows that a probe looks at are kept: by their window starts."""
@@ -104,3 +109,8 @@ class Needs:
         origins = [join.origins[column] for column in sorted(self.columns[number])]
         times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]
         return tuple(sorted({column for slot, column in (*origins, *times) if slot == place and column >= 0}))
+
+
+def length_of(probe: Probe) -> int:
+    """Return how long after their true starts the rows that a probe looks at are of use."""
+    return UNBOUNDED if probe.keep is None else probe.keep

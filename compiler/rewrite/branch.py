@@ -153,6 +153,15 @@ class Branch:
         return not asked and self.width is None and not any(map(is_timed, self.steps))
 
     @property
+    def all_probes(self) -> Iterator[Probe]:
+        """Yield its probes, those of its parts, and those of what they look at."""
+        for probe in self.probes:
+            yield probe
+            yield from probe.there.all_probes
+        for part in self.parts:
+            yield from part.branch.all_probes
+
+    @property
     def leaves(self) -> tuple[TriplePattern | Values, ...]:
         """Return all patterns and tables: its own, those of its parts, those that its probes look at."""
         return tuple(self._leaves())

@@ -1,8 +1,8 @@
 """FIRST and LAST: the solutions that no other one is earlier, or later, than: by end, then by start.
 
 Data's way: algebra -> **branches** -> plan -> network.
-As the left side of SEQ they choose of those before r and compatible with r, for each r.  Elsewhere they are decided
-with the whole pattern, among all that is in the window then, whatever it binds.
+As the left side of SEQ they choose of those before r and compatible with r, for each r; deeper in a left side, of those
+before r.  Elsewhere they are decided with the whole pattern, among all that is in the window then, whatever it binds.
 """
 
 from __future__ import annotations
@@ -12,25 +12,52 @@ from dataclasses import replace
 from itertools import product
 
 from retewave.compiler.algebra import Algebra, First, Last, Relate, renamed, visible
-from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, Moment, Probe
-from retewave.compiler.rewrite.joining import Fresh, Joined, single
+from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, Moment, Probe, moved
+from retewave.compiler.rewrite.joining import Fresh, Joined, is_own, refuse_chosen, single
 from retewave.compiler.rewrite.probing import absent
 from retewave.compiler.rewrite.relating import before, joined
-from retewave.errors import QueryError
+from retewave.errors import Place
 from retewave.windows import relations
 
-__all__ = ["Normal", "better", "chosen", "chosen_before", "related"]
+__all__ = ["Normal", "better", "chosen", "chosen_before", "in_sequence", "related"]
 
 Normal = Callable[[Algebra], list[Branch]]
 
 
 def related(node: Relate, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of a relation."""
-    if isinstance(node.left, First | Last):
-        yield from (each.branch for each in chosen_before(node, node.left, of(node.right), of, fresh))
+    match node.relation:
+        case relations.BEFORE:
+            yield from (found.branch for found in in_sequence(node.left, node.right, of, fresh, node.place))
+        case relations.AFTER:
+            yield from (found.branch for found in in_sequence(node.right, node.left, of, fresh, node.place))
+        case relation:
+            for left, right in product(of(node.left), of(node.right)):
+                yield joined(left, relation, right, fresh, node.place).branch
+
+
+def in_sequence(first: Algebra, second: Algebra, of: Normal, fresh: Fresh, place: Place | None) -> Iterator[Joined]:
+    """Yield what two sides give, one before the other: the first one chooses of what was before the second one."""
+    if isinstance(first, First | Last):
+        yield from chosen_before(first, of(second), of, fresh, place)
         return
-    for left, right in product(of(node.left), of(node.right)):
-        yield joined(left, node.relation, right, fresh, node.place).branch
+    for left, right in product(of(first), of(second)):
+        yield _chosen_inside(left, right, fresh, place)
+
+
+def _chosen_inside(left: Branch, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
+    """Return two branches in sequence, of which the first one may choose among what ends before the second starts."""
+    if not left.closing:
+        return joined(left, relations.BEFORE, right, fresh, place)
+    if is_own(left):
+        refuse_chosen(left, place)
+    found = joined(replace(left, closing=()), relations.BEFORE, right, fresh, place)
+    places, ended = dict(zip(left.operands, found.left, strict=True)), tuple(before((THERE,), found.right))
+    branch = found.branch
+    for probe in left.closing:
+        bounds = tuple(moved(bound, places) for bound in probe.bounds) + ended
+        branch = absent(branch, replace(probe, bounds=bounds, decided=Decided.AT_ARRIVAL), place)
+    return replace(found, branch=branch)
 
 
 def chosen(node: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
@@ -52,23 +79,19 @@ def better(which: type[First | Last], other: Branch, operand: int, decided: Deci
         yield Probe(other, bounds, decided, streamed=True, operator=name)
 
 
-def chosen_before(node: Relate, left: First | Last, rights: list[Branch], of: Normal, fresh: Fresh) -> Iterator[Joined]:
+def chosen_before(
+    left: First | Last, rights: list[Branch], of: Normal, fresh: Fresh, place: Place | None
+) -> Iterator[Joined]:
     """Yield the branches of FIRST or LAST before each r: chosen of those before r that are compatible with r."""
-    if node.relation != relations.BEFORE:
-        raise QueryError(
-            f"FIRST and LAST choose before SEQ, not before {relations.NAMES[node.relation].upper()}",
-            place=node.place,
-            hint="put FIRST { … } or LAST { … } on the left of SEQ",
-        )
     for other in rights:
         apart = {each: fresh(each) for each in visible(left.pattern) if each not in other.bound | other.assigned}
         others = of(renamed(left.pattern, apart))
         for one in of(left.pattern):
-            found = joined(single(one, left.place), node.relation, other, fresh, node.place)
+            found = joined(single(one, left.place), relations.BEFORE, other, fresh, place)
             (operand,) = found.left
             ended = tuple(before((THERE,), found.right))
             branch = found.branch
             for there in others:
                 for look in better(type(left), there, operand, Decided.AT_ARRIVAL):
-                    branch = absent(branch, replace(look, bounds=look.bounds + ended), node.place)
+                    branch = absent(branch, replace(look, bounds=look.bounds + ended), place)
             yield replace(found, branch=branch)

@@ -13,17 +13,20 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from retewave.compiler.expressions.tree import (
+    IMPURE,
     Call,
     Expression,
     Operation,
     Variable,
+    mentions,
     rename,
     variables,
 )
 from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Part, Probe, Step, is_timed, moved
+from retewave.compiler.rewrite.inlining import Assigned, inlined, values_of
 from retewave.errors import Place, QueryError
 
-__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "join", "refuse_chosen", "scoped", "single"]
+__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "is_own", "join", "refuse_chosen", "scoped", "single"]
 
 Fresh: TypeAlias = Callable[[Variable], Variable]
 
@@ -56,26 +59,34 @@ def scoped(expression: Expression | None, seen: frozenset[Variable]) -> tuple[Fi
 def as_part(branch: Branch, place: Place | None = None) -> Branch:
     """Return a branch of which another one is the only operand: its interval can be asked for."""
     refuse_chosen(branch, place)
-    timed = tuple(step for step in branch.steps if is_timed(step))
-    for step in timed:
-        if isinstance(step, ExtendStep):
+    values, timed = values_of(branch.steps), list[Step]()
+    for step in branch.steps:
+        if isinstance(step, FilterStep) and is_timed(step):
+            timed.append(_of_terms(step, values, place))
+        elif is_timed(step):
             raise QueryError(
                 "the times of a group that is a part of another cannot be given to a variable",
                 place=place,
                 hint="BIND them at the top of the pattern, or compare them in a FILTER of the group",
             )
-        if step.scope & branch.assigned:
-            name = min(map(str, step.scope & branch.assigned))
-            raise QueryError(f"{name} is assigned by BIND, and a filter compares it with times", place=place)
     return Branch(
-        parts=(Part(replace(branch, steps=timed)),),
+        parts=(Part(replace(branch, steps=tuple(timed))),),
         steps=tuple(step for step in branch.steps if not is_timed(step)),
     )
 
 
+def _of_terms(step: FilterStep, values: Assigned, place: Place | None) -> FilterStep:
+    """Return a filter on times that sees no assigned variable."""
+    found = inlined(step, values)
+    if step.scope & values.keys() and mentions(found.expression, IMPURE):
+        what = "a filter compares times with a variable that BIND gives another value each time"
+        raise QueryError(what, place=place, hint="compare them at the top of the pattern")
+    return found
+
+
 def single(branch: Branch, place: Place | None = None) -> Branch:
     """Return a branch that has one operand and no tables: itself, or one that has it as a part."""
-    if len(branch.operands) == 1 and not branch.values and not _is_own(branch):
+    if len(branch.operands) == 1 and not branch.values and not is_own(branch):
         return branch
     return as_part(branch, place)
 
@@ -90,7 +101,8 @@ def refuse_chosen(branch: Branch, place: Place | None) -> None:
         )
 
 
-def _is_own(branch: Branch) -> bool:
+def is_own(branch: Branch) -> bool:
+    """Tell whether time asks something of a branch, which so keeps its interval when it is joined."""
     return bool(branch.width is not None or branch.probes or any(is_timed(step) for step in branch.steps))
 
 
@@ -101,7 +113,7 @@ def join(left: Branch, right: Branch, fresh: Fresh, place: Place | None = None) 
     name on that side, because it may be unbound there; steps after both sides check that the two agree and,
     where both sides assigned it, take the value of the side that has one.
     """
-    left, right = (as_part(each, place) if _is_own(each) else each for each in (left, right))
+    left, right = (as_part(each, place) if is_own(each) else each for each in (left, right))
     shared = (left.bound | left.assigned) & (right.bound | right.assigned)
     checks: list[Step] = []
     for variable in sorted(shared & (left.assigned | right.assigned), key=lambda each: each.name):

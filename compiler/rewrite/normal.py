@@ -103,7 +103,7 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
         case First() | Last():
             return choosing.chosen(pattern, of, fresh)
         case Between():
-            return probing.between(pattern, of, fresh)
+            return probing.between(pattern, of, partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place))
         case Before():
             return probing.never_before(pattern, of)
         case After():
@@ -117,7 +117,8 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
         case LeftJoin():
             return probing.left_join(pattern, of, fresh)
         case OptionalBefore() | OptionalEquals():
-            return probing.optional(pattern, of, fresh)
+            in_sequence = partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place)
+            return probing.optional(pattern, of, fresh, in_sequence)
         case Minus():
             return probing.minus(pattern, of)
         case Exists():

@@ -20,6 +20,7 @@ from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Branch, Decide
 from retewave.compiler.rewrite.joining import Fresh, Joined, single
 from retewave.compiler.rewrite.probing import absent
 from retewave.errors import QueryError
+from retewave.windows import relations
 
 __all__ = ["taken"]
 
@@ -72,9 +73,11 @@ def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fre
     """Yield each alternative of a sequence with some of its second parts; each side is one operand."""
     if isinstance(node, Between):
         lefts = [single(left, node.place) for left in of(node.before)]
-        yield from probing.not_barred(node, product(lefts, rights), of, fresh)
+        both = product(lefts, rights)
+        pairs = (relating.joined(left, relations.BEFORE, right, fresh, node.place) for left, right in both)
+        yield from probing.not_barred(node, pairs, of)
     elif isinstance(node.left, First | Last):
-        yield from choosing.chosen_before(node, node.left, rights, of, fresh)
+        yield from choosing.chosen_before(node.left, rights, of, fresh, node.place)
     else:
         for left, right in product(of(node.left), rights):
             yield relating.joined(single(left, node.place), node.relation, right, fresh, node.place)

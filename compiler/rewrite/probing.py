@@ -8,9 +8,9 @@ The join's half is told as soon as it is complete; the other one when the operat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from functools import reduce
 
 from retewave.compiler.algebra import (
     After,
@@ -18,12 +18,14 @@ from retewave.compiler.algebra import (
     Before,
     Between,
     Exists,
+    First,
+    Last,
     LeftJoin,
     Minus,
     OptionalBefore,
     OptionalEquals,
 )
-from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.expressions.tree import IMPURE, TIMES, Call, Expression, Operation, Variable, mentions
 from retewave.compiler.rewrite import relating
 from retewave.compiler.rewrite.branch import (
     THERE,
@@ -31,13 +33,13 @@ from retewave.compiler.rewrite.branch import (
     Bound,
     Branch,
     Decided,
-    ExtendStep,
     FilterStep,
     Moment,
     Probe,
     Step,
     is_timed,
 )
+from retewave.compiler.rewrite.inlining import Assigned, agreed, inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refuse_chosen, scoped, single
 from retewave.errors import Place, QueryError
 from retewave.windows import relations
@@ -45,10 +47,12 @@ from retewave.windows import relations
 __all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "not_barred", "optional"]
 
 Normal = Callable[[Algebra], list[Branch]]
+InSequence = Callable[[Algebra, Algebra], Iterator[Joined]]  # the branches of one side before another
 
 _START, _END = Moment(WHOLE, False), Moment(WHOLE, True)
 _ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
 _NOT_LATER = (Bound(_ITS_END, 0, _END),)  # what is looked at ends at or before the solution
+_BEFORE = (Bound(_ITS_END, 1, _START),)  # it ends before the solution starts
 
 
 def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
@@ -62,31 +66,58 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
             hint="put the pattern of the stream first",
         )
     there = replace(probe.there, steps=_decidable(probe.there, place))
-    shared = (branch.bound | branch.assigned) & (there.bound | probe.there.assigned)
-    seen = shared.union(*(each.scope for each in probe.conditions))
-    assigned = seen & (branch.assigned | probe.there.assigned)
-    if assigned:
-        raise QueryError(
-            f"{min(map(str, assigned))} is assigned by BIND, and what may be missing depends on it",
-            place=place,
-            hint="compare with the expression itself, or BIND behind this group",
-        )
+    own, its = values_of(branch.steps), values_of(probe.there.steps)
+    named = _named(own, its, branch.bound, there.bound)
+    conditions = [inlined(step, named) for step in probe.conditions]
+    shared = sorted((own.keys() & (its.keys() | there.bound)) | (its.keys() & branch.bound), key=str)
+    if shared and probe.rank:
+        what = f"{shared[0]} is assigned by BIND, and a policy compares what is bound"
+        raise QueryError(what, place=place, hint="BIND behind the SEQ, or in a query without a policy")
+    for variable in shared:
+        conditions.append(agreed(own.get(variable, variable), its.get(variable, variable), unbound=True))
+    _check_values(conditions, probe.conditions, place)
     if any(is_timed(step) for step in branch.steps):
         branch = as_part(branch, place)
-    return replace(branch, probes=(*branch.probes, replace(probe, there=there)))
+    return replace(branch, probes=(*branch.probes, replace(probe, there=there, conditions=tuple(conditions))))
+
+
+def _named(
+    own: Assigned, its: Assigned, bound: frozenset[Variable], bound_there: frozenset[Variable]
+) -> dict[Variable, Expression]:
+    """Return what a condition on both sides means by the variables that BIND assigns on one side, or on both."""
+    values = {**its, **own}
+    values |= {each: Call("COALESCE", (own[each], its[each])) for each in own.keys() & its.keys()}
+    return {each: value for each, value in values.items() if each not in bound | bound_there}
+
+
+def _check_values(conditions: Sequence[FilterStep], written: Sequence[FilterStep], place: Place | None) -> None:
+    """Refuse what is assigned and has another value where it is compared: another number, or another time."""
+    for number, step in enumerate(conditions):
+        before = written[number].expression if number < len(written) else None
+        new = TIMES if before is None or not mentions(before, TIMES) else frozenset()
+        if mentions(step.expression, IMPURE | new) and step.expression != before:
+            raise _not_twice(place)
+
+
+def _not_twice(place: Place | None) -> QueryError:
+    return QueryError(
+        "what may be missing depends on a variable that BIND gives another value each time, or a time",
+        place=place,
+        hint="BIND behind this group",
+    )
 
 
 def _decidable(there: Branch, place: Place | None) -> tuple[Step, ...]:
-    """Return the steps of what is looked at, without assignments, which nobody sees."""
+    """Return the steps of what is looked at: its filters, which see what is assigned by its expression."""
+    values = values_of(there.steps)
+    found = []
     for step in there.steps:
-        if isinstance(step, FilterStep) and step.scope & there.assigned:
-            raise QueryError(
-                f"{min(map(str, step.scope & there.assigned))} is assigned by BIND, and what may be missing depends "
-                "on it",
-                place=place,
-                hint="compare with the expression itself",
-            )
-    return tuple(step for step in there.steps if not isinstance(step, ExtendStep))
+        if isinstance(step, FilterStep):
+            own = inlined(step, values)
+            if step.scope & values.keys() and mentions(own.expression, IMPURE):
+                raise _not_twice(place)
+            found.append(own)
+    return tuple(found)
 
 
 def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
@@ -131,11 +162,35 @@ def _look(
     return Probe(there, bounds, decided, conditions=conditions, operator=operator)
 
 
-def optional(node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL."""
+def _optional_choice(
+    node: OptionalBefore, chosen: First | Last, of: Normal, in_sequence: InSequence
+) -> Iterator[Branch]:
+    """Yield the branches of FIRST or LAST OPTIONALSEQ: one is chosen before r where any is there."""
+    if node.condition is not None:
+        raise QueryError(
+            "a filter of the optional group sees what FIRST or LAST has chosen, which cannot be looked for",
+            place=node.place,
+            hint="put the filter into the braces of FIRST or LAST, or behind the whole pattern",
+        )
+    yield from (found.branch for found in in_sequence(chosen, node.pattern))
+    others = of(chosen.pattern)
+    for branch in of(node.pattern):
+        for there in others:
+            look = _look("OPTIONALSEQ", branch, there, None, _BEFORE, Decided.AT_ARRIVAL)
+            branch = absent(branch, replace(look, joint=True, streamed=True), node.place)
+        yield branch
+
+
+def optional(
+    node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh, in_sequence: InSequence
+) -> Iterator[Branch]:
+    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL; `in_sequence` gives those of l SEQ r."""
+    if isinstance(node, OptionalBefore) and isinstance(node.optional, First | Last):
+        yield from _optional_choice(node, node.optional, of, in_sequence)
+        return
     if isinstance(node, OptionalBefore):
         name, relation, decided = "OPTIONALSEQ", relations.BEFORE, Decided.AT_ARRIVAL
-        bounds: tuple[Bound, ...] = (Bound(_ITS_END, 1, _START),)
+        bounds: tuple[Bound, ...] = _BEFORE
     else:
         name, relation, decided = "EQUALSOPTIONAL", relations.EQUALS, Decided.AT_CLOSE
         bounds = (
@@ -157,10 +212,21 @@ def minus(node: Minus, of: Normal) -> Iterator[Branch]:
     others = of(node.right)
     for branch in of(node.left):
         for there in others:
-            if (branch.bound | branch.assigned) & (there.bound | there.assigned):
+            shared = (branch.bound | branch.assigned) & (there.bound | there.assigned)
+            if shared:
                 look = _look("MINUS", branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
+                if not branch.bound & there.bound:
+                    look = replace(look, conditions=(_one_shared(branch, there, shared),))
                 branch = absent(branch, look, node.place)
         yield branch
+
+
+def _one_shared(branch: Branch, there: Branch, shared: frozenset[Variable]) -> FilterStep:
+    """Return the condition that both sides have a value for one of some variables, of which BIND assigns each."""
+    own, its = values_of(branch.steps), values_of(there.steps)
+    same = [agreed(own.get(v, v), its.get(v, v), unbound=False) for v in sorted(shared, key=str)]
+    expression = reduce(lambda one, other: Operation("||", (one, other)), (each.expression for each in same))
+    return FilterStep(expression, frozenset().union(*(each.scope for each in same)))
 
 
 def exists(node: Exists, of: Normal) -> Iterator[Branch]:
@@ -176,17 +242,15 @@ def exists(node: Exists, of: Normal) -> Iterator[Branch]:
             yield branch
 
 
-def between(node: Between, of: Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of P1 SEQ NOT N SEQ P2."""
-    pairs = product(of(node.before), of(node.after))
-    return (each.branch for each in not_barred(node, pairs, of, fresh))
+def between(node: Between, of: Normal, in_sequence: InSequence) -> Iterator[Branch]:
+    """Yield the branches of P1 SEQ NOT N SEQ P2; `in_sequence` gives those of P1 SEQ P2."""
+    return (each.branch for each in not_barred(node, in_sequence(node.before, node.after), of))
 
 
-def not_barred(node: Between, pairs: Iterable[tuple[Branch, Branch]], of: Normal, fresh: Fresh) -> Iterator[Joined]:
-    """Yield pairs of alternatives of P1 and P2 as the branches of P1 SEQ NOT N SEQ P2."""
+def not_barred(node: Between, pairs: Iterable[Joined], of: Normal) -> Iterator[Joined]:
+    """Yield those of P1 SEQ P2 that have no N between."""
     others = of(node.absent)
-    for left, right in pairs:
-        found = relating.joined(left, relations.BEFORE, right, fresh, node.place)
+    for found in pairs:
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:

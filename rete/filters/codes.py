@@ -65,6 +65,7 @@ __all__ = [
     "UNARY_PLUS",
     "UNDECIDED",
     "UNDECIDED_VALUE",
+    "VERDICTS",
 ]
 
 INSTRUCTION_WIDTH = 3
@@ -74,6 +75,7 @@ UNDECIDED = 0  # the kernel cannot tell: Python must evaluate
 TRUE = 1
 FALSE = 2
 ERROR = 3  # SPARQL's type error; a filter drops the row, `!` keeps it an error
+VERDICTS = {True: TRUE, False: FALSE, None: ERROR}  # by what the evaluator says
 
 # Kinds of values on the stack besides those of rete/terms/kinds.py; the greater number is the stronger.
 UNDECIDED_VALUE = 64

@@ -312,7 +312,45 @@ def _is_long(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _is_of_time(kind):  # type: ignore[no-untyped-def]
+    return kinds.DATETIME <= kind <= kinds.DURATION
+
+
+@kernel
+def _kind_of_times(action, kind, other):  # type: ignore[no-untyped-def]
+    """Return what the sum or difference of two kinds is, as far as the kernel calculates with times."""
+    if kind == other and kind <= kinds.DATE_LOCAL and action == op.SUBTRACT:
+        return kinds.DAYTIME_DURATION
+    if kind == other and (kind == kinds.DAYTIME_DURATION or kind == kinds.YEARMONTH_DURATION):
+        return kind
+    if kind <= kinds.DATETIME_LOCAL and (other == kinds.DAYTIME_DURATION or other == kinds.DURATION):
+        return kind
+    if other <= kinds.DATETIME_LOCAL and (kind == kinds.DAYTIME_DURATION or kind == kinds.DURATION):
+        return other if action == op.ADD else _UNDECIDED
+    return _UNDECIDED
+
+
+@kernel
+def _calculated_in_time(action, left, right):  # type: ignore[no-untyped-def]
+    """Return the sum or difference of moments and durations, to the microsecond; one of them is of time."""
+    kind, other = left[0], right[0]
+    if kind == _ERROR or other == _ERROR:
+        return _ERROR, 0.0, 0.0, 0
+    if kind == _UNDECIDED or other == _UNDECIDED or kind == kinds.NONE or other == kinds.NONE:
+        return _UNDECIDED, 0.0, 0.0, 0
+    if not (_is_of_time(kind) and _is_of_time(other)) or action > op.SUBTRACT:
+        return _ERROR, 0.0, 0.0, 0
+    found = _kind_of_times(action, kind, other)
+    number = left[1] + right[1] if action == op.ADD else left[1] - right[1]
+    if left[2] != 0.0 or right[2] != 0.0 or not abs(number) < _INTEGERS:
+        found = _UNDECIDED
+    return found, number, 0.0, 0
+
+
+@kernel
 def _calculated(action, left, right):  # type: ignore[no-untyped-def]
+    if _is_of_time(left[0]) or _is_of_time(right[0]):
+        return _calculated_in_time(action, left, right)
     obstacle = max(_obstacle(left[0]), _obstacle(right[0]))
     if obstacle != 0:
         return obstacle, 0.0, 0.0, 0
@@ -362,7 +400,7 @@ def _compared(action, left, right):  # type: ignore[no-untyped-def]
         return U
     if action == op.EQUAL or action == op.NOT_EQUAL:
         return T if (relation == _EQUAL) == (action == op.EQUAL) else F
-    return _ordered(action, relation, left[0])
+    return _ordered(action, relation, _comparable(left))
 
 
 @kernel
@@ -381,9 +419,16 @@ def _ordered(action, relation, kind):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _comparable(value):  # type: ignore[no-untyped-def]
+    """Return the kind of a value as it is compared: an xsd:duration without months is one of days and seconds."""
+    is_plain = value[0] == kinds.DURATION and value[2] == 0.0
+    return kinds.DAYTIME_DURATION if is_plain else value[0]
+
+
+@kernel
 def _relation(left, right):  # type: ignore[no-untyped-def]
     """Compare two values."""
-    kind, other = left[0], right[0]
+    kind, other = _comparable(left), _comparable(right)
     if left[3] != 0 and left[3] == right[3]:
         return _UNORDERED if left[1] != left[1] else _EQUAL
     if kind == kinds.IRI or kind == kinds.BLANK or other == kinds.IRI or other == kinds.BLANK:

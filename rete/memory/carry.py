@@ -46,7 +46,7 @@ def empty_slot(net_array, arena_array, slot):  # type: ignore[no-untyped-def]
     """Take all streamed rows out of a slot, uncounted."""
     net, arena = words(net_array), words(arena_array)
     collected = arena[A_COLLECTED]
-    drop_oldest(arena, net, slot, AFTER_ALL, arena[A_LIVE])
+    drop_oldest(arena, net, slot, AFTER_ALL, AFTER_ALL, arena[A_LIVE])
     arena[A_COLLECTED] = collected
 
 

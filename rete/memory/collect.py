@@ -1,6 +1,7 @@
 """Garbage collection, on the compute thread.
 
-A row of a memory can never again be part of a match once its window start is more than the node's window before now.
+A row of a memory can never again be part of a match once its window start is more than the node's window before now,
+or its true start more than what WITHIN allows.
 Rows leave from the head of their memory, all that are due: when a page of new rows has come to it, when joins have met
 some of them, at each new row when the live rows are more than half their bound, and from all memories after some
 thousand input rows.
@@ -52,4 +53,4 @@ def shed(arena, net):  # type: ignore[no-untyped-def]
         rows = arena[net[slot + SLOT_STATE] + S_ROWS]
         if rows > most:
             fullest, most = slot, rows
-    arena[A_SHED] += drop_oldest(arena, net, fullest, AFTER_ALL, (most + 15) // 16)
+    arena[A_SHED] += drop_oldest(arena, net, fullest, AFTER_ALL, AFTER_ALL, (most + 15) // 16)

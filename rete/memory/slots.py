@@ -52,6 +52,7 @@ from retewave.rete.words.layout import (
     S_TAIL,
     S_TAIL_PAGE,
     SLOT_INDEX,
+    SLOT_LENGTH,
     SLOT_LIST,
     SLOT_NODE,
     SLOT_PASSING,
@@ -284,13 +285,16 @@ def _unlink_oldest(arena, net, node, row, list_word, bit):  # type: ignore[no-un
 
 
 @kernel
-def drop_oldest(arena, net, slot, due, most):  # type: ignore[no-untyped-def]
-    """Take out a slot's oldest streamed rows whose window start is before `due`, at most so many; return how many."""
+def drop_oldest(arena, net, slot, due, over, most):  # type: ignore[no-untyped-def]
+    """Take out a slot's oldest streamed rows, at most so many; return how many.
+
+    That is those whose window start is before `due`, or whose true start is before `over`.
+    """
     node, state, words = net[slot + SLOT_NODE], net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
-    list_word, bit = net[slot + SLOT_LIST], 1 << net[slot + SLOT_INDEX]
+    start_word, list_word, bit = net[N_START], net[slot + SLOT_LIST], 1 << net[slot + SLOT_INDEX]
     row, page, rows = arena[state + S_HEAD], arena[state + S_HEAD_PAGE], arena[state + S_ROWS]
     dropped, most = 0, most if most < rows else rows
-    while dropped < most and arena[row + R_WINDOW_START] < due:
+    while dropped < most and (arena[row + R_WINDOW_START] < due or arena[row + start_word] < over):
         ahead = row + AHEAD * words
         if ahead < page + PAGE:
             prefetch(arena, (arena[ahead + R_LINK] & LOW) + list_word)
@@ -315,5 +319,5 @@ def drop_oldest(arena, net, slot, due, most):  # type: ignore[no-untyped-def]
 @kernel
 def collect_slot(arena, net, slot):  # type: ignore[no-untyped-def]
     """Drop every row that is due from a slot; return how many."""
-    due = arena[A_NOW] - net[net[slot + SLOT_NODE] + NODE_WINDOW]
-    return drop_oldest(arena, net, slot, due, arena[A_LIVE])
+    due, over = arena[A_NOW] - net[net[slot + SLOT_NODE] + NODE_WINDOW], arena[A_NOW] - net[slot + SLOT_LENGTH]
+    return drop_oldest(arena, net, slot, due, over, arena[A_LIVE])

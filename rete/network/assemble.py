@@ -226,7 +226,7 @@ class _Assembler:
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
             _state(number), lists + slot.index, passing, self._list(events), len(events),
             self._list(rank), len(rank), slot.latest,
-            self._lists(readings), len(readings),
+            self._lists(readings), len(readings), slot.length,
         ]  # fmt: skip
 
     def _readings(self, slot: Slot) -> list[list[int]]:

@@ -73,6 +73,7 @@ class Slot:
     events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
     rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
     latest: bool = False  # whether the best is the greatest; else the least
+    length: int = UNBOUNDED  # how long after its true start a row is of use; the node's window bounds window starts
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ DATE = 12  # with a zone; number: microseconds to its first instant
 DATE_LOCAL = 13  # without a zone; number: as if it were UTC
 DAYTIME_DURATION = 14  # number: microseconds
 YEARMONTH_DURATION = 15  # number: months
-DURATION = 16  # xsd:duration: only partly ordered, so it has no number
+DURATION = 16  # xsd:duration, only partly ordered; number: microseconds, which decide where there are no months
 
 
 class Values(NamedTuple):

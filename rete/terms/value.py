@@ -137,7 +137,7 @@ def _duration(at: Address, end: Address, datatype: int) -> tuple[int, float, int
     if greatest == 0:
         return kinds.NONE, 0.0, 0
     if datatype == _DURATION:
-        return kinds.DURATION, 0.0, 0
+        return kinds.DURATION, micros, 1 if exact and months == 0.0 else 0
     if datatype == _YEARMONTH:
         return (kinds.YEARMONTH_DURATION, months, 1 if exact else 0) if greatest <= 2 else (kinds.NONE, 0.0, 0)
     return (kinds.DAYTIME_DURATION, micros, 1 if exact else 0) if least >= 3 else (kinds.NONE, 0.0, 0)

@@ -10,8 +10,7 @@ from __future__ import annotations
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
 P_MARKS, P_MARKED = 7, 8  # the address of the marks of so many terms, which the rows to come have to set
 P_UNTIL = 9  # what is due before this time is decided now
-P_STILL = 10  # whether the clock stays where it is meanwhile
 # a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
-P_ASKED, P_ASKED_ROW, P_VERDICT = 11, 12, 13
-P_DECIDING, P_TIME = 14, 15  # the probe that decides on the tuple above the stack's top, and when that is
-P_BUILDING, P_WIDTH = 16, 17  # output rows of which Python has yet to build what rules feed
+P_ASKED, P_ASKED_ROW, P_VERDICT = 10, 11, 12
+P_DECIDING, P_TIME = 13, 14  # the probe that decides on the tuple above the stack's top, and when that is
+P_BUILDING, P_WIDTH = 15, 16  # output rows of which Python has yet to build what rules feed

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener
-from retewave.compiler.rewrite.branch import Branch, Probe
+from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.parts import parts_of
 from retewave.errors import QueryError
 
@@ -78,7 +77,7 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
             place=parsed.policy.place,
             hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
         )
-    if all(probe.wanted for branch in normal for probe in _probes(branch)):
+    if all(probe.wanted for branch in normal for probe in branch.all_probes):
         return
     operator, place = missing(parsed.where) or ("NOT", None)
     name = _name(parsed) + ": " if place is None else ""
@@ -104,15 +103,6 @@ def warn_of_what_is_kept(parsed: Parsed, listener: Listener) -> None:
         UnboundedWarning,
         stacklevel=4,
     )
-
-
-def _probes(branch: Branch) -> Iterator[Probe]:
-    """Yield all looks of a branch, those inside its parts and inside what is looked at included."""
-    for probe in branch.probes:
-        yield probe
-        yield from _probes(probe.there)
-    for part in branch.parts:
-        yield from _probes(part.branch)
 
 
 def _name(parsed: Parsed) -> str:

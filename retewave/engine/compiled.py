@@ -19,8 +19,11 @@ from retewave.compiler.plan.plan import atoms_of, make_plan
 from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
+from retewave.compiler.rewrite.branch import Decided
+from retewave.engine.asking import Asking
 from retewave.engine.deciding import Deciding
 from retewave.engine.feeding import feeder
+from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
 from retewave.engine.replay import facts_for
@@ -135,11 +138,12 @@ def build(
     lowered = lower(plan, dispatch, programs, intervals)
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
-    runtime.ask = lambda of_edge, number, words: deciding.asked(lowered.asked[of_edge, number], words)
+    asking = Asking(terms, runtime, programs)
+    runtime.ask = lambda of_edge, number, words: asking.is_true(lowered.asked[of_edge, number], words)
     rules = tuple(queries[each.number] for each in listeners if each.rule is not None)
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)
-    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), sources)
+    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries), sources)
     runtime.build = feeder(deciding, dict(queries), listeners)
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
 
@@ -148,6 +152,15 @@ def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Rep
     """Return the report stages of the queries that have some."""
     stages = {each.number: tuple(_stages(queries[each.number], each.width)) for each in listeners}
     return {number: found for number, found in stages.items() if found}
+
+
+def _foretold(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> dict[int, Foretold]:
+    """Return the stage of each query whose solutions may wait for a decision."""
+    return {
+        each.number: Foretold(len(queries[each.number].columns))
+        for each in listeners
+        if any(probe.decided is not Decided.AT_ARRIVAL for branch in each.branches for probe in branch.all_probes)
+    }
 
 
 def _stages(query: Query, width: int) -> Iterator[Reporting]:

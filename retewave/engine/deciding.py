@@ -17,9 +17,9 @@ import numpy as np
 
 from retewave.compiler.algebra import Variable
 from retewave.compiler.expressions.programs import Programs
-from retewave.compiler.expressions.times import at_times
+from retewave.compiler.expressions.times import NAMED_TIMES, times_of, with_named_times
 from retewave.compiler.expressions.tree import variables
-from retewave.compiler.lower import AskedFilter, Output
+from retewave.compiler.lower import Output
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.stages import Solutions
 from retewave.query import Query
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from retewave.compiler.expressions.evaluate import Evaluator
 
 __all__ = ["Deciding"]
-
-_VERDICTS = {True: filter_codes.TRUE, False: filter_codes.FALSE, None: filter_codes.ERROR}
 
 
 @dataclass
@@ -53,7 +51,7 @@ class Deciding:
         query, rows = found.query, found.rows
         ready = self._as_they_are(query, rows)
         if ready is not None:
-            return Solutions(query, rows, found.places, ready)
+            return found._replace(columns=ready)
         branches = rows[:, layout.O_BRANCH] & (layout.UNDECIDED_ROW - 1)
         columns = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         kept = np.ones(len(rows), dtype=np.bool_)
@@ -61,19 +59,7 @@ class Deciding:
             of_branch = np.flatnonzero(branches == branch)
             output = self.outputs[query.number, branch]
             columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
-        return Solutions(query, rows, found.places, columns).only(kept)
-
-    def asked(self, asked: AskedFilter, words: np.ndarray) -> bool:
-        """Tell whether a filter is true of a tuple that the kernel has at hand."""
-        start, end = int(words[layout.T_START]), int(words[layout.T_END])
-        bindings: dict[str, Any] = {}
-        for variable, column in asked.columns.items():
-            term = int(words[layout.T_COLUMNS + column])
-            if term > 0:
-                bindings[variable.name] = _python().term_of(self.terms.text(term))
-        return all(
-            _python().Evaluator(at_times(each, start, end)).truth(bindings, None) is True for each in asked.expressions
-        )
+        return found._replace(columns=columns).only(kept)
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
         """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
@@ -142,22 +128,14 @@ class Deciding:
     def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
         """Return the verdict of a filter on one term, evaluated once."""
         memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
-        table = self.runtime.memo
-        if memo is not None and 0 < term < table.shape[1] and table[memo, term]:
-            return int(table[memo, term])
+        known = filter_codes.UNDECIDED if memo is None else self.runtime.recalled(memo, term)
+        if known != filter_codes.UNDECIDED:
+            return known
         bindings = {variable.name: _python().term_of(self.terms.text(term))} if term else {}
-        verdict = _VERDICTS[self._evaluator(step).truth(bindings)]
+        verdict = filter_codes.VERDICTS[self._evaluator(step).truth(bindings)]
         if memo is not None and term > 0:
-            self._enter(memo, term, verdict)
+            self.runtime.remember(memo, term, verdict)
         return verdict
-
-    def _enter(self, memo: int, term: int, verdict: int) -> None:
-        if term >= self.runtime.memo.shape[1]:
-            width = max(2 * self.runtime.memo.shape[1], term + 1)
-            wider = np.zeros((len(self.runtime.memo), width), dtype=np.uint8)
-            wider[:, : self.runtime.memo.shape[1]] = self.runtime.memo
-            self.runtime.memo = wider
-        self.runtime.memo[memo, term] = verdict
 
     def _value(
         self,
@@ -167,12 +145,12 @@ class Deciding:
         solutions: Mapping[int, BNode],
         times: np.ndarray,
     ) -> int:
+        evaluator = self._evaluator(step)
+        bindings = self._bindings(step.scope, columns, row)
         if is_timed(step):
-            evaluator = _python().Evaluator(at_times(step.expression, *times[row].tolist()), scope=step.scope)
-        else:
-            evaluator = self._evaluator(step)
-        solution = solutions[row] if evaluator.labels else None
-        value = evaluator.value(self._bindings(step.scope, columns, row), solution)
+            given = times_of(*times[row].tolist())
+            bindings |= {name: _python().term_of(text) for name, text in given.items()}
+        value = evaluator.value(bindings, solutions[row] if evaluator.labels else None)
         return 0 if value is None else self.terms.intern(_python().text_of(value))
 
     def _bindings(self, scope: frozenset[Variable], columns: dict[str, np.ndarray], row: int) -> dict[str, Any]:
@@ -185,7 +163,8 @@ class Deciding:
 
     def _evaluator(self, step: Step) -> Evaluator:
         if id(step) not in self._evaluators:
-            self._evaluators[id(step)] = _python().Evaluator(step.expression, scope=step.scope)
+            expression, scope = with_named_times(step.expression), step.scope | NAMED_TIMES
+            self._evaluators[id(step)] = _python().Evaluator(expression, scope=scope)
         return self._evaluators[id(step)]
 
 

@@ -42,6 +42,7 @@ from retewave.engine.registry import Registry, read_query
 from retewave.engine.shown import Shown
 from retewave.engine.stats import Seconds, stats
 from retewave.engine.telling import Finding, Telling
+from retewave.engine.timeless import check_timed
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import QueryError, UsageError
 from retewave.log import Tally
@@ -51,7 +52,6 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
 from retewave.windows import durations
-from retewave.windows.intervals import AFTER_ALL
 from retewave.windows.order import Order
 from retewave.windows.times import Clock
 
@@ -165,6 +165,7 @@ class Engine(Shown):
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
+            check_timed(parsed, self.datasets)
             added = self.registry.add(
                 parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
             )
@@ -193,6 +194,8 @@ class Engine(Shown):
         with self.turn, self.lock:  # a user's iterable, which is read here, may push
             self.datasets.add(schema=schema, static=static, started=self.matcher.started)
             self.registry.generation += 1
+            for query in self.registry.queries.values():
+                check_timed(query.parsed, self.datasets)
 
     # ---- the stream ----
     def push(
@@ -247,7 +250,10 @@ class Engine(Shown):
             self.matcher.advance(self.order.watermark)
 
     def flush(self) -> list[Match]:
-        """Let go of what waits for late items; call it at the end of a stream that was pushed."""
+        """Let go of what waits for late items, and tell what there would be if nothing more came; return the matches.
+
+        Call it at the end of a stream that was pushed.  Who pushes on afterwards loses nothing.
+        """
         with self.turn:
             self._let_go()
             found = self._all_poured()
@@ -392,7 +398,7 @@ class Engine(Shown):
     def _let_go(self) -> None:
         with self.lock:
             self.matcher.wait(self.order.flush())
-            self.matcher.advance(AFTER_ALL, still=True)
+            self.matcher.flush()
 
     def _all_poured(self, came: int = 0) -> list[list[Matches]]:
         """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""

@@ -80,7 +80,7 @@ class Matcher:
         self.stated = joined([])  # what they have been found to match before the stream: plain output rows
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
         self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
-        self.still = False  # whether the clock stays where it is then
+        self.flushing = False  # whether then all is told that would be if nothing more came
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
         self.event_blocks = 1  # blocks of event numbers taken so far, by readers
@@ -233,6 +233,7 @@ class Matcher:
         self.started, self.triples = counts["started"], counts["poured"]
         self.events, self.event_blocks = counts["events"], counts["event_blocks"]
         self.collected, self.shed = counts["collected"], counts["shed"]
+        self.until, self.flushing = counts["until"], counts["flushing"]
         return compiled
 
     def pour(self, rows: np.ndarray, clock: Clock, came: int = 0) -> Iterator[list[Matches]]:
@@ -254,9 +255,7 @@ class Matcher:
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             self._count(poured, networks.main)
             if any(map(len, outs)):
-                found = networks.matches(outs, clock)
-                if found:  # what is refused in Python, or by DISTINCT, is nobody's
-                    yield self._noted(found)
+                yield from self._told(networks, outs, clock)
                 yield from self._first_matches(clock)
             elif said != layout.DONE:
                 self._meet(said, networks.main)
@@ -278,20 +277,35 @@ class Matcher:
 
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield what is certain now that the clock is known to be where it is."""
-        until, still, self.until, self.still = self.until, self.still, BEFORE_ALL, False
-        if until == BEFORE_ALL:
-            return
-        networks = self._follow()
-        outs, endless = networks.advance(until, self.terms.values, still=still)
-        found = networks.matches(outs, clock) if any(map(len, outs)) else []
-        if found:
-            yield self._noted(found)
-        if endless:
-            raise self._endless(networks.main)
+        until, flushing, self.until, self.flushing = self.until, self.flushing, BEFORE_ALL, False
+        if until > BEFORE_ALL:
+            networks = self._follow()
+            outs, endless = networks.advance(until, self.terms.values)
+            yield from self._told(networks, outs, clock)
+            if endless:
+                raise self._endless(networks.main)
+        if flushing:
+            networks = self._follow()
+            outs, endless = networks.foretell(self.terms.values)
+            yield from self._told(networks, outs, clock, ahead=True)
+            if endless:
+                raise self._endless(networks.main)
 
-    def advance(self, until: int, *, still: bool = False) -> None:
-        """Let the next pour decide what is due before a time; `still`: and leave the clock where it is."""
-        self.until, self.still = max(self.until, until), self.still or still
+    def _told(
+        self, networks: Networks, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False
+    ) -> Iterator[list[Matches]]:
+        """Yield the matches that output makes, if there are any."""
+        found = networks.matches(outs, clock, ahead=ahead) if any(map(len, outs)) else []
+        if found:  # what is refused in Python, or by DISTINCT, is nobody's
+            yield self._noted(found)
+
+    def advance(self, until: int) -> None:
+        """Let the next pour decide what is due before a time."""
+        self.until = max(self.until, until)
+
+    def flush(self) -> None:
+        """Let the next pour tell what there would be if nothing more came, and then go on as if nobody had asked."""
+        self.flushing = True
 
     def new_events(self, count: int) -> int:
         """Take so many event numbers; return the first, as a row has it: the others are below."""

@@ -10,6 +10,7 @@ Left out: who makes them, and when.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,29 +87,43 @@ class Networks:
             outs.append(np.concatenate([self.young.nothing, *self.young.runtime.pour(rows[:poured], values)]))
         return outs, poured, said
 
-    def advance(self, until: int, values: Values, *, still: bool) -> tuple[list[np.ndarray], bool]:
+    def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], bool]:
         """Let each decide what is due before a time; return the output of each, and whether rules do not end."""
+        return self._until_rules_end(lambda each: each.runtime.advance(until, values))
+
+    def foretell(self, values: Values) -> tuple[list[np.ndarray], bool]:
+        """Return the output that each would make if nothing more came, and whether rules would not end."""
+        return self._until_rules_end(lambda each: each.runtime.foretell(values))
+
+    def _until_rules_end(
+        self, found_by: Callable[[CompiledNetwork], Iterable[np.ndarray]]
+    ) -> tuple[list[np.ndarray], bool]:
         outs, ends = [], True
         for each in self.all:
             found = [each.nothing]
             try:
-                found.extend(each.runtime.advance(until, values, still=still))
+                found.extend(found_by(each))
             except EndlessRules:
                 ends = False
             outs.append(np.concatenate(found))
         return outs, not ends
 
-    def matches(self, outs: list[np.ndarray], clock: Clock) -> list[Matches]:
-        """Return the matches that the output of each makes, in the order of their ends where both have some."""
+    def matches(self, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False) -> list[Matches]:
+        """Return the matches that the output of each makes, in the order of their ends where both have some.
+
+        `ahead`: they are so if nothing more comes.
+        """
         outs = [self._heard(outs[0]), *outs[1:]]
         if len(outs) == 1 or not len(outs[1]):
-            return self.main.outcome.matches(outs[0], clock) if len(outs[0]) else []
+            return self.main.outcome.matches(outs[0], clock, ahead=ahead) if len(outs[0]) else []
         ends = np.concatenate([out[:, layout.O_END] for out in outs])
         places = np.empty(len(ends), dtype=np.int64)
         places[np.argsort(ends, kind="stable")] = np.arange(len(ends))
         split = np.split(places, [len(outs[0])])
         each = zip(self.all, outs, split, strict=True)
-        return [batch for one, out, of in each if len(out) for batch in one.outcome.matches(out, clock, of)]
+        return [
+            batch for one, out, of in each if len(out) for batch in one.outcome.matches(out, clock, of, ahead=ahead)
+        ]
 
     def first_matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
         """Return the matches that some output rows make, each in the network that has its query; others are dropped."""

@@ -1,7 +1,8 @@
 """The end of a match's way: a tuple of stages for each query, then batches of matches.
 
-Data's way: output rows -> **decide -> report** (`retewave/engine/stages.py`) -> **build** -> callbacks, iterators,
-sinks. What is built is `Matches`; the triples of a CONSTRUCT query are built of these when somebody looks
+Data's way: output rows -> **decide -> report** (`retewave/engine/stages.py`) -> **leave out what a flush has told**
+(`retewave/engine/foretold.py`) -> **build** -> callbacks, iterators, sinks.
+What is built is `Matches`; the triples of a CONSTRUCT query are built of these when somebody looks
 (`retewave/construct.py`).
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from retewave.compiler.plan.identity import digest
 from retewave.engine.deciding import Deciding
+from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
@@ -38,30 +40,47 @@ class Outcome:
     deciding: Deciding  # the first stage of every query
     queries: dict[int, Query]  # by number
     reports: Reports  # the stages behind it
+    foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
     sources: Sources  # what the numbers of output rows mean
 
     def stages(self, number: int) -> tuple[Stage, ...]:
         """Return what the rows of a query go through, in order."""
-        return self.deciding, *self.reports.get(number, ())
+        last = self.foretold.get(number)
+        return self.deciding, *self.reports.get(number, ()), *(() if last is None else (last,))
 
-    def matches(self, rows: np.ndarray, clock: Clock, places: np.ndarray | None = None) -> list[Matches]:
+    def matches(
+        self, rows: np.ndarray, clock: Clock, places: np.ndarray | None = None, *, ahead: bool = False
+    ) -> list[Matches]:
         """Return the matches that output rows make, a batch a query; `places` tell their common order.
 
-        That is the order of the rows, unless the places are given.
+        That is the order of the rows, unless the places are given.  `ahead`: they are so if nothing more comes; then
+        no report stage remembers them.
         """
+        if not ahead:
+            return self._batches(rows, clock, places, ahead)
+        numbers = np.unique(rows[:, layout.O_QUERY]).tolist()
+        stages = [stage for number in numbers for stage in self.reports.get(number, ())]
+        remembered = [{name: array.copy() for name, array in stage.state().items()} for stage in stages]
+        try:
+            return self._batches(rows, clock, places, ahead)
+        finally:
+            for stage, state in zip(stages, remembered, strict=True):
+                stage.put(state)
+
+    def _batches(self, rows: np.ndarray, clock: Clock, places: np.ndarray | None, ahead: bool) -> list[Matches]:
         found: list[Matches] = []
         if places is None:
             places = np.arange(len(rows))
         numbers = rows[:, layout.O_QUERY]
         if len(rows) == 1 or (numbers == numbers[0]).all():
-            batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock)
+            batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock, ahead)
             return [batch] if len(batch) else []
         order = np.argsort(numbers, kind="stable")
         ordered, by_query = rows[order], numbers[order]
         begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
         for begin, end in pairwise(begins):  # copies: whoever holds one query's matches is not to hold all
             query = self.queries[int(by_query[begin])]
-            batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock)
+            batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock, ahead)
             if len(batch):
                 found.append(batch)
         return found
@@ -75,8 +94,8 @@ class Outcome:
                 found.setdefault(number, []).append(branch)
         return found
 
-    def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
-        found = Solutions(query, rows, places, rows[:, :0])
+    def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
+        found = Solutions(query, rows, places, rows[:, :0], ahead)
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -88,17 +107,19 @@ class Outcome:
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
-        """Return what report stages remember for the queries of these numbers, by identity.
+        """Return what the stages of the queries of these numbers remember, by identity.
 
         That is of the query's name, which no other one of the engine has, and of its text: the same in every process.
         """
-        return {
-            digest(("report", query.name, query.parsed.language, query.text, place)): stage
-            for number, stages in self.reports.items()
-            if number in numbers
-            for query in (self.queries[number],)
-            for place, stage in enumerate(stages)
-        }
+        found: dict[str, State] = {}
+        for number, query in self.queries.items():
+            if number in numbers:
+                own = query.name, query.parsed.language, query.text
+                reports = self.reports.get(number, ())
+                found |= {digest(("report", *own, place)): stage for place, stage in enumerate(reports)}
+                if number in self.foretold:
+                    found[digest(("foretold", *own))] = self.foretold[number]
+        return found
 
     def counts(self, number: int) -> dict[str, int]:
         """Return how many solutions of a query were not reported, and how many things are remembered for that."""

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 12  # grows when the meaning of the file changes
+FORMAT = 13  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -186,6 +186,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             "event_blocks": matcher.event_blocks,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
+            "until": matcher.until, "flushing": matcher.flushing,
         },
     }  # fmt: skip
 

@@ -30,12 +30,13 @@ class Solutions(NamedTuple):
     rows: np.ndarray  # int64[n, …]: the kernel's output rows
     places: np.ndarray  # int64[n]: where they stood among the rows of all queries
     columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; none before it is decided
+    ahead: bool = False  # a flush asks: they are so if nothing more comes
 
     def only(self, kept: np.ndarray) -> Solutions:
         """Return those that a mask keeps."""
         if kept.all():
             return self
-        return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept])
+        return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept], self.ahead)
 
 
 class Stage(Protocol):

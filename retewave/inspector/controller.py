@@ -187,7 +187,7 @@ class Controller:
         if due is not None and (arrived is None or due < int(arrived.rows[0, END])):
             if arrived is not None:
                 self._portions.give_back(arrived)
-            return self._decided(due, still=arrived is None)
+            return self._decided(due)
         if arrived is None:
             self._end()
             return None
@@ -222,8 +222,8 @@ class Controller:
             return None
         return next_due(engine.matcher.current().runtime.arena)
 
-    def _decided(self, due: int, still: bool) -> Effect:
-        """Decide what is due at a time; `still`: and leave the clock where it is."""
+    def _decided(self, due: int) -> Effect:
+        """Decide what is due at a time."""
         engine, compiled = self.engine, self.engine.matcher.current()
         runtime, probes = compiled.runtime, compiled.lowered.network.probes
         before = counts_by_node(compiled)
@@ -232,7 +232,7 @@ class Controller:
             for number, probe in enumerate(probes)
         )
         with engine.lock:
-            engine.matcher.advance(due + 1, still=still)
+            engine.matcher.advance(due + 1)
         found = self._told(engine.poured())
         changes, entered, refused = _changed(before, counts_by_node(compiled))
         time = str(engine.shown_clock.decode(due))

@@ -133,6 +133,57 @@ def test_what_the_kernel_decides_is_what_the_evaluator_says(text: str, given_: d
     assert VERDICTS[verdict] is evaluated(text, given_)
 
 
+TIMES = [each for each in COMMON + EDGES if "date" in each or "uration" in each] + ['"5"^^<' + XSD + "integer>", '"x"']
+
+
+@st.composite
+def time_sums(draw: st.DrawFn, depth: int) -> str:
+    """A sum or difference of moments and durations, mostly: of others, an error."""
+    if depth == 0:
+        return draw(st.sampled_from(["?a", "?b", "?c"]) | st.sampled_from(TIMES))
+    one, other = draw(time_sums(depth - 1)), draw(time_sums(draw(st.integers(0, depth - 1))))
+    return f"({one} {draw(st.sampled_from('+-+-+-*'))} {other})"
+
+
+@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(time_sums(1), time_sums(0) | time_sums(1), st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), bindings(TIMES))
+def test_of_sums_of_times_the_kernel_decides_what_the_evaluator_says(
+    one: str, other: str, symbol: str, given_: dict[str, str]
+) -> None:
+    text = f"{one} {symbol} {other}"
+    verdict = Kernel(text, remember=False).verdict(given_)
+    assume(verdict != op.UNDECIDED)
+    assert VERDICTS[verdict] is evaluated(text, given_)
+
+
+NOON, LATER = typed("dateTime", "2024-02-29T12:00:00Z", "2024-02-29T13:00:00.25+00:30")
+HALF_AN_HOUR, PLAIN, MONTHS = (
+    typed("dayTimeDuration", "PT30M")[0],
+    typed("duration", "PT30M")[0],
+    typed("duration", "P1M")[0],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (f"?a + {HALF_AN_HOUR} < ?b", op.TRUE),
+        (f"{HALF_AN_HOUR} + ?a >= ?b", op.FALSE),
+        (f"?b - {PLAIN} > ?a", op.TRUE),
+        (f"?b - ?a <= {HALF_AN_HOUR}", op.FALSE),
+        (f"?b - ?a > {PLAIN}", op.TRUE),
+        (f"?b - ?a + {HALF_AN_HOUR} + ?a > ?b", op.TRUE),
+        (f"?a + {MONTHS} > ?b", op.UNDECIDED),
+        ("?a - 5 < ?b", op.ERROR),
+        ("?a * ?b < ?b", op.ERROR),
+        (f"{PLAIN} = {HALF_AN_HOUR}", op.TRUE),
+        (f"{MONTHS} <= {MONTHS}", op.UNDECIDED),
+    ],
+)
+def test_the_kernel_calculates_with_times(text: str, verdict: int) -> None:
+    assert Kernel(text, remember=False).verdict({"a": NOON, "b": LATER}) == verdict
+
+
 @settings(max_examples=many(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(expressions(2, COMMON + EDGES), st.sampled_from(COMMON + EDGES + BLANK))
 def test_a_remembered_filter_on_one_variable_is_always_decided(text: str, term: str) -> None:

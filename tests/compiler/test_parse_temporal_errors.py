@@ -240,3 +240,81 @@ def test_a_length_of_time_is_compared_with_days_hours_minutes_and_seconds(writte
     head = f"PREFIX xsd: <{XSD}>\nSELECT * {{ ?x ?p 1 FILTER("
     assert refused(f"{head}getDURATION() < {written}) }}") == (2, 43, what, hint)
     assert refused(f"{head}{written} > getDURATION()) }}") == (2, 27, what, hint)
+
+
+MOMENT = 'write a moment as "2024-01-31T12:00:00Z"^^xsd:dateTime'
+LENGTH = 'write a duration as "PT5M"^^xsd:duration'
+
+
+@pytest.mark.parametrize(
+    ("written", "what", "hint"),
+    [
+        ("getSTARTTIME() > 5", "a dateTime is compared with a number, which is never true", MOMENT),
+        ("'2024' < getENDTIME()", "a string is compared with a dateTime, which is never true", MOMENT),
+        (
+            "getENDTIME() != ?x - 5 || getENDTIME() != 5",
+            "a dateTime is compared with a number, which is always true",
+            MOMENT,
+        ),
+        ("getENDTIME() = '2024-01-01'^^xsd:date", "a dateTime is compared with a date, which is never true", MOMENT),
+        ("getENDTIME() - getSTARTTIME() < 5", "a duration is compared with a number, which is never true", LENGTH),
+        ("getENDTIME() < getDURATION()", "a dateTime is compared with a duration, which is never true", MOMENT),
+        ("getDURATION() + 5 < ?x", "a duration + a number has no value", LENGTH),
+        ("getENDTIME() -5 < ?x", "a dateTime + a number has no value", LENGTH),
+        ("getDURATION() * 2 < ?x", "a duration * a number has no value", "durations are added and subtracted"),
+    ],
+)
+def test_a_time_of_the_solution_beside_what_is_of_another_kind_is_refused(written: str, what: str, hint: str) -> None:
+    text = f"PREFIX xsd: <{XSD}> SELECT * {{ ?x <urn:p> ?y FILTER({written}) }}"
+    assert refused(text)[2:] == (what, hint)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "getENDTIME() - getSTARTTIME() < 'PT5S'^^xsd:duration",
+        "getSTARTTIME() + 'PT5S'^^xsd:dayTimeDuration > ?x",
+        "getDURATION() - 'PT5S'^^xsd:duration + getSTARTTIME() > ?x",
+        "getENDTIME() > ?x + 5",
+        "1 < 'a'",  # what has no time in it is SPARQL's
+    ],
+)
+def test_what_may_be_true_of_times_is_taken(written: str) -> None:
+    parse(f"PREFIX xsd: <{XSD}> SELECT * {{ ?x <urn:p> ?y FILTER({written}) }}")
+
+
+A, N = "{ ?x <urn:p> ?y }", "{ ?a <urn:q> ?b }"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "column", "name"),
+    [
+        (f"{A} SEQ NOT {N} WITHIN 5s", 34, "NOT"),
+        (f"NOT {N} SEQ {A} WITHIN 5s", 12, "NOT"),
+        (f"{A} SEQ NOT {N} SEQ {A}", 34, "NOT"),
+        (f"?x <urn:p> ?y FILTER NOT EXISTS {N}", 33, "NOT EXISTS"),
+        (f"?x <urn:p> ?y MINUS {N}", 26, "MINUS"),
+    ],
+)
+def test_a_group_that_shares_no_variable_with_what_it_is_compared_with_is_told_of(
+    pattern: str, column: int, name: str
+) -> None:
+    (notice,) = parse(f"SELECT * {{ {pattern} }}").notices
+    so = "so it takes nothing away" if name == "MINUS" else "so any such triple decides for all"
+    assert notice == (
+        f"<query>:1:{column}: {name} {{ … }} shares no variable with what it is compared with, {so}; let both name the "
+        "same thing"
+    )
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        f"{A} SEQ NOT {{ ?a <urn:q> ?b FILTER(?b > ?y) }} WITHIN 5s",
+        f"{A} SEQ NOT {{ <urn:alarm> <urn:is> <urn:off> }} WITHIN 5s",
+        f"{A} SEQ NOT {{ ?x <urn:q> ?b }} WITHIN 5s",
+        "?x <urn:p> ?y MINUS { ?x <urn:q> ?b }",
+    ],
+)
+def test_a_group_that_has_to_do_with_what_it_is_compared_with_is_not_told_of(pattern: str) -> None:
+    assert parse(f"SELECT * {{ {pattern} }}").notices == ()

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from cases.engine import written
 from cases.many import many
-from cases.temporal import OPERATORS, Case, temporal_case
+from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from naive.detectors import detected
@@ -21,20 +21,25 @@ from retewave.errors import QueryError
 LAW = settings(max_examples=many(850), deadline=None, suppress_health_check=list(HealthCheck))
 
 FILTERED = frozenset({"filter", "times"})
-FAMILIES = {  # what a query is made of; together they try five thousand queries
+FAMILIES = {  # what a query is made of; together they try almost six thousand queries
     "all, two deep": (OPERATORS, 2),
     "all, four deep": (OPERATORS, 4),
     "order": (frozenset({"seq", "relate", "within", "join", "union", "values", "first", "last"}) | FILTERED, 4),
     "absence": (frozenset({"seq", "between", "before", "after", "within", "join"}) | FILTERED, 4),
     "may be missing": (frozenset({"optional", "minus", "exists", "join", "seq", "union", "extend"}) | FILTERED, 4),
+    "choices": (
+        frozenset({ANYWHERE, "first", "last", "seq", "between", "optionalseq", "relate", "within", "join"}) | FILTERED,
+        4,
+    ),
     "may be earlier": (frozenset({"optionalseq", "equalsoptional", "seq", "relate", "within", "join"}) | FILTERED, 4),
 }
 
 REFUSED = (  # what the documents say is refused, and is drawn now and then
-    "is assigned by BIND, and ",
+    "what may be missing depends on a variable that BIND gives another value each time, or a time",
+    "is assigned by BIND, and a policy compares what ",
     "the times of a group that is a part of another cannot be given to a variable",
     "FIRST and LAST are decided with the whole pattern",
-    "FIRST and LAST choose before SEQ",
+    "a filter of the optional group sees what FIRST or LAST has chosen",
 )
 
 Told = tuple[int | None, int | None, tuple[tuple[str, str], ...]]

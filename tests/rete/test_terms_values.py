@@ -84,7 +84,8 @@ def test_a_datetime_is_its_microseconds_since_1970(moment: datetime, offset: int
         ("1970-01-01T00:00:00.0000001Z", "dateTime", (kinds.DATETIME, 0.0, 0)),
         ("-P1Y2M", "yearMonthDuration", (kinds.YEARMONTH_DURATION, -14.0, 1)),
         ("P1DT2H3M4.5S", "dayTimeDuration", (kinds.DAYTIME_DURATION, 93784500000.0, 1)),
-        ("P1Y1D", "duration", (kinds.DURATION, 0.0, 0)),
+        ("P1Y1D", "duration", (kinds.DURATION, 86400000000.0, 0)),
+        ("-PT1.5S", "duration", (kinds.DURATION, -1500000.0, 1)),
         ("x", "string", (kinds.STRING, 0.0, 0)),
     ],
 )

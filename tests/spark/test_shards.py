@@ -479,3 +479,22 @@ def test_one_report_for_all_is_made_in_one_shard_also_when_its_process_is_lost()
         )
         told += len(rows(job, step.found))
     assert told == 1
+
+
+def test_a_network_that_is_made_anew_from_nothing_says_how_far_the_store_is_all_the_same() -> None:
+    item = Item((b"<http://e/a>", b"<http://e/p>", b"<http://e/a>"), 0, 0)
+    later = Item(item.triple, 2_000, 2_000)
+    text = "SELECT ?x FROM STREAM <http://e/s> [RANGE 0ms] { ?x <http://e/p> ?x }"
+    job = Job.of([text], shards=1)
+    router, store = Router(job), MemoryStore()
+
+    def sent(one: Item) -> list[Arrival]:
+        return [(packet.oldest, packet.payload) for packet in routed(router, [one])]
+
+    ahead, behind = Shard(job, 0), Shard(job, 0)
+    found = behind.step(store, sent(item), BEFORE_ALL).found  # it waits there, and never learns that it was told
+    found += ahead.step(store, [], 0).found
+    found += Shard(job, 0).step(store, sent(later), 0).found
+    assert Progress.of(store.meta(), job.digest).poured == 0
+    found += behind.step(store, [], AFTER_ALL).found
+    assert sorted(row["end"].microsecond for blob in found for row in unpack(job, blob).to_pylist()) == [0, 2_000]

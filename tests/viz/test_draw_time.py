@@ -69,7 +69,7 @@ def test_counting_probe_shows_what_waits_and_what_passed() -> None:
     assert "2 waiting · 0 of 0 passed" in drawing_of(engine, "network")
     drawn = engine.graph()
     assert drawn.edges["alpha:0", "probe:0", 0]["rows"] == 2
-    engine.flush()
+    engine.advance(10_000)
     assert engine.graph().edges["probe:0", "query:q", 0]["rows"] == 2
 
 

@@ -238,3 +238,22 @@ def test_array_with_one_wrong_time_is_refused(values: Any) -> None:
 def test_clock_of_what_is_no_time_is_refused() -> None:
     with pytest.raises(ValueError, match="not None"):
         Clock.of(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("zone", [None, UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))])
+def test_what_no_datetime_tells_is_the_last_or_the_first_one(zone: timezone | None) -> None:
+    clock = Clock("datetime", zone=zone)
+    last, first = clock.decode(LATEST), clock.decode(EARLIEST)
+    assert (last, first) == (datetime.max.replace(tzinfo=zone), datetime.min.replace(tzinfo=zone))
+    assert clock.decode_all(np.array([EARLIEST, LATEST])).tolist() == [first, last]
+    assert clock.decode(clock.encode(last)) == last
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns", "ps", "fs"])
+def test_what_a_fine_datetime64_cannot_tell_is_in_microseconds(unit: str) -> None:
+    clock = Clock("datetime64", unit=unit)
+    for time in (LATEST // 10**6 * 10**6, EARLIEST // 10**6 * 10**6, 0, 1_700_000_000_000_000):
+        told = clock.decode(time)
+        assert isinstance(told, np.datetime64)
+        assert int(told.astype("datetime64[us]").astype(np.int64)) == time
+        assert int(clock.decode_all(np.array([time])).astype("datetime64[us]").astype(np.int64)[0]) == time

@@ -16,6 +16,7 @@ from retewave.compiler.expressions.tree import Call, Constant, Expression, Membe
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Node, rule
+from retewave.compiler.languages.sparql.kinds import check_calculated, check_compared
 from retewave.compiler.languages.sparql.regex import check_patterns
 from retewave.compiler.languages.sparql.times import check_duration
 from retewave.compiler.terms import XSD
@@ -104,6 +105,9 @@ def _infix(tree: ParseTree, context: Context) -> Expression:
     operands = expression(left, context), expression(right, context)
     if rule(tree) == "comparison":
         check_duration(*operands, (left, right), context)
+        check_compared(str(operator), *operands, (left, right), context)
+    else:
+        check_calculated(str(operator), *operands, right, context)
     return Operation(str(operator), operands)
 
 
@@ -115,6 +119,7 @@ def _prefix(tree: ParseTree, context: Context) -> Expression:
 def _signed_addition(tree: ParseTree, context: Context) -> Expression:
     # `?a -1` is read as one token after ?a; the specification makes it an addition of -1.
     left, right = _all(tree.children, context)
+    check_calculated("+", left, right, tree.children[-1], context)
     return Operation("+", (left, right))
 
 

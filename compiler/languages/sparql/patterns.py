@@ -21,6 +21,7 @@ from retewave.compiler.languages.sparql.filters import Open, closed, condition, 
 from retewave.compiler.languages.sparql.paths import join, union
 from retewave.compiler.languages.sparql.times import refuse_times
 from retewave.compiler.languages.sparql.triples import triples
+from retewave.compiler.languages.sparql.unrelated import tell_unrelated
 
 __all__ = ["bind", "group", "opened", "values"]
 
@@ -69,8 +70,9 @@ def _filtered(pattern: Algebra, filters: list[ParseTree], context: Context) -> O
 
 def _looked_for(pattern: Algebra, tree: ParseTree, negated: bool, context: Context) -> Algebra:
     inner = opened(tree.children[-1], context)
-    place = context.source.place(tree)
-    return Exists(pattern, inner.pattern, condition(inner, (pattern,), context), negated, place)
+    place, seen = context.source.place(tree), condition(inner, (pattern,), context)
+    tell_unrelated("NOT EXISTS" if negated else "EXISTS", tree, inner.pattern, (pattern,), seen, context)
+    return Exists(pattern, inner.pattern, seen, negated, place)
 
 
 def _with_part(whole: Algebra, part: ParseTree, kind: str, context: Context) -> Algebra:
@@ -85,7 +87,9 @@ def _with_part(whole: Algebra, part: ParseTree, kind: str, context: Context) -> 
             place = context.source.place(token(part))
             return LeftJoin(whole, inner.pattern, condition(inner, (whole,), context), place)
         case "minus_graph_pattern":
-            return Minus(whole, group(part.children[-1], context), context.source.place(token(part)))
+            taken = group(part.children[-1], context)
+            tell_unrelated("MINUS", token(part), taken, (whole,), None, context)
+            return Minus(whole, taken, context.source.place(token(part)))
     return join(whole, _part(part, kind, context))
 
 

@@ -34,6 +34,7 @@ from retewave.compiler.languages.sparql.braces import check_chain
 from retewave.compiler.languages.sparql.filters import Open, closed, condition
 from retewave.compiler.languages.sparql.paths import union
 from retewave.compiler.languages.sparql.patterns import group, opened
+from retewave.compiler.languages.sparql.unrelated import tell_unrelated
 from retewave.windows.relations import code_of
 
 __all__ = ["bounded", "chain"]
@@ -149,9 +150,12 @@ class _Chain:
         place = self.context.source.place(token(tree))
         if self.left is None:
             width = self._next_width(tree)
-            return Before(absent.pattern, after, width, condition(absent, (after,), self.context), place)
+            seen = condition(absent, (after,), self.context)
+            tell_unrelated("NOT", token(tree), absent.pattern, (after,), seen, self.context)
+            return Before(absent.pattern, after, width, seen, place)
         before = closed(self.left, self.context)
         seen = condition(absent, (before, after), self.context)
+        tell_unrelated("NOT", token(tree), absent.pattern, (before, after), seen, self.context)
         return Between(before, absent.pattern, after, seen, place)
 
     def _next_width(self, tree: ParseTree) -> int:
@@ -181,6 +185,7 @@ class _Chain:
         absence.check_range(pattern, operator, width, self.context)
         absent = _streamed(tree.children[1], self.context)
         seen = condition(absent, (pattern,), self.context)
+        tell_unrelated("NOT", token(tree), absent.pattern, (pattern,), seen, self.context)
         return After(pattern, absent.pattern, width, seen, self.context.source.place(token(tree)))
 
 

@@ -64,7 +64,7 @@ def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> N
     if parsed.is_rule:
         raise QueryError(
             f"{name}: what a rule builds is not sent to other shards yet: the query runs in one process",
-            hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … reports what is built, and feeds nothing",
+            hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … only reports what it builds",
         )
     if all(branch.is_plain for branch in normal) and not parsed.policy.consumes:
         return

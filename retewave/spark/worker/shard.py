@@ -181,6 +181,7 @@ class Shard:
                 _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
+        self._poured = max(self._poured, progress.poured)  # also where no row of it is left to pour again
         if progress.steps and step != progress.steps[-1]:
             put(self.engine, progress.remembered)  # rows that have been poured again have been seen before
         return cached

@@ -1,0 +1,90 @@
+"""What an expression with the times of a solution is, as far as a text tells: what can never be true is refused.
+
+Data's way: parse tree of an expression -> **checked** -> expression.
+A moment that is compared with a number is an error in SPARQL, so its filter would keep nothing, and say nothing.
+Left out: what no function of time is in, which SPARQL says how to evaluate; and what hangs on the terms that come.
+"""
+
+from __future__ import annotations
+
+from retewave.compiler.expressions.tree import TIMES, Call, Constant, Expression, Operation, mentions
+from retewave.compiler.languages.context import Context
+from retewave.compiler.languages.reading import Node
+from retewave.compiler.terms import XSD
+from retewave.errors import QueryError
+
+__all__ = ["check_calculated", "check_compared"]
+
+_MOMENT, _DURATION, _NUMBER, _STRING = "a dateTime", "a duration", "a number", "a string"
+_NUMBERS = ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
+_TYPES = {f"^^<{XSD}{name}>": _NUMBER for name in _NUMBERS} | {
+    f"^^<{XSD}dateTime>": _MOMENT,
+    f"^^<{XSD}date>": "a date",
+    f"^^<{XSD}time>": "a time of day",
+    f"^^<{XSD}boolean>": "a truth value",
+    f"^^<{XSD}duration>": _DURATION,
+    f"^^<{XSD}dayTimeDuration>": _DURATION,
+    f"^^<{XSD}yearMonthDuration>": _DURATION,
+}
+_CALLS = {"GETDURATION": _DURATION, "GETSTARTTIME": _MOMENT, "GETENDTIME": _MOMENT}
+_HOW = {
+    _MOMENT: 'write a moment as "2024-01-31T12:00:00Z"^^xsd:dateTime',
+    _DURATION: 'write a duration as "PT5M"^^xsd:duration',
+}
+_SUMS = {
+    ("+", _MOMENT, _DURATION): _MOMENT,
+    ("+", _DURATION, _MOMENT): _MOMENT,
+    ("+", _DURATION, _DURATION): _DURATION,
+    ("-", _MOMENT, _MOMENT): _DURATION,
+    ("-", _MOMENT, _DURATION): _MOMENT,
+    ("-", _DURATION, _DURATION): _DURATION,
+}
+
+
+def check_compared(
+    operator: str, left: Expression, right: Expression, nodes: tuple[Node, Node], context: Context
+) -> None:
+    """Refuse to compare a time of the solution with what is of another kind."""
+    one, other = _kind(left), _kind(right)
+    if not _has_times(left, right) or one is None or other is None or one == other:
+        return
+    timed, node = (one, nodes[1]) if mentions(left, TIMES) else (other, nodes[0])
+    what = f"{one} is compared with {other}, which is {'always' if operator == '!=' else 'never'} true"
+    raise context.error(what, node, _HOW.get(timed, ""))
+
+
+def check_calculated(operator: str, left: Expression, right: Expression, node: Node, context: Context) -> None:
+    """Refuse a sum or product with a time of the solution that has no value."""
+    one, other = _kind(left), _kind(right)
+    if not _has_times(left, right) or one is None or other is None or (operator, one, other) in _SUMS:
+        return
+    raise _no_value(operator, one, other, node, context)
+
+
+def _no_value(operator: str, one: str, other: str, node: Node, context: Context) -> QueryError:
+    what = f"{one} {operator} {other} has no value"
+    hint = _HOW[_DURATION] if _NUMBER in (one, other) and operator in "+-" else "durations are added and subtracted"
+    return context.error(what, node, hint)
+
+
+def _has_times(*expressions: Expression) -> bool:
+    return any(mentions(each, TIMES) for each in expressions)
+
+
+def _kind(expression: Expression) -> str | None:
+    """Return what an expression is, if its text tells."""
+    match expression:
+        case Call(name, ()) if name in _CALLS:
+            return _CALLS[name]
+        case Constant(text):
+            return _kind_of_term(text.decode())
+        case Operation(operator, (left, right)):
+            return _SUMS.get((operator, _kind(left) or "", _kind(right) or ""))
+    return None
+
+
+def _kind_of_term(text: str) -> str | None:
+    if text.startswith("<"):
+        return "an IRI"
+    end = text.rindex('"') + 1
+    return _TYPES.get(text[end:]) if text[end:].startswith("^^") else _STRING

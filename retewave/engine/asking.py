@@ -1,0 +1,89 @@
+"""What the kernel asks in the middle of a pour: whether a filter is true that it must know, and cannot decide.
+
+Data's way: a tuple at hand -> **verdict** -> the kernel goes on.
+An answer that hangs on terms alone is found once.  That of a part on one variable is entered in the kernel's memo, so
+that the kernel knows it from there on; that of several variables is remembered here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retewave.compiler.expressions.programs import Programs
+from retewave.compiler.expressions.times import times_of, with_named_times
+from retewave.compiler.expressions.tree import IMPURE, TIMES, Expression, Variable, mentions, variables
+from retewave.compiler.lower import AskedFilter
+from retewave.rete.filters.codes import VERDICTS
+from retewave.rete.runtime import Runtime
+from retewave.rete.terms.dictionary import Terms
+from retewave.rete.words import layout
+
+if TYPE_CHECKING:
+    from retewave.compiler.expressions.evaluate import Evaluator
+
+__all__ = ["Asking"]
+
+_MOST = 1 << 14  # answers that are remembered here
+
+
+@dataclass
+class Asking:
+    """Answers the kernel of one network."""
+
+    terms: Terms  # the dictionary
+    runtime: Runtime  # who asks; its memo is filled here
+    programs: Programs  # the kernel's filters; they know what the memo's rows stand for
+    _evaluators: dict[Expression, Evaluator] = field(default_factory=dict)
+    _answers: dict[tuple[Expression, tuple[bytes | None, ...]], bool] = field(default_factory=dict)
+
+    def is_true(self, asked: AskedFilter, words: np.ndarray) -> bool:
+        """Tell whether a filter is true of a tuple."""
+        return all(self._is_true(each, asked, words) for each in asked.expressions)
+
+    def _is_true(self, expression: Expression, asked: AskedFilter, words: np.ndarray) -> bool:
+        known = {variable: int(words[layout.T_COLUMNS + column]) for variable, column in asked.columns.items()}
+        for part in self.programs.remembered(expression):
+            (variable,) = variables(part)
+            if known.get(variable, 0) > 0:
+                self._enter(part, variable, known[variable])
+        texts = {each: self._text(known.get(each, 0)) for each in sorted(variables(expression), key=str)}
+        interval = int(words[layout.T_START]), int(words[layout.T_END])
+        if mentions(expression, TIMES | IMPURE):
+            return self._evaluated(expression, texts, *interval)
+        key = expression, tuple(texts.values())
+        if key not in self._answers:
+            if len(self._answers) >= _MOST:
+                self._answers.clear()
+            self._answers[key] = self._evaluated(expression, texts, *interval)
+        return self._answers[key]
+
+    def _enter(self, part: Expression, variable: Variable, term: int) -> None:
+        memo = self.programs.memo_of(part)
+        if memo is not None and not self.runtime.recalled(memo, term):
+            verdict = self._evaluator(part).truth({variable.name: _python().term_of(self.terms.text(term))})
+            self.runtime.remember(memo, term, VERDICTS[verdict])
+
+    def _text(self, term: int) -> bytes | None:
+        return self.terms.text(term) if term > 0 else None
+
+    def _evaluated(self, expression: Expression, texts: dict[Variable, bytes | None], start: int, end: int) -> bool:
+        bound = {each.name: text for each, text in texts.items() if text is not None} | times_of(start, end)
+        terms = {name: _python().term_of(text) for name, text in bound.items()}
+        return self._evaluator(expression).truth(terms) is True
+
+    def _evaluator(self, expression: Expression) -> Evaluator:
+        if expression not in self._evaluators:
+            self._evaluators[expression] = _python().Evaluator(with_named_times(expression))
+        return self._evaluators[expression]
+
+
+@cache
+def _python() -> Any:
+    """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
+    from retewave.compiler.expressions import evaluate
+
+    return evaluate

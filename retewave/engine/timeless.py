@@ -1,0 +1,103 @@
+"""Refuse a group of static data alone where its place in time is asked for: it has none, so nothing would be told.
+
+Where it stands: between a query and the registry; it looks at the static data that there is, and at the schema.
+A group is static alone if static data gives something to each of its patterns, and none names a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from retewave.compiler.algebra import (
+    After,
+    Algebra,
+    Before,
+    Between,
+    Exists,
+    LeftJoin,
+    Minus,
+    OptionalBefore,
+    OptionalEquals,
+    Query,
+    Relate,
+    TriplePattern,
+    Triples,
+    operands,
+    shown_parts,
+    walk,
+)
+from retewave.compiler.algebra.written import name_of
+from retewave.engine.compiled import fed_atoms
+from retewave.engine.datasets import Datasets
+from retewave.epsilon.atoms import Atom
+from retewave.epsilon.dispatch import routes
+from retewave.errors import QueryError
+from retewave.rete.words.rows import SUBJECT
+
+__all__ = ["check_timed"]
+
+_BESIDE_STREAM = "if the stream brings such triples, too, write STREAM <…> { … } around the group"
+
+
+def check_timed(parsed: Query, datasets: Datasets) -> None:
+    """Refuse a query in which an operator of time, or of what is there, has a side of static data alone."""
+    sides = [(node, side) for node in walk(parsed.where) for side in _timed(node)]
+    patterns = tuple(dict.fromkeys(pattern for _, side in sides for pattern in _patterns(side)))
+    given = _given(patterns, datasets) if patterns else frozenset()
+    for node, side in sides:
+        own = list(_patterns(side))
+        if own and all(each in given for each in own):
+            listed = " . ".join(map(str, own))
+            first = isinstance(node, LeftJoin | Minus | Exists)
+            hint = "put the pattern of the stream first" if first else "put a pattern of the stream into the group"
+            raise QueryError(
+                f"{name_of(node)} asks when {{ {listed} }} is, and static data gives that, which has no time",
+                place=getattr(node, "place", None),
+                hint=f"{hint}; {_BESIDE_STREAM}",
+            )
+
+
+def _timed(node: Algebra) -> Iterator[Algebra]:
+    """Yield the operands of a node of which it asks the time."""
+    match node:
+        case Relate() | Between() | Before() | After() | OptionalBefore() | OptionalEquals():
+            yield from operands(node)
+        case LeftJoin(left) | Minus(left) | Exists(left):
+            yield left
+
+
+def _patterns(side: Algebra) -> Iterator[TriplePattern]:
+    """Yield the triple patterns that the solutions of a side are made of."""
+    waiting = [side]
+    while waiting:
+        each = waiting.pop()
+        waiting += reversed(shown_parts(each))
+        if isinstance(each, Triples):
+            yield from each.patterns
+
+
+def _given(patterns: tuple[TriplePattern, ...], datasets: Datasets) -> frozenset[TriplePattern]:
+    """Return those of some patterns to which static data gives something."""
+    atoms = {each: _atom(each) for each in patterns if each.source is None}
+    if not atoms or not len(datasets.static):
+        return frozenset()
+    dispatch = routes(tuple(dict.fromkeys(atoms.values())), datasets.schema.network)
+    fed = fed_atoms(datasets.static, dispatch, datasets.terms)
+    return frozenset(each for each, atom in atoms.items() if atom in fed and _has_subject(each, datasets))
+
+
+def _has_subject(pattern: TriplePattern, datasets: Datasets) -> bool:
+    """Tell whether static data says anything of a pattern's subject, if that is a constant."""
+    if not isinstance(pattern.subject, bytes):
+        return True
+    rows = datasets.static
+    return bool(np.isin(datasets.terms.find(pattern.subject), rows[:, SUBJECT]).any())
+
+
+def _atom(pattern: TriplePattern) -> Atom:
+    subject, object_ = (
+        frozenset((term,)) if isinstance(term, bytes) else None for term in (pattern.subject, pattern.object)
+    )
+    return Atom(subject, pattern.predicate if isinstance(pattern.predicate, bytes) else None, object_)

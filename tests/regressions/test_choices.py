@@ -1,0 +1,62 @@
+"""FIRST and LAST inside of what comes first: they choose of what was there before the rest began."""
+
+from __future__ import annotations
+
+import pytest
+
+import retewave as rw
+from retewave.errors import QueryError
+
+P, Q, R, N = (f"{{ ?x <urn:{name}> ?{name} }}" for name in "pqrn")
+
+pytestmark = pytest.mark.filterwarnings("ignore::retewave.engine.registry.UnboundedWarning")
+
+
+def told(where: str, *items: tuple[str, float]) -> list[tuple[float, float, str]]:
+    """Push triples of one subject at their times; return what is told: start, end, and the time of the <p>."""
+    engine = rw.Engine()
+    engine.register(f"SELECT * {{ {where} }}")
+    found = [match for name, time in items for match in engine.push(("urn:a", f"urn:{name}", time), time=time)]
+    return [(float(m.start), float(m.end), str(m.get("p", ""))) for m in [*found, *engine.flush()]]  # type: ignore[arg-type]
+
+
+STREAM = (("r", 0), ("p", 1), ("p", 2), ("p", 3), ("q", 3))
+
+
+@pytest.mark.parametrize(
+    ("where", "start"),
+    [
+        (f"LAST {P} SEQ {Q}", 2),
+        (f"{{ LAST {P} FILTER(BOUND(?x)) }} SEQ {Q}", 2),
+        (f"{{ LAST {P} {R} }} SEQ {Q}", 0),
+        (f"{Q} AFTER LAST {P}", 2),
+        (f"{Q} AFTER {{ LAST {P} {R} }}", 0),
+        (f"LAST {P} OPTIONALSEQ {Q}", 2),
+        (f"LAST {P} SEQ NOT {N} SEQ {Q}", 2),
+        (f"{{ LAST {P} {R} }} SEQ NOT {N} SEQ {Q}", 0),
+    ],
+)
+def test_what_comes_with_the_rest_is_not_the_last_before_it(where: str, start: float) -> None:
+    assert told(where, *STREAM) == [(start, 3, "2")]
+
+
+def test_what_is_chosen_is_barred_and_no_other_one_takes_its_place() -> None:
+    where = f"LAST {P} SEQ NOT {N} SEQ {Q}"
+    assert told(where, ("p", 1), ("p", 2), ("n", 3), ("q", 4)) == []
+    assert told(where, ("p", 1), ("n", 2), ("p", 3), ("q", 4)) == [(3, 4, "3")]
+
+
+def test_without_any_to_choose_of_the_rest_of_optionalseq_stands_alone() -> None:
+    assert told(f"LAST {P} OPTIONALSEQ {Q}", ("q", 1), ("p", 2), ("p", 3), ("q", 3)) == [(1, 1, ""), (2, 3, "2")]
+
+
+def test_other_relations_look_at_the_last_of_all() -> None:
+    assert told(f"LAST {P} EQUALS {Q}", ("p", 1), ("q", 1), ("p", 2), ("q", 2), ("p", 3)) == [(1, 1, "1"), (2, 2, "2")]
+
+
+@pytest.mark.parametrize(
+    "where", [f"NOT {{ LAST {P} }} SEQ {Q} WITHIN 5s", f"{{ LAST {P} WITHIN 5s }} SEQ {Q}", f"{Q} MINUS {{ LAST {P} }}"]
+)
+def test_where_the_choice_would_be_another_for_each_decision_it_is_refused(where: str) -> None:
+    with pytest.raises(QueryError, match="FIRST and LAST are decided with the whole pattern, and cannot stand here"):
+        rw.Engine().register(f"SELECT * {{ {where} }}")
