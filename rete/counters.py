@@ -17,9 +17,11 @@ from retewave.rete.words import layout
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
+    "Built",
     "ProbeCounters",
     "SlotCounters",
     "Totals",
+    "built",
     "counted",
     "holds_static",
     "is_counting",
@@ -70,6 +72,19 @@ class ProbeCounters:
     decided: int  # tuples that have been decided
     passed: int  # of these, those that went on
     unknown: int  # likewise, those of which nobody knows: it may have been there before the probe began to look
+
+
+@dataclass(frozen=True)
+class Built:
+    """What the rules of a network have done."""
+
+    rounds: int  # in which something new came in
+    derivations: int  # occurrences that they have built
+
+
+def built(feed: np.ndarray) -> Built:
+    """Return what the rules of a network have done since the start."""
+    return Built(int(feed[layout.F_ROUNDS]), int(feed[layout.F_DERIVATIONS]))
 
 
 def totals(arena: np.ndarray) -> Totals:

@@ -51,6 +51,7 @@ from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 __all__ = [
     "build",
+    "feed_counts",
     "has_room",
     "instant_rows",
     "is_over",
@@ -59,9 +60,11 @@ __all__ = [
     "next_built",
     "note_given",
     "put_built",
+    "put_feed_counts",
     "put_instant",
 ]
 
+_COUNTS = [F_DERIVED, F_ROUNDS, F_DERIVATIONS, F_SOLUTIONS]
 _LEAST = 64  # occurrences that there is room for at first
 
 
@@ -227,6 +230,16 @@ def _put_instant(feed_array, rows):  # type: ignore[no-untyped-def]
         waits = rows[row, OCCURRENCE_WAITS] != 0
         if _entry(feed) == 0 and waits:
             feed[F_DUE] = min(feed[F_DUE], rows[row, END])
+
+
+def feed_counts(feed: np.ndarray) -> np.ndarray:
+    """Return how much rules have built at the instant, and since the start: rounds, occurrences, solutions."""
+    return feed[_COUNTS].copy()
+
+
+def put_feed_counts(feed: np.ndarray, counts: np.ndarray) -> None:
+    """Go on counting from there."""
+    feed[_COUNTS] = counts
 
 
 def put_instant(feed: np.ndarray, rows: np.ndarray) -> np.ndarray:

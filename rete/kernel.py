@@ -413,7 +413,7 @@ def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # ty
     top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
     said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
-        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX])
+        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX], item[T_END])
     return said
 
 
@@ -508,8 +508,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
-    NEEDS_VERDICT: Python has to decide on a filter.  NEEDS_BUILT: Python has to build what rules feed.
-    NEEDS_CLEARING: Python has to collect the rows that are used up.
+    NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides on a filter, builds for a rule, collects what is used up.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
     The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.

@@ -15,7 +15,7 @@ import numpy as np
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
-from retewave.rete.feed import instant_rows, larger_feed, new_feed, put_built, put_instant
+from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE
 from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
 from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
@@ -217,21 +217,27 @@ class Runtime:
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
         self._built = 0
-        while layout.NEEDS_ARENA <= (said := self._kernel(self._address, rows)) < layout.ENDLESS:
+        while True:
+            said = self._kernel(self._address, rows)
             if said == layout.NEEDS_VERDICT:
                 word[P_VERDICT] = TRUE if self._asked() else FALSE
-                said = layout.DONE
-            elif said == layout.NEEDS_CLEARING:
-                self.clear()
             elif said == layout.NEEDS_BUILT:
                 values = self._feed(values)
-            elif not self._make_room(said):
+            elif said == layout.NEEDS_CLEARING:
+                self.clear()
+            elif not self._goes_on(said):
                 break
             self._connect(values)
         values = self._feed(values)
         count = word[P_COUNT]
         out = self._taken(count) if count else self.nothing
         return _Pause(said, word[P_ROW], out, values)
+
+    def _goes_on(self, said: int) -> bool:
+        """Tell whether there is room now for what there was none: a larger array, or what was used up is collected."""
+        if said == layout.AT_LIMIT:
+            return self.clear() > 0
+        return layout.NEEDS_ARENA <= said < layout.ENDLESS and self._make_room(said)
 
     def _asked(self) -> bool:
         """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
@@ -370,9 +376,9 @@ class Runtime:
         put_waiting(self.state.net, self.state.arena, place, np.ascontiguousarray(rows))
         self.look_from(probe, *since)
 
-    def clear(self) -> None:
-        """Collect the rows and the waiting tuples that hold events which are used up, and forget these events."""
-        now = int(self.arena[layout.A_NOW])
+    def clear(self) -> int:
+        """Collect the rows and waiting tuples that hold events which are used up, and these; return how many."""
+        now, before = int(self.arena[layout.A_NOW]), int(self.arena[layout.A_LIVE])
         for node in sorted({each.spent for each in self.network.nodes if each.spent >= 0}):
             (slot,) = self.network.nodes[node].slots
             marks = self.rows_of(slot)
@@ -380,6 +386,7 @@ class Runtime:
             self._clear(node, marks[over, ROW_TIMES])
             self.put_rows(slot, marks[~over])
         self.arena[layout.A_SPENT] = 0
+        return before - int(self.arena[layout.A_LIVE])
 
     def _clear(self, node: int, events: np.ndarray) -> None:
         """Collect what holds some events, of the nodes for which another one says what is used up."""
@@ -398,17 +405,19 @@ class Runtime:
                     self.put_waiting(number, since, rows[kept])
 
     @property
-    def instant(self) -> np.ndarray:
-        """What was given and built at the instant, in a network with rules: `rete/feed.py`."""
-        return instant_rows(self.state.feed)
+    def instant(self) -> tuple[np.ndarray, np.ndarray]:
+        """What was given and built at the instant, in a network with rules, and its counts: `rete/feed.py`."""
+        return instant_rows(self.state.feed), feed_counts(self.state.feed)
 
-    def put_instant(self, rows: np.ndarray) -> None:
+    def put_instant(self, rows: np.ndarray, counts: np.ndarray) -> None:
         """Let this have been given and built at the instant, and nothing else."""
         self.state = self.state._replace(feed=put_instant(new_feed(self.options.max_derivations), rows))
+        put_feed_counts(self.state.feed, counts)
 
     def give_up_instant(self) -> None:
         """Let what rules have built at the instant, and what has not come in, be gone."""
-        self.put_instant(self.instant[:0])
+        rows, counts = self.instant
+        self.put_instant(rows[:0], np.concatenate([[0], counts[1:]]))
 
     def put_rows(self, slot: int, rows: np.ndarray) -> None:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""

@@ -12,7 +12,7 @@ from functools import cached_property
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.plan.producers import AlphaTest, Plan, SlotFilter, Told
 from retewave.compiler.plan.shape import Member
-from retewave.compiler.rewrite.branch import ExtendStep, Step, is_timed
+from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, Step, is_timed
 from retewave.rete.network.records import Network
 
 __all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "columns_told", "output_of"]
@@ -25,6 +25,7 @@ class Output:
     names: tuple[str, ...]  # the variables, column by column
     steps: tuple[Step, ...]  # the branch's steps, for what the kernel leaves to Python
     always: bool  # every row must go through the steps in Python (they assign variables)
+    by_deadline: bool  # they are told at a deadline
     told: Mapping[Told, int] = field(default_factory=dict)  # what is told of the triples -> a column behind the names
 
 
@@ -107,9 +108,16 @@ def output_of(member: Member, told: Mapping[Told, int]) -> Output:
     steps = tuple(step for step in branch.steps if isinstance(step, ExtendStep) or not is_timed(step))  # decided before
     always = any(isinstance(step, ExtendStep) or not step.scope <= sure for step in steps)
     places = {column: len(names) + i for i, column in enumerate(columns_told(told))}
-    return Output(tuple(names), steps, always, {each: places.get(column, column) for each, column in told.items()})
+    columns = {each: places.get(column, column) for each, column in told.items()}
+    return Output(tuple(names), steps, always, _has_deadline(branch), columns)
 
 
 def columns_told(told: Mapping[Told, int]) -> tuple[int, ...]:
     """Return the columns in which something is told, in the order in which an output row has them."""
     return tuple(sorted({column for column in told.values() if column >= 0}))
+
+
+def _has_deadline(branch: Branch) -> bool:
+    """Tell whether the solutions of a branch wait for a deadline."""
+    late = any(probe.decided is Decided.AT_DEADLINE for probe in branch.probes)
+    return late or any(_has_deadline(part.branch) for part in branch.parts)

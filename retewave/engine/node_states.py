@@ -23,6 +23,7 @@ from retewave.rete.counters import counted, is_counting, probe_counters, put_cou
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.rete.runtime import Runtime
+from retewave.rete.words.layout import OCCURRENCE_WIDTH
 from retewave.rete.words.rows import OBJECT
 
 __all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "SpentEvents", "node_states", "nodes_of"]
@@ -243,13 +244,15 @@ class Instant:
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of terms for each occurrence, and one of what else is known of it."""
-        rows = self.runtime.instant
-        return {"triples": rows[:, : OBJECT + 1], "times": rows[:, OBJECT + 1 :]}
+        rows, counts = self.runtime.instant
+        return {"triples": rows[:, : OBJECT + 1], "times": rows[:, OBJECT + 1 :], "counts": counts}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Have this, and nothing else."""
-        if len(state["triples"]):
-            self.runtime.put_instant(np.concatenate([state["triples"], state["times"]], axis=1))
+        rows = np.zeros((len(state["triples"]), OCCURRENCE_WIDTH), dtype=np.int64)
+        if len(rows):
+            rows[:, : OBJECT + 1], rows[:, OBJECT + 1 :] = state["triples"], state["times"]
+        self.runtime.put_instant(rows, state["counts"])
 
 
 def _instant(lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,8 @@ from retewave.windows.times import Clock
 __all__ = ["Outcome", "Reports"]
 
 Reports = dict[int, tuple[Reporting, ...]]  # the report stages of the queries that have some, by the query's number
+
+_BRANCH = layout.UNDECIDED_ROW - 1  # of an output row's branch, its number
 
 
 @dataclass
@@ -63,10 +66,22 @@ class Outcome:
                 found.append(batch)
         return found
 
+    @cached_property
+    def _waited(self) -> dict[int, list[int]]:
+        """Return the branches of queries that are told at deadlines, by the queries' numbers."""
+        found: dict[int, list[int]] = {}
+        for (number, branch), output in self.deciding.outputs.items():
+            if output.by_deadline:
+                found.setdefault(number, []).append(branch)
+        return found
+
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock) -> Matches:
         found = Solutions(query, rows, places, rows[:, :0])
         for stage in self.stages(query.number):
             found = stage.take(found)
+        waited = self._waited.get(query.number)
+        if waited is not None:
+            query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None

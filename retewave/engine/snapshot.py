@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 11  # grows when the meaning of the file changes
+FORMAT = 12  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -169,7 +169,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
-                "policy": str(query.parsed.policy),
+                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline,
             }
             for query in registry.queries.values()
         ],
@@ -251,7 +251,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
             number=each["number"],
             quiet=True,
         )
-        query.matched = each["matched"]
+        query.matched, query.by_deadline = each["matched"], each["by_deadline"]
     _put_network(engine, header, arrays, path)
     engine.order.put(_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete.counters import next_due, probe_counters, totals
+from retewave.rete.counters import Built, built, next_due, probe_counters, totals
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -104,6 +104,8 @@ def stats(engine: Engine) -> dict[str, Any]:
         "late": engine.order.late,
         "future": engine.order.future,
         "matches": {query.name: query.matched for query in engine.queries},
+        "matches_by_deadline": {query.name: query.by_deadline for query in engine.queries if query.by_deadline},
+        **_of_rules(engine),
         **_of_reports(engine),
         "unreturned": engine.telling.unreturned,
         "dropped": engine.dropped,
@@ -124,6 +126,13 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
     return {
         part: {name: counts[part] for name, counts in found.items() if counts} for part in ("suppressed", "remembered")
     }
+
+
+def _of_rules(engine: Engine) -> dict[str, int]:
+    """Return how many triples rules have built, and in how many rounds."""
+    compiled = engine.matcher.main
+    found = Built(0, 0) if compiled is None else built(compiled.runtime.state.feed)
+    return {"derivations": found.derivations, "rounds": found.rounds}
 
 
 def _counted(engine: Engine) -> dict[str, Any]:

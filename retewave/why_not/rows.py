@@ -8,8 +8,8 @@ Left out: collected rows; they are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.viz.explain.relations import grouped
-from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 from retewave.windows.relations import NONE
 
 __all__ = ["END", "START", "WINDOW_START", "Gate", "Looked", "Memories", "Parts", "PatternRows", "Related", "Span"]
@@ -47,6 +47,7 @@ class PatternRows:
     slots: tuple[int, ...]  # the memories that hold its triples
     own_slots: tuple[int, ...]  # those of them that this query reads
     kept: bool = True  # else this query keeps no row of it: it matches, or is decided, when it comes
+    used_up: Mapping[int, int] = field(default_factory=dict)  # rows that the query has used up, and when
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,26 @@ class Memories:
         ids = tuples[:, [_TIMES + place for place in bound]]
         own = () if slot is None or slot not in slots else (slot,)
         times = tuples[:, :_TIMES]
-        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, times, slots, own, bool(own))
+        spent = self._spent(own)
+        used_up = (
+            {row: spent[key] for row, key in enumerate(map(tuple, tuples.tolist())) if key in spent} if spent else {}
+        )
+        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, times, slots, own, bool(own), used_up)
+
+    def _spent(self, slots: Iterable[int]) -> dict[tuple[int, ...], int]:
+        """Return the triples in some memories of which each arrival is used up, and when the last of them was."""
+        network, rows_of = self.lowered.network, self.compiled.runtime.rows_of
+        found: dict[tuple[int, ...], int] = {}
+        for slot in slots:
+            record = network.slots[slot]
+            node = network.nodes[record.node]
+            if node.spent < 0:
+                continue
+            spent = {int(event): int(at) for _, at, _, event in rows_of(network.nodes[node.spent].slots[0])}
+            for key, row in zip(map(tuple, self._streamed(slot).tolist()), rows_of(slot), strict=True):
+                ends = [spent.get(int(row[_TIMES + node.keys + column]), AFTER_ALL) for column in record.events]
+                found[key] = max((*ends, found.get(key, BEFORE_ALL)))
+        return {key: at for key, at in found.items() if at < AFTER_ALL}
 
     def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> PatternRows:
         assert isinstance(leaf.producer, Table)

@@ -23,6 +23,7 @@ from cases.temporal import (
     X,
     known,
     pattern_of,
+    policy,
     ranges,
     room_of,
     stream_of,
@@ -49,7 +50,13 @@ class RulesCase:
 
 @st.composite
 def rules_case(
-    draw: st.DrawFn, *, operators: frozenset[str] = OPERATORS, depth: int = 2, leaves: int = 3, most: int = 10
+    draw: st.DrawFn,
+    *,
+    operators: frozenset[str] = OPERATORS,
+    depth: int = 2,
+    leaves: int = 3,
+    most: int = 10,
+    policies: bool = False,
 ) -> RulesCase:
     """Draw one rule or two, and one query."""
     rules = [draw(_rule(place, operators, depth, leaves)) for place in range(draw(st.integers(1, 2)))]
@@ -59,6 +66,8 @@ def rules_case(
     shown = tuple(variable.name for variable in visible(where))
     solutions = draw(st.sampled_from(SOLUTIONS))
     queries = [*rules, Query("SELECT", where, shown, streams=streams, solutions=solutions)]
+    if policies:
+        queries = [replace(query, policy=draw(policy())) for query in queries]
     assume(_can_be_ordered(queries))
     return RulesCase(queries, draw(stream_of(most=most)), frozenset(draw(st.lists(known, max_size=2))))
 

@@ -96,7 +96,7 @@ def temporal_case(
         tuple(name for name in shown if name),
         streams=streams,
         solutions=draw(st.sampled_from(SOLUTIONS)),
-        policy=draw(_policy()) if policies else algebra.Policy(),
+        policy=draw(policy()) if policies else algebra.Policy(),
     )
     return Case(query, draw(stream_of(most=most)), frozenset(draw(st.lists(known, max_size=2))))
 
@@ -123,7 +123,8 @@ ranges = st.sampled_from([(), (), (), *_ranges()])
 
 
 @st.composite
-def _policy(draw: st.DrawFn) -> algebra.Policy:
+def policy(draw: st.DrawFn) -> algebra.Policy:
+    """Draw a policy that chooses."""
     name = draw(st.sampled_from(CHOOSING))
     return algebra.Policy(name, keep=name != "naive" and draw(st.booleans()))
 

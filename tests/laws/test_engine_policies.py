@@ -6,9 +6,13 @@ from collections import Counter
 
 import pytest
 from cases.many import many
+from cases.rules import RulesCase, rules_case
 from cases.temporal import OPERATORS, Case, temporal_case
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from laws.telling import listening_all, pushed
+from laws.test_engine_rules import by_query
+from laws.test_engine_rules import naive as naive_of_rules
 from laws.test_engine_time import REFUSED, all_told, engine_for, of_token
 from naive.detectors import detected
 
@@ -39,3 +43,13 @@ def test_the_engine_takes_the_pairs_that_the_naive_meaning_takes(family: str, da
         assume(condition=False)
         raise
     assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))
+
+
+@LAW
+@given(rules_case(operators=SEQUENCES | {"join", "union", "filter"}, depth=2, policies=True))
+def test_rules_and_who_reads_them_take_the_pairs_that_the_naive_meaning_takes(case: RulesCase) -> None:
+    engine, queries = listening_all(case.queries, case.static)
+    found = engine.flush()
+    for item in case.stream:
+        found += pushed(engine, item)
+    assert by_query([*found, *engine.flush()]) == naive_of_rules(case, queries)

@@ -23,6 +23,7 @@ from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
+from retewave.viz.explain.rules import BuildPlan, built_by, of_rule
 from retewave.viz.explain.timing import decided, told, within
 
 __all__ = [
@@ -56,6 +57,7 @@ class PatternPlan:
     facts: int  # triples that the schema itself states, there before the stream
     shared_with: tuple[str, ...]  # the first other queries whose patterns pass the same test
     shared: int  # how many there are
+    built_by: tuple[str, ...]  # rules that may give it something
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class Section:
     form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
+    builds: BuildPlan | None  # what the first query feeds back, if it is a rule
     policy: str  # which pairs its sequences take; empty where they take all
     uses_up: bool  # whether the events of a match are not there for the query any more, when its instant is over
     streams: tuple[StreamPlan, ...]  # empty: every stream
@@ -169,6 +172,11 @@ class _Described:
             for end in self.plan.ends
         ]
 
+        self.readers = {
+            number: [name for place in sorted(ends) for name in self.end_queries[place]]
+            for number, ends in enumerate(self.users)
+        }
+
     def section(self, place: int, end: End) -> Section:
         members = end.shape.members
         query: algebra.Query = self.queries[members[0].listener.number].parsed
@@ -177,10 +185,11 @@ class _Described:
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
             answers="detects",
-            told=told(tree),
+            told=told(tree, self.lowered.fed),
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
             on=str(query.on or ""),
+            builds=of_rule(self.lowered, end, members[0], query, self.readers, self.prefixes),
             policy=_policy(query.policy),
             uses_up=query.policy.consumes,
             streams=self._streams(members),
@@ -251,6 +260,7 @@ class _Described:
             self.epsilon.facts(test.atom),
             shared_with,
             shared,
+            built_by(self.lowered, leaf.number, {number: query.name for number, query in self.queries.items()}),
         )
 
     def _filters(self, end: End) -> Iterator[FilterPlan]:

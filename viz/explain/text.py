@@ -59,6 +59,7 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     if section.on:
         yield f"  reports {section.on}"
     yield from _policy(section)
+    yield from _builds(section)
     if not section.alike:
         yield f"  this is what {section.queries[0]} shows and filters; others differ"
     yield from _streams(section)
@@ -79,6 +80,14 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
         yield f"  {filter_.expression}: {filter_.by}{early}"
     if counted is not None and section.count == 1 and section.queries[0] in counted.matches:
         yield f"  matches: {counted.matches[section.queries[0]]:,}"
+
+
+def _builds(section: Section) -> Iterator[str]:
+    rule = section.builds
+    if rule is not None:
+        where = f"stream {rule.stream}" if rule.stream else "every stream"
+        yield f"  feeds {where} with {{ {' . '.join(rule.triples)} }}, built by {rule.by}, stratum {rule.stratum}"
+        yield f"    read by {listed(rule.read_by, rule.readers)}" if rule.readers else "    which no query reads"
 
 
 def _policy(section: Section) -> Iterator[str]:
@@ -103,6 +112,8 @@ def _pattern(pattern: PatternPlan) -> Iterator[str]:
         yield f"        ε  {form.input}{gives}{unless}"
         for axiom in form.axioms:
             yield f"             by {axiom}"
+    if pattern.built_by:
+        yield f"        built by {', '.join(pattern.built_by)}"
     left_out = pattern.forms - len(pattern.entailed_by)
     if left_out:
         yield f"        ε  and {_many(left_out, 'more form')} of input"

@@ -5,7 +5,7 @@ Data's way: plan, query -> **words** -> explanations, drawings, the inspector.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Algebra, walk
@@ -29,26 +29,26 @@ def decided(probe: Probe) -> str:
     return _SAID[probe.decided]
 
 
-def told(tree: Reached) -> str:
-    """Say when a match is told, at the latest."""
-    when, deadline = _told(tree)
+def told(tree: Reached, fed: Container[int]) -> str:
+    """Say when a match is told, at the latest; `fed` are the α tests that rules may give something to."""
+    when, deadline = _told(tree, fed)
     if when is Decided.AT_DEADLINE:
         return "at the deadline" if deadline is None else f"at the deadline, start + {durations.spell(deadline)}"
     return _SAID[when]
 
 
-def _told(tree: Reached) -> tuple[Decided, int | None]:
+def _told(tree: Reached, fed: Container[int]) -> tuple[Decided, int | None]:
     """Return when a tuple is there, and the deadline, if that is the same for all."""
     producer = tree.producer
     if isinstance(producer, Probe):
         if producer.decided is Decided.AT_DEADLINE:
             return producer.decided, producer.deadline
-        return max(_told(tree.inputs[0]), (producer.decided, None), key=lambda each: each[0])
+        return max(_told(tree.inputs[0], fed), (producer.decided, None), key=lambda each: each[0])
     if isinstance(producer, Join):
         inputs = tree.inputs if producer.last is None else (tree.inputs[producer.last],)
-        when = max((_told(each)[0] for each in inputs), default=Decided.AT_ARRIVAL)
+        when = max((_told(each, fed)[0] for each in inputs), default=Decided.AT_ARRIVAL)
         return when, None
-    return Decided.AT_ARRIVAL, None
+    return Decided.AT_CLOSE if tree.number in fed else Decided.AT_ARRIVAL, None
 
 
 def within(width: int, where: Algebra) -> str:
