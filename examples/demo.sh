@@ -34,3 +34,8 @@ run run "$here/sensors/overheating.tpg" --stream "$here/sensors/readings.nt" --r
 say "4. Who asks, and gets no answer for five seconds?  examples/time has a query for each operator of time."
 run run "$here/time/not_after.rq" --format csv --stream "$here/time/desk.trig" \
   --time-property http://www.w3.org/ns/prov#generatedAtTime
+
+say "5. Two rules follow the roads that are open; who can get to the church?  What a rule builds comes in again."
+run run "$here/rules/begin.rq" "$here/rules/go_on.rq" "$here/rules/church.rq" --format csv \
+  --static "$here/rules/roads.ttl" --stream "$here/rules/town.trig" \
+  --time-property http://www.w3.org/ns/prov#generatedAtTime

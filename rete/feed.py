@@ -45,7 +45,7 @@ from retewave.rete.words.layout import (
     T_START,
 )
 from retewave.rete.words.progress import P_MARKED, P_MARKS
-from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
+from retewave.rete.words.rows import BUILT_EVENTS, END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 __all__ = [
@@ -63,7 +63,6 @@ __all__ = [
     "put_instant",
 ]
 
-_EVENTS = 1 << 62  # events that rules make are numbered apart from those that are read or pushed
 _COUNTS = [F_DERIVED, F_ROUNDS, F_DERIVATIONS, F_SOLUTIONS]
 _LEAST = 64  # occurrences that there is room for at first
 
@@ -172,7 +171,7 @@ def _part(part, item):  # type: ignore[no-untyped-def]
 def build(net, feed, instance, item, kinds):  # type: ignore[no-untyped-def]
     """Build the triples of a rule's template of a complete tuple, those that are RDF; there is room for them."""
     feed[F_SOLUTIONS] += 1
-    template, event = net[instance + INSTANCE_TEMPLATE], -_EVENTS - feed[F_SOLUTIONS]
+    template, event = net[instance + INSTANCE_TEMPLATE], -BUILT_EVENTS - feed[F_SOLUTIONS]
     for triple in range(template, template + 3 * net[instance + INSTANCE_TEMPLATE_COUNT], 3):
         s, p, o = _part(net[triple], item), _part(net[triple + 1], item), _part(net[triple + 2], item)
         if o != 0 and kinds[p] == IRI and (kinds[s] == IRI or kinds[s] == BLANK):
@@ -208,7 +207,7 @@ def put_built(feed: np.ndarray, rows: np.ndarray) -> np.ndarray:
     while not has_room(feed, len(rows)):
         feed = larger_feed(feed)
     solutions, numbers = np.unique(rows[:, EVENT], return_inverse=True)
-    rows[:, EVENT] = -_EVENTS - feed[F_SOLUTIONS] - 1 - numbers
+    rows[:, EVENT] = -BUILT_EVENTS - feed[F_SOLUTIONS] - 1 - numbers
     feed[F_SOLUTIONS] += len(solutions)
     _put_all(feed, rows)
     return feed

@@ -413,7 +413,7 @@ def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # ty
     top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
     said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
-        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX])
+        find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX], item[T_END])
     return said
 
 

@@ -111,8 +111,7 @@ def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]
     """Return what a pattern or an inline table calls the columns of what stands for it."""
     if isinstance(producer, AlphaTest) and isinstance(leaf, TriplePattern):
         terms = ((place, leaf.terms[place]) for place in producer.columns if place in TRIPLE)
-        told = {EVENT: "event"} if EVENT in producer.columns else {}
-        return {place: _name(term) for place, term in terms if isinstance(term, Variable)} | told
+        return {place: _name(term) for place, term in terms if isinstance(term, Variable)}
     if isinstance(producer, Table) and isinstance(leaf, Values):
         return {column: _name(variable) for column, variable in enumerate(leaf.variables)}
     return {}

@@ -27,9 +27,11 @@ from retewave.rete.words.layout import (
     NODE_COMPARED,
     NODE_COMPARED_COUNT,
     NODE_LISTS,
+    NODE_WINDOW,
     NONE,
     OPEN,
     R_LINK,
+    R_WINDOW_START,
     READING_CONSTANT,
     READING_EXTREME,
     READING_FACTOR,
@@ -105,9 +107,12 @@ def is_beyond(arena, net, node, group, slot, row):  # type: ignore[no-untyped-de
 
 
 @kernel
-def find_extremes(arena, net, node, group, slot):  # type: ignore[no-untyped-def]
-    """Look for the extremes of a group's other slots anew: rows have gone, and a row of this slot has met nothing."""
-    at = net[node + NODE_COMPARED]
+def find_extremes(arena, net, node, group, slot, end):  # type: ignore[no-untyped-def]
+    """Look for the extremes of a group's other slots anew, at a time: a row of this slot has met nothing.
+
+    Rows that are out of the window stay out, and do not count.
+    """
+    at, due = net[node + NODE_COMPARED], end - net[node + NODE_WINDOW]
     for pair in range(at, at + net[node + NODE_COMPARED_COUNT] * COMPARED_WIDTH, COMPARED_WIDTH):
         if slot == net[pair + COMPARED_LOWER]:
             other, word, upper = net[pair + COMPARED_UPPER], net[pair + COMPARED_UPPER_WORD], 1
@@ -120,8 +125,9 @@ def find_extremes(arena, net, node, group, slot):  # type: ignore[no-untyped-def
         row = arena[group + net[node + NODE_LISTS] + other] >> 32
         if extreme == NONE or row == 0:
             continue
-        found = arena[row + word]
+        found = -OPEN if upper != 0 else OPEN
         while row != 0:
-            found = arena[row + word] if _further(arena[row + word], found, upper) else found
+            if arena[row + R_WINDOW_START] >= due and _further(arena[row + word], found, upper):
+                found = arena[row + word]
             row = arena[row + R_LINK] >> 32
         arena[group + extreme] = found

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NewType
 
 __all__ = [
-    "END", "EVENT", "EVENT_BLOCK", "GIVEN_EVENTS", "OBJECT", "PREDICATE", "ROW_WIDTH", "START", "STREAM", "SUBJECT",
-    "TermId", "Time",
+    "BUILT_EVENTS", "END", "EVENT", "EVENT_BLOCK", "GIVEN_EVENTS", "OBJECT", "PREDICATE", "ROW_WIDTH", "START",
+    "STREAM", "SUBJECT", "TermId", "Time",
 ]  # fmt: skip
 
 TermId = NewType("TermId", int)  # > 0; 0 says "unbound"
@@ -30,3 +30,4 @@ ROW_WIDTH = 7
 # Events are numbered one by one up to the first block; a reader numbers its graphs in a block of its own.
 EVENT_BLOCK = 1 << 40
 GIVEN_EVENTS = 1 << 61  # the events that a user numbers are behind this one
+BUILT_EVENTS = 1 << 62  # and those that rules make behind this one

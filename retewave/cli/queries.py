@@ -10,6 +10,8 @@ from retewave.query import Query
 
 __all__ = ["Queries"]
 
+KEPT = 10_000  # matches of an explained query
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -22,6 +24,8 @@ class Queries:
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
+        if self.explained:
+            keep = keep or KEPT  # what rules have built is explained by their matches
         options: dict[str, Any] = {
             "keep": keep,
             "language": self.language,

@@ -9,6 +9,7 @@ import re
 import warnings
 
 from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.algebra import TriplePattern
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.producers import EXPLAINED
@@ -40,16 +41,34 @@ class UnboundedWarning(UserWarning):
 
 def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
     """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
-    for branch in normal:
-        constants = sum(isinstance(term, bytes) for p in branch.all_patterns for term in (p.subject, p.object))
+    for branch in (each for one in normal for each in _rows(one)):
+        patterns = tuple(_joined(branch))
+        constants = sum(isinstance(term, bytes) for pattern in patterns for term in (pattern.subject, pattern.object))
         columns = len(branch.bound) + constants
-        told = len(EXPLAINED) * len(branch.all_patterns) if explained else 0
+        told = len(EXPLAINED) * len(patterns) if explained else 0
         if columns + told > MOST_COLUMNS:
             raise QueryError(
                 f"{_name(parsed)}: the pattern has {columns} variables, and constants as subjects and "
                 f"objects{f', and {told} columns to explain them' if told else ''}; {MOST_COLUMNS} is the most",
                 hint="split it: let one query CONSTRUCT what the other looks for",
             )
+
+
+def _rows(branch: Branch) -> Iterator[Branch]:
+    """Yield a branch and, one by one, what its probes and those of its parts look at: each has rows of its own."""
+    yield branch
+    for probe in _probes(branch):
+        yield probe.there
+
+
+def _joined(branch: Branch) -> Iterator[TriplePattern]:
+    """Yield the patterns whose triples are in a branch's rows: its own, its parts', and what must be there."""
+    yield from branch.patterns
+    for part in branch.parts:
+        yield from _joined(part.branch)
+    for probe in branch.probes:
+        if probe.wanted:
+            yield from _joined(probe.there)
 
 
 def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:

@@ -147,7 +147,9 @@ def build(
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     asking = Asking(terms, runtime, programs)
     runtime.ask = lambda of_edge, number, words: asking.is_true(lowered.asked[of_edge, number], words)
-    sources = Sources(lowered.outputs, {each.number: each.branches for each in listeners}, dispatch, streams)
+    rules = tuple(queries[each.number] for each in listeners if each.rule is not None)
+    written = {each.number: each.branches for each in listeners}
+    sources = Sources(lowered.outputs, written, dispatch, streams, rules)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries), sources)
     feeding = feeder(deciding, dict(queries), listeners)
     runtime.build = feeding.rows

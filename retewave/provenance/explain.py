@@ -7,40 +7,43 @@ Invariant: nothing is searched for: all arrivals are in the match's own row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from retewave.compiler.algebra import TriplePattern, Variable
 from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE
 from retewave.errors import UsageError
-from retewave.match import Matches
 from retewave.provenance.axioms import Texts, axioms
+from retewave.provenance.built import UNKNOWN, Occurrence, built_by
 from retewave.provenance.explanation import Arrival, Explanation, Reckoning
 from retewave.provenance.made_of import MadeOf
 from retewave.provenance.reckoning import Reckoner
 from retewave.provenance.time_words import TimeWords
 from retewave.provenance.words import Words
-from retewave.rete.words.rows import EVENT_BLOCK, GIVEN_EVENTS
+from retewave.rete.words.rows import BUILT_EVENTS, EVENT_BLOCK, GIVEN_EVENTS
 from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import UNBOUNDED, is_static, widest
+
+if TYPE_CHECKING:
+    from retewave.match import Matches
 
 __all__ = ["explain"]
 
 
-def explain(batch: Matches, row: int) -> Explanation:
-    """Return why a batch's match is one."""
+def explain(batch: Matches, row: int, behind: frozenset[Occurrence] = frozenset()) -> Explanation:
+    """Return why a batch's match is one; `behind` is what hangs on it, if it is a rule's."""
     if batch.made_of is None:
         raise UsageError(
             f"{batch.query.name} was registered without explain=True, so its matches do not know what they are made of",
             hint="engine.register(query, explain=True), or retewave run --explain",
         )
-    return _Explaining(batch, row, batch.made_of).explanation()
+    return _Explaining(batch, row, batch.made_of, behind).explanation()
 
 
 class _Explaining:
     """One match, and what is read of it."""
 
-    def __init__(self, batch: Matches, row: int, made_of: MadeOf) -> None:
-        self.batch, self.row, self.made_of = batch, row, made_of
+    def __init__(self, batch: Matches, row: int, made_of: MadeOf, behind: frozenset[Occurrence]) -> None:
+        self.batch, self.row, self.made_of, self.behind = batch, row, made_of, behind
         self.branch = made_of.sources.branches[batch.query.number][made_of.branch(row)]
         self.told: dict[int, dict[int, int]] = {}
         for each, number in made_of.told(row).items():
@@ -84,6 +87,7 @@ class _Explaining:
         known = told[GIVEN_TRIPLE[0]] > 0
         came = self._texts(leaf, GIVEN_TRIPLE) if known else seen if static else None
         start, end = (None, None) if static else map(self.clock.instant, self.times[leaf])
+        rule, beneath = self._beneath(leaf, came)
         return Arrival(
             self.words.pattern(self.patterns[leaf]),
             None if came is None else self.words.triple(came),
@@ -95,7 +99,19 @@ class _Explaining:
             () if came is None else tuple(map(self.words.prefixes.short, axioms(sources.dispatch, came, seen))),
             None if came is None else cast(tuple[str, str, str], tuple(text.decode() for text in came)),
             None if static else self.times[leaf],
+            rule,
+            beneath,
         )
+
+    def _beneath(self, leaf: int, came: Texts | None) -> tuple[str | None, Explanation | None]:
+        """Return the name of the rule that built a triple, and why it has; nothing for a triple that came in."""
+        if -self.told[leaf][EVENT] < BUILT_EVENTS:
+            return None, None
+        occurrence = (came or self._texts(leaf, TRIPLE)), self.times[leaf]
+        match = None if occurrence in self.behind else built_by(self.made_of.sources.rules, occurrence)
+        if match is None:
+            return UNKNOWN, None
+        return match.query.name, explain(match._batch, match._row, self.behind | {occurrence})
 
     def _reckonings(self) -> Iterator[Reckoning]:
         """Yield the arithmetic of the branch, then of the windows on the query's streams."""
@@ -141,7 +157,7 @@ def _event(number: int) -> str | None:
     >>> _event(7), _event(2 * EVENT_BLOCK + 5), _event(GIVEN_EVENTS + 7), _event(0)
     ('#7', '#2.5', '7', None)
     """
-    if number == 0:
+    if number == 0 or number >= BUILT_EVENTS:
         return None
     if number >= GIVEN_EVENTS:
         return str(number - GIVEN_EVENTS)

@@ -34,7 +34,8 @@ class Arrival:
     axioms: tuple[str, ...]  # those by which the triple that came entails the one that was seen, first to last
     terms: tuple[str, str, str] | None  # of the triple that came, in canonical N-Triples
     micros: Micros | None  # when, in microseconds; None: it is static
-    beneath: Explanation | None = None  # of the match of the rule that built the triple; None: it came in
+    rule: str | None = None  # the rule that built the triple; None: it came in
+    beneath: Explanation | None = None  # of the rule's match; None: it came in, or that is not known any more
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,14 @@ class Explanation:
     reckonings: tuple[Reckoning, ...]  # in the order in which the network does them
     micros: Micros | None  # when, in microseconds
     clock: TimeWords = field(repr=False)  # how times are told
+
+    @property
+    def given(self) -> tuple[Arrival, ...]:
+        """The triples that came in, those beneath what rules have built included; and static ones."""
+        found: list[Arrival] = []
+        for each in self.arrivals:
+            found += [each] if each.beneath is None else each.beneath.given
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; times as they are."""
@@ -121,6 +130,7 @@ def _arrival(number: int, arrival: Arrival, wide: int) -> Iterator[str]:
     told = [came + interval(arrival.start, arrival.end)]
     told += [] if arrival.stream is None else [f"stream <{arrival.stream}>"]
     told += [] if arrival.event is None else [f"event {arrival.event}"]
+    told += [] if arrival.rule is None else [f"built by {arrival.rule}"]
     yield f"({number}) {arrival.pattern:{wide}}  ←  {'  '.join(told)}"
     if arrival.triple != arrival.seen:
         yield f"      seen as {arrival.seen}" + (f", by {', '.join(arrival.axioms)}" if arrival.axioms else "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from retewave.compiler.plan.producers import END, GIVEN_TRIPLE, START, TRIPLE, T
 from retewave.compiler.rewrite.branch import Branch
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.words import layout
+
+if TYPE_CHECKING:
+    from retewave.query import Query
 
 __all__ = ["MadeOf", "Sources"]
 
@@ -30,6 +34,7 @@ class Sources:
     branches: Mapping[int, tuple[Branch, ...]]  # of the queries, by number
     dispatch: Dispatch  # how ε led triples to patterns
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
+    rules: tuple[Query, ...] = ()  # the queries that feed back what they build
 
     def stream(self, number: int) -> str | None:
         """Return the IRI of a stream; nothing for 0, which is none."""

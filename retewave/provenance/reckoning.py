@@ -160,7 +160,7 @@ class Reckoner:
         return Operand(whole.numbers, whole.start, decision)
 
     def _absent(self, probe: Probe, operands: list[Operand], whole: Operand, decision: int) -> None:
-        if any(each.there for bound in probe.bounds for each in (bound.earlier, bound.later)):
+        if probe.rank:
             self._taken(probe, whole)
             return
 

@@ -1,6 +1,6 @@
 """An explanation as a picture: arrivals as dots and bars on a time line; below them windows, deadlines, absences.
 
-Data's way: explanation -> **lanes on an axis** -> SVG.
+Data's way: explanation -> **strips on an axis** -> SVG.
 Invariant: everything that comes from data is escaped.  What is static has no place on the axis, and says so.
 """
 
@@ -18,19 +18,21 @@ __all__ = ["drawn"]
 
 COLOURS = ("#4a88d0", "#3a9d6e", "#8468cf", "#d98a2b", "#c95f83", "#62748a")  # of arrivals, in turns
 MATCH, WINDOW, ABSENT, DEADLINE, FAINT = "#243b53", "#7b8794", "#c2410c", "#d92d20", "#e4e7eb"
-LANE, TOP, MARGIN, PLOT = 44, 78, 18, 480  # height of a lane; of what is above them; around all; width of the axis
+TOP, MARGIN, PLOT = 78, 18, 480  # height of what is above the strips; around all; width of the axis
+STRIP, TALL_STRIP = 44, 58  # height of a strip; where some say by which axioms
 MOST_LETTERS = 62  # of a line in the gutter: the rest is in its title
 _PLAIN, _SMALL = 12.5, 11  # sizes of letters
 
 
 @dataclass(frozen=True)
-class Lane:
-    """A line of the picture: words on the left, something on the axis."""
+class Strip:
+    """A strip of the picture: words on the left, something on the axis."""
 
     head: str  # what it is
     said: str  # more of it
     colour: str  # of the head and of what stands on the axis
-    shapes: tuple[str, ...]  # SVG around the middle of the lane, which is y = 0
+    shapes: tuple[str, ...]  # SVG around the middle of the strip, which is y = 0
+    why: str = ""  # by which axioms, or by which rule
 
 
 def drawn(explanation: Explanation) -> str:
@@ -39,16 +41,17 @@ def drawn(explanation: Explanation) -> str:
     axis = axis_of(explanation, left=MARGIN + gutter + 16, width=PLOT)
     arrivals = [_arrival(number, each, axis) for number, each in enumerate(explanation.arrivals, 1)]
     others = [_match(explanation, axis)] if explanation.micros is not None else []
-    others += [_reckoning(each, axis) for each in explanation.reckonings if _has_lane(each)]
-    lanes = [*arrivals, *others]
-    bottom = TOP + LANE * len(lanes) + 10
+    others += [_reckoning(each, axis) for each in explanation.reckonings if _has_strip(each)]
+    strips, high = [*arrivals, *others], TALL_STRIP if any(each.why for each in arrivals) else STRIP
+    bottom = TOP + high * len(arrivals) + STRIP * len(others) + 10
     parts = [*_head(explanation), *_grid(axis, bottom), *_deadlines(explanation, axis, bottom)]
-    for number, lane in enumerate(lanes):
-        parts += _lane(lane, TOP + LANE * number + LANE // 2, gutter)
+    for number, strip in enumerate(strips):
+        top = TOP + high * min(number, len(arrivals)) + STRIP * max(0, number - len(arrivals))
+        parts += _strip(strip, top + STRIP // 2, gutter)
     if others:
-        line = TOP + LANE * len(arrivals)
+        line = TOP + high * len(arrivals)
         parts.append(f'<path d="M{MARGIN} {line}H{axis.right + 12}" stroke="{WINDOW}" stroke-width="0.7"/>')
-    parts += _relations(explanation, axis)
+    parts += _relations(explanation, axis, high)
     return _page(parts, axis.right + MARGIN + 52, bottom + 8, str(explanation))
 
 
@@ -78,11 +81,13 @@ def _grid(axis: Axis, bottom: float) -> Iterator[str]:
         yield _text(place, TOP - 14, said, _SMALL, WINDOW, anchor="middle")
 
 
-def _lane(lane: Lane, middle: float, gutter: float) -> Iterator[str]:
+def _strip(strip: Strip, middle: float, gutter: float) -> Iterator[str]:
     yield f'<g transform="translate({MARGIN} {middle:g})">'
-    yield _text(0, -3, lane.head, _PLAIN, lane.colour, bold=True, most=int(gutter / 6.4))
-    yield _text(0, 12, lane.said, _SMALL, INK, most=int(gutter / 5.4))
-    yield f'</g><g transform="translate(0 {middle:g})">{"".join(lane.shapes)}</g>'
+    yield _text(0, -3, strip.head, _PLAIN, strip.colour, bold=True, most=int(gutter / 6.4))
+    yield _text(0, 12, strip.said, _SMALL, INK, most=int(gutter / 5.4))
+    if strip.why:
+        yield _text(0, 26, strip.why, _SMALL, WINDOW, most=int(gutter / 5.4))
+    yield f'</g><g transform="translate(0 {middle:g})">{"".join(strip.shapes)}</g>'
 
 
 def _text(
@@ -98,34 +103,38 @@ def _text(
 def _gutter(explanation: Explanation) -> float:
     """Return how much room the words need."""
     heads = [f"({number}) {each.pattern}" for number, each in enumerate(explanation.arrivals, 1)]
-    small = [_came(each) for each in explanation.arrivals]
-    small += [each.said for each in explanation.reckonings if _has_lane(each)]
+    small = [said for each in explanation.arrivals for said in (_came(each), _why(each))]
+    small += [each.said for each in explanation.reckonings if _has_strip(each)]
     longest = max([6.8 * min(len(each), MOST_LETTERS) for each in heads] + [150.0])
     return max([longest, *(5.6 * min(len(each), MOST_LETTERS) for each in small)])
 
 
 # ---- what stands on the axis ----
-def _arrival(number: int, arrival: Arrival, axis: Axis) -> Lane:
+def _arrival(number: int, arrival: Arrival, axis: Axis) -> Strip:
     colour = COLOURS[(number - 1) % len(COLOURS)]
     if arrival.micros is None:
         line = f'<path d="M{axis.left:.1f} 0H{axis.right:.1f}" stroke="{colour}" stroke-dasharray="2 5" opacity="0.7"/>'
         line += _text(axis.right + 8, 4, "static", _SMALL, colour)
     else:
         line = _span(arrival.micros, axis, colour, 10)
-    return Lane(f"({number}) {arrival.pattern}", _came(arrival), colour, (line,))
+    return Strip(f"({number}) {arrival.pattern}", _came(arrival), colour, (line,), _why(arrival))
 
 
 def _came(arrival: Arrival) -> str:
     came = "not known: it came before the query asked" if arrival.triple is None else arrival.triple
-    by = f" · {arrival.seen}, by {', '.join(arrival.axioms)}" if arrival.axioms else ""
-    return came + ("" if arrival.event is None else f" · event {arrival.event}") + by
+    return came + ("" if arrival.event is None else f" · event {arrival.event}")
 
 
-def _match(explanation: Explanation, axis: Axis) -> Lane:
+def _why(arrival: Arrival) -> str:
+    by = [] if arrival.rule is None else [f"built by {arrival.rule}"]
+    return ", ".join([*by, *(["by " + ", ".join(arrival.axioms)] if arrival.axioms else [])])
+
+
+def _match(explanation: Explanation, axis: Axis) -> Strip:
     assert explanation.micros is not None
     start, end = explanation.micros
     said = axis.words.short(start) if start == end else f"{axis.words.short(start)} to {axis.words.short(end)}"
-    return Lane("match", said, MATCH, (_span(explanation.micros, axis, MATCH, 14),))
+    return Strip("match", said, MATCH, (_span(explanation.micros, axis, MATCH, 14),))
 
 
 def _span(micros: tuple[int, int], axis: Axis, colour: str, high: float) -> str:
@@ -140,16 +149,16 @@ def _span(micros: tuple[int, int], axis: Axis, colour: str, high: float) -> str:
     )
 
 
-def _has_lane(reckoning: Reckoning) -> bool:
+def _has_strip(reckoning: Reckoning) -> bool:
     return reckoning.kind in ("window", "absent", "deadline") and reckoning.micros is not None
 
 
-def _reckoning(reckoning: Reckoning, axis: Axis) -> Lane:
+def _reckoning(reckoning: Reckoning, axis: Axis) -> Strip:
     assert reckoning.micros is not None
     if reckoning.kind == "absent":
-        return Lane(reckoning.operator, reckoning.said, ABSENT, (_hatched(reckoning.micros, axis),))
+        return Strip(reckoning.operator, reckoning.said, ABSENT, (_hatched(reckoning.micros, axis),))
     name, colour = (reckoning.operator, WINDOW) if reckoning.kind == "window" else ("deadline", DEADLINE)
-    return Lane(name, reckoning.said, colour, tuple(_bracket(reckoning, axis, colour)))
+    return Strip(name, reckoning.said, colour, tuple(_bracket(reckoning, axis, colour)))
 
 
 def _hatched(micros: tuple[int, int], axis: Axis) -> str:
@@ -179,7 +188,7 @@ def _deadlines(explanation: Explanation, axis: Axis, bottom: float) -> Iterator[
         yield _text(place + 4, bottom - 2, "deadline", _SMALL, DEADLINE)
 
 
-def _relations(explanation: Explanation, axis: Axis) -> Iterator[str]:
+def _relations(explanation: Explanation, axis: Axis, high: int) -> Iterator[str]:
     """Yield an arrow for each relation between two arrivals: from the end of the left one to the start of the right."""
     for each in explanation.reckonings:
         if each.kind != "relation" or not all(each.sides):
@@ -189,8 +198,8 @@ def _relations(explanation: Explanation, axis: Axis) -> Iterator[str]:
         if one is None or other is None:
             continue
         down = 1 if right > left else -1
-        x, y = axis.at(one[1]), TOP + LANE * (left - 0.5) + 8 * down
-        to_x, to_y = axis.at(other[0]), TOP + LANE * (right - 0.5) - 9 * down
+        x, y = axis.at(one[1]), TOP + high * (left - 1) + STRIP / 2 + 8 * down
+        to_x, to_y = axis.at(other[0]), TOP + high * (right - 1) + STRIP / 2 - 9 * down
         middle = (y + to_y) / 2
         curve = f"M{x:.1f} {y:g}C{x:.1f} {middle:g} {to_x:.1f} {middle:g} {to_x:.1f} {to_y:g}"
         yield f'<path d="{curve}" stroke="{INK}" stroke-width="1" fill="none" opacity="0.6" marker-end="url(#rw-tip)">'

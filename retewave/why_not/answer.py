@@ -28,6 +28,7 @@ class Found:
     triple: str  # the triple; a row of an inline table
     start: Instant | None  # when it starts; None: it is static
     end: Instant | None  # when it ends; None: it is static
+    used_up: Instant | None = None  # when a match of the query has used it up; it is not there any more
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ def _alternative(alternative: Alternative) -> Iterator[str]:
 
 
 def _row(found: Found) -> str:
-    return f"{found.pattern}  ←  {found.triple}{_interval(found)}"
+    gone = "" if found.used_up is None else f"  used up at {found.used_up}: it is not there any more"
+    return f"{found.pattern}  ←  {found.triple}{_interval(found)}{gone}"
 
 
 def _refusal(refusal: Refusal) -> Iterator[str]:

@@ -175,9 +175,15 @@ class _OfBranch:
 
     def _found(self, within: Within) -> tuple[Found, ...]:
         return tuple(
-            Found(self._pattern(place, {}), self._triple(place, row), *self._moment(place, row))
+            Found(
+                self._pattern(place, {}), self._triple(place, row), *self._moment(place, row), self._used_up(place, row)
+            )
             for place, row in sorted(within.chosen.items())
         )
+
+    def _used_up(self, place: int, row: int) -> Instant | None:
+        at = self.parts[place].used_up.get(row)
+        return None if at is None else self.all.moment(at, at)[1]
 
     def _failed(self, within: Within) -> Refusal | None:
         """Say what keeps a combination of all patterns from being a match, if anything."""

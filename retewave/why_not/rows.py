@@ -8,8 +8,8 @@ Left out: collected rows; they are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import TIMES, mentions
 from retewave.compiler.plan import producers
-from retewave.compiler.plan.producers import TRIPLE, AlphaTest, End, Input, Join, SlotFilter, Table
+from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, SlotFilter, Table
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, inputs_of, looks_of, moment_of, reached
 from retewave.compiler.rewrite.branch import Probe as Look
@@ -25,7 +25,7 @@ from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.viz.explain.relations import grouped
-from retewave.windows.intervals import STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 from retewave.windows.relations import NONE
 
 __all__ = ["END", "START", "WINDOW_START", "Gate", "Looked", "Memories", "Parts", "PatternRows", "Related", "Span"]
@@ -47,6 +47,7 @@ class PatternRows:
     slots: tuple[int, ...]  # the memories that hold its triples
     own_slots: tuple[int, ...]  # those of them that this query reads
     kept: bool = True  # else this query keeps no row of it: it matches, or is decided, when it comes
+    used_up: Mapping[int, int] = field(default_factory=dict)  # rows that the query has used up, and when
 
 
 @dataclass(frozen=True)
@@ -243,17 +244,36 @@ class Memories:
         if not isinstance(leaf.producer, AlphaTest):
             return self._table(leaf, pattern)
         tuples = self._tuples(leaf.number)
-        for place, name in leaf.names.items():
+        names = {place: leaf.names[place] for place in producers.TRIPLE if place in leaf.names}
+        for place, name in names.items():
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
-        written = ((place, name) for place, name in sorted(leaf.names.items()) if place in TRIPLE)
-        bound = {place: name.removeprefix("?") for place, name in written if name not in open_}
+        bound = {place: name.removeprefix("?") for place, name in names.items() if name not in open_}
         holding = (place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         slots = tuple(place for place in holding if not self.lowered.network.passes(place))
         ids = tuples[:, [_TIMES + place for place in bound]]
         own = () if slot is None or slot not in slots else (slot,)
         times = tuples[:, :_TIMES]
-        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, times, slots, own, bool(own))
+        spent = self._spent(own)
+        used_up = (
+            {row: spent[key] for row, key in enumerate(map(tuple, tuples.tolist())) if key in spent} if spent else {}
+        )
+        return PatternRows(pattern, leaf.producer, tuple(bound.values()), ids, times, slots, own, bool(own), used_up)
+
+    def _spent(self, slots: Iterable[int]) -> dict[tuple[int, ...], int]:
+        """Return the triples in some memories of which each arrival is used up, and when the last of them was."""
+        network, rows_of = self.lowered.network, self.compiled.runtime.rows_of
+        found: dict[tuple[int, ...], int] = {}
+        for slot in slots:
+            record = network.slots[slot]
+            node = network.nodes[record.node]
+            if node.spent < 0:
+                continue
+            spent = {int(event): int(at) for _, at, _, event in rows_of(network.nodes[node.spent].slots[0])}
+            for key, row in zip(map(tuple, self._streamed(slot).tolist()), rows_of(slot), strict=True):
+                ends = [spent.get(int(row[_TIMES + node.keys + column]), AFTER_ALL) for column in record.events]
+                found[key] = max((*ends, found.get(key, BEFORE_ALL)))
+        return {key: at for key, at in found.items() if at < AFTER_ALL}
 
     def _table(self, leaf: Reached, pattern: TriplePattern | Values) -> PatternRows:
         assert isinstance(leaf.producer, Table)

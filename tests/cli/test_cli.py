@@ -404,6 +404,23 @@ def test_bench_takes_parts_of_two_words() -> None:
     assert done.returncode == 0 and "Simulate 1 to 1,000 shards" in done.stdout, done.stderr
 
 
+# ---- policies ----
+SERVED = "SELECT * WHERE { { ?x <http://e/orders> ?y } SEQ { ?z <http://e/serves> ?y } WITHIN 1h }"
+
+
+def test_a_policy_is_one_for_all_queries_and_uses_up() -> None:
+    took = "".join(f"<http://e/{who}> <http://e/{does}> <http://e/soup> .\n" for who, does in
+                   (("ann", "orders"), ("bob", "orders"), ("cook", "serves"), ("cook", "serves")))  # fmt: skip
+    Path("k.nt").write_text(took)
+    given = ("run", SERVED, "--stream", "k.nt", "--rate", "1", "--policy")
+    found = [json.loads(line) for line in invoke(*given, "chronological").stdout.splitlines()]
+    assert [(each["start"], each["end"]) for each in found] == [(0, 2), (1, 3)]
+    assert len(invoke(*given, "recent keep").stdout.splitlines()) == 2
+    assert len(invoke(*given, "unrestricted").stdout.splitlines()) == 4
+    refused = invoke(*given, "latest")
+    assert refused.exit_code == 2 and "unknown policy 'latest'" in refused.stderr
+
+
 # ---- languages ----
 PATTERN_FILE = "?x <http://e/p> <http://e/o> .\nTIMEWINDOW (1000)\n"
 

@@ -42,6 +42,18 @@ def test_example_of_an_operator_finds_what_its_comment_says(query: Path) -> None
     assert found(query, *streams.split(" and ")) == re.findall(r"#   (.*)", said)
 
 
+def test_rules_of_the_examples_find_what_the_comment_says() -> None:
+    folder = EXAMPLES / "rules"
+    engine = rw.Engine(static=folder / "roads.ttl")
+    rules = [engine.register(folder / name, keep=None) for name in ("begin.rq", "go_on.rq")]
+    query = engine.register(folder / "church.rq", keep=None)
+    list(engine.run(rw.read(folder / "town.trig", time_property=GENERATED_AT)))
+    said = re.findall(r"#   (\d.*)", (folder / "church.rq").read_text())
+    found = [f"{row.start:%FT%TZ},{row.end:%FT%TZ},{row['who']}" for row in query.matches]
+    assert found == said
+    assert [len(rule.matches) for rule in rules] == [3, 8]
+
+
 def test_each_stream_of_the_examples_is_asked() -> None:
     asked = " ".join(path.read_text() for path in TIME)
     assert [path.name for path in (EXAMPLES / "time").glob("*.trig") if path.name not in asked] == []

@@ -256,3 +256,33 @@ def test_who_keeps_first_parts_for_ever_is_warned() -> None:
         warnings.simplefilter("error", UnboundedWarning)
         with pytest.raises(UnboundedWarning, match=r"\?x <http://e/a> \?a \} is kept for ever"):
             engine_of(PAIR, "recent")
+
+
+def test_why_not_says_when_a_triple_was_used_up() -> None:
+    engine = engine_of(PAIR, "recent")
+    pushed(engine, "1 s a 1", "2 s a 2", "3 s b 1", "4 s c 1")
+    query = engine.queries[0]
+    for number, at in (("2", 3), ("1", None)):
+        answer = engine.why_not(query, {"a": f"http://e/{number}"})
+        (alternative,) = answer.alternatives
+        assert [found.used_up for partial in alternative.partials for found in partial.found] == [at]
+        assert ("it is not there any more" in str(answer)) == (at is not None)
+
+
+CHAIN = " SEQ ".join(f"{{ ?x :a{place} ?y{place} }}" for place in range(5))
+
+
+@pytest.mark.parametrize(("policy", "probes"), [("naive", 16), ("chronological", 4), ("recent KEEP", 4)])
+def test_each_sequence_of_a_long_chain_is_chosen_once(policy: str, probes: int) -> None:
+    engine = engine_of(f"{{ {CHAIN} }}", policy)
+    assert len(engine.matcher.current().lowered.network.probes) == probes
+
+
+@pytest.mark.parametrize("policy", ["naive", "chronological", "recent KEEP"])
+def test_a_choice_can_be_explained(policy: str) -> None:
+    engine = rw.Engine()
+    engine.register(f"{PREFIX}{{ {CHAIN} }}", policy=policy, explain=True)
+    assert pushed(engine, *(f"{time} s a{time} {time}" for time in range(5))) == []
+    (match,) = engine.flush()
+    assert [str(match[f"y{place}"]) for place in range(5)] == [f"http://e/{time}" for time in range(5)]
+    assert f"POLICY {policy.split()[0]}" in str(match.explain())

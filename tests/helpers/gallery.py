@@ -45,8 +45,21 @@ def poured() -> rw.Engine:
     return engine
 
 
+def cheated() -> str:
+    """Return the picture of the match in docs/explain.md."""
+    orders = [(b"<http://e/orders>", b"<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>", b"<http://e/asks>")]
+    engine = rw.Engine([orders])
+    said = "{ { ?who e:asks ?what } SEQ { ?who e:pays ?price } } SEQ NOT { ?who e:gets ?what } WITHIN 5m"
+    engine.register(f"PREFIX e: <http://e/> SELECT ?who ?what {{ {said} }}", name="cheated", explain=True)
+    engine.push(("http://e/ann", "http://e/orders", "http://e/tea"), time="2026-03-01T12:03:00Z")
+    engine.push(("http://e/ann", "http://e/pays", 7), time="2026-03-01T12:05:00Z", event=81)
+    [match] = engine.advance("2026-03-01T12:10:00Z")
+    return match.to_svg()
+
+
 def main() -> None:
     GALLERY.mkdir(exist_ok=True)
+    (GALLERY / "match.svg").write_text(cheated(), encoding="utf-8")
     social, benchmark, counted = social_engine(), bsbm_engine(), poured()
     for name, engine, drawing in (
         ("social-full", social, "full"),

@@ -194,7 +194,7 @@ def test_a_triple_that_a_rule_has_built_has_the_explanation_of_that_beneath() ->
     words = TimeWords(Clock("int"), one_day=False)
     given = Arrival("?x :p ?y", "a p b", "a p b", 1, 1, None, "#1", (), None, (1, 1))
     rule = Explanation("rule", {}, 1, 1, (given,), (), (1, 1), words)
-    built = Arrival("?x :q ?y", "a q b", "a q b", 1, 1, None, "#2", (), None, (1, 1), rule)
+    built = Arrival("?x :q ?y", "a q b", "a q b", 1, 1, None, "#2", (), None, (1, 1), "rule", rule)
     whole = Explanation("q", {}, 1, 1, (built,), (), (1, 1), words)
     assert str(whole).splitlines()[-2:] == ["        rule:  [1]", "          (1) ?x :p ?y  ←  a p b  [1]  event #1"]
     assert whole.to_dict()["arrivals"][0]["beneath"]["query"] == "rule"
@@ -257,7 +257,7 @@ def test_what_comes_from_data_is_escaped_in_the_picture_and_in_a_notebook() -> N
         assert "say &lt;script&gt;" in shown
 
 
-def test_plans_pictures_and_why_not_speak_of_an_explained_query_as_of_another() -> None:
+def test_plans_and_why_not_speak_of_an_explained_query_as_of_another() -> None:
     said = "SELECT ?x { { ?x :asks ?n FILTER EXISTS { ?x :likes :tea } } SEQ NOT { ?x :gets ?n } WITHIN 5s }"
     shown = []
     for explain in (False, True):
@@ -266,5 +266,46 @@ def test_plans_pictures_and_why_not_speak_of_an_explained_query_as_of_another() 
         push(engine, "ann likes tea", 1)
         push(engine, "ann asks 1", 2)
         push(engine, "bob asks 1", 3)
-        shown.append((engine.explain(), engine.draw(format="dot"), str(engine.why_not(query, {"x": E + "bob"}))))
+        shown.append((engine.explain(), str(engine.why_not(query, {"x": E + "bob"}))))
+        assert engine.draw(format="dot").count(b"EXISTS") == 2
     assert shown[0] == shown[1]
+
+
+def test_what_a_rule_has_built_is_told_with_the_rules_match_beneath() -> None:
+    engine = rw.Engine()
+    rule = f"REGISTER STREAM <{E}s> AS CONSTRUCT {{ ?x :uncle ?z }} {{ ?x :child ?y . ?y :brother ?z }}"
+    engine.register(PREFIX + rule, name="uncles", explain=True)
+    engine.register(PREFIX + "SELECT ?z { ?x :uncle ?z . ?z :rich ?m }", name="q", explain=True)
+    push(engine, "ann child bob", 1)
+    push(engine, "bob brother carl", 2)
+    [match] = (each for each in [*push(engine, "carl rich 1", 3), *engine.flush()] if each.query.name == "q")
+    assert str(match.explain()).splitlines()[1:5] == [
+        f"  (1) ?x :uncle ?z  ←  :ann :uncle :carl  [1, 2]  stream <{E}s>  built by uncles",
+        "        uncles: ?x = :ann, ?z = :carl  [1, 2]",
+        "          (1) ?x :child ?y    ←  :ann :child :bob  [1]  event #1",
+        "          (2) ?y :brother ?z  ←  :bob :brother :carl  [2]  event #2",
+    ]
+    assert [each.triple for each in match.explain().given] == [
+        ":ann :child :bob", ":bob :brother :carl", ":carl :rich 1",
+    ]  # fmt: skip
+
+
+def test_a_rule_that_is_not_explained_is_said_to_have_built_a_triple() -> None:
+    engine = rw.Engine()
+    engine.register(PREFIX + f"REGISTER STREAM <{E}s> AS CONSTRUCT {{ ?x :aunt ?y }} {{ ?x :child ?y }}", name="aunts")
+    engine.register(PREFIX + "SELECT ?x { ?x :aunt ?z }", name="q", explain=True)
+    push(engine, "ann child bob", 1)
+    [match] = (each for each in engine.flush() if each.query.name == "q")
+    [arrival] = match.explain().arrivals
+    assert (arrival.rule, arrival.beneath, arrival.event) == ("a rule", None, None)
+
+
+def test_a_policy_says_that_no_other_pair_is_taken() -> None:
+    engine = engine_for("SELECT ?x ?n POLICY recent KEEP WHERE { { ?x :asks ?n } SEQ { ?x :gets ?m } WITHIN 5s }")
+    push(engine, "ann asks 1", 1)
+    push(engine, "ann asks 2", 2)
+    push(engine, "ann gets 3", 3)
+    [match] = engine.flush()
+    assert match["n"].toPython() == 2
+    said_by = [(each.operator, each.said) for each in match.explain().reckonings if "POLICY" in each.operator]
+    assert said_by == [("POLICY recent", "no other pair that ends at 3 is taken in place of (1–2)")]

@@ -198,3 +198,18 @@ def test_what_is_pushed_in_one_call_is_one_event() -> None:
     [apart] = engine.push((a, "http://e/q", 2), time=2)
     found = [{part.event for part in taken_by(match)} for match in (together, apart)]
     assert [len(each) for each in found] == [1, 2]
+
+
+@law(100)
+@given(case=temporal_case(operators=OPERATORS | {ANYWHERE}, policies=True))
+def test_to_ask_changes_neither_what_a_policy_takes_nor_what_it_uses_up(case: Case) -> None:
+    case = replace(case, query=replace(case.query, text="a query"))
+    found = []
+    for explained in (False, True):
+        engine, _ = engine_of(case, explained)
+        matches = engine.flush()
+        for item in case.stream:
+            times = item.start / 1e6, item.end / 1e6
+            matches += engine.push([written(item.triple)], time=times, stream=item.stream, event=item.event)
+        found.append(told([*matches, *engine.flush()]))
+    assert found[0] == found[1]

@@ -100,3 +100,35 @@ def test_the_arrivals_of_a_match_give_it_again_under_the_schema(each: Entailing)
 def check_axioms(axioms: tuple[str, ...], terms: tuple[str, str, str] | None, same: bool) -> None:
     assert terms is not None
     assert bool(axioms) != same
+
+
+EDGES = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=1, max_size=7, unique=True)
+REACHES = """CONSTRUCT { ?x <http://e/to> ?z } WHERE { ?x <http://e/to> ?y . ?y <http://e/to> ?z }"""
+
+
+def closed(edges: Sequence[tuple[str, str]], times: Sequence[int]) -> tuple[rw.Engine, list[rw.Match]]:
+    """Return the matches of a query on what a recursive rule builds; the event of each edge is its place."""
+    engine = rw.Engine(seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnboundedWarning)
+        engine.register(REACHES, language="epsparql", name="reaches", keep=None, explain=True)
+        engine.register("SELECT ?x ?z { ?x <http://e/to> ?z }", name="to", explain=True)
+    matches: list[rw.Match] = []
+    for place, ((x, y), time) in enumerate(zip(edges, times, strict=True)):
+        matches += engine.push((f"http://e/{x}", "http://e/to", f"http://e/{y}"), time=time, event=place)
+    matches += engine.flush()
+    return engine, [match for match in matches if match.query.name == "to"]
+
+
+@law(60)
+@given(edges=EDGES, data=st.data())
+def test_what_rules_have_built_is_explained_by_what_came_in(edges: list[tuple[str, str]], data: st.DataObject) -> None:
+    times = sorted(data.draw(st.lists(st.integers(0, 3), min_size=len(edges), max_size=len(edges))))
+    _, matches = closed(edges, times)
+    for match in matches:
+        explanation = match.explain()
+        assert all(each.rule is None for each in explanation.given)
+        places = [int(each.event) for each in explanation.given if each.event is not None]
+        chosen = sorted(set(places))
+        _, again = closed([edges[place] for place in chosen], [times[place] for place in chosen])
+        assert shown(match) in map(shown, again)

@@ -69,3 +69,10 @@ def test_query_that_asks_something_of_time_is_not_spread_over_shards(tmp_path: P
     shown = CliRunner().invoke(app, ["explain", str(query), "--shards", "2"])
     assert shown.exit_code == 2
     assert "OPTIONAL is not spread over shards yet" in shown.output
+
+
+def test_rules_are_refused_as_what_they_build_would_have_to_be_sent_on() -> None:
+    engine = rw.Engine()
+    engine.register("REGISTER STREAM <urn:out> AS CONSTRUCT { ?x <urn:q> ?y } WHERE { ?x <urn:p> ?y }", name="rule")
+    with pytest.raises(rw.QueryError, match="rule: what a rule builds is not sent to other shards yet"):
+        engine.explain(shards=2)

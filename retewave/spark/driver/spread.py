@@ -60,7 +60,12 @@ def spread(
 
 
 def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> None:
-    """Refuse a query that only one process can run: it looks at times, or for what is missing, and needs all of it."""
+    """Refuse a query that only one process can run: it feeds back, looks at times, or for what is missing."""
+    if parsed.is_rule:
+        raise QueryError(
+            f"{name}: what a rule builds is not sent to other shards yet: the query runs in one process",
+            hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … only reports what it builds",
+        )
     if all(branch.is_plain for branch in normal) and not parsed.policy.consumes:
         return
     operator, place = looking(parsed.where) or (f"POLICY {parsed.policy}", parsed.policy.place)
