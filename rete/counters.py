@@ -17,8 +17,8 @@ from retewave.rete.words import layout
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
-    "RuleCounts",
     "ProbeCounters",
+    "RuleCounts",
     "SlotCounters",
     "Totals",
     "built",
