@@ -1,4 +1,4 @@
-"""What is known while one query's tree becomes algebra: its prologue, fresh names, and notices.
+"""The state of building one query from its parse tree: its prologue, fresh names, and notices.
 
 Data's way: parse tree -> (**context** + the builders) -> algebra.
 Invariant: a fresh variable's name cannot be written by a user, and a blank node's label names one variable
@@ -29,14 +29,14 @@ class Context:
 
     source: Source  # for the places of errors
     prologue: Prologue  # prefixes and base
-    language: Language  # what the query is written in: it may have patterns and expressions of its own
-    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
+    language: Language  # the query's language, which may have patterns and expressions of its own
+    notices: list[str] = field(default_factory=list)  # parts that are allowed and hardly do what was meant
     window: int | None = None  # a window that the pattern itself states, in microseconds
-    streams: tuple[Stream, ...] = ()  # those that the query listens to; none: all
-    stream: bytes | None = None  # the one that delivers the triples that are being read; None: any of them
+    streams: tuple[Stream, ...] = ()  # the streams that the query listens to; empty: all
+    stream: bytes | None = None  # the stream of the triples that are being read; None: any
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
-    fresh_count: int = 0  # how many fresh variables there are
+    fresh_count: int = 0  # number of fresh variables
 
     def fresh(self) -> Variable:
         """Return a hidden variable that occurs nowhere else: no label starts with a dot."""
@@ -54,7 +54,7 @@ class Context:
         return Variable(label)
 
     def query(self, **parts: Any) -> Query:
-        """Return the query of some parts: with the source, the prologue and the notices."""
+        """Return the query with these parts, its source, prologue and notices."""
         return Query(
             **parts,
             base=self.prologue.base,
@@ -77,9 +77,9 @@ class Context:
         return QueryError(what, place=self.source.place(node), hint=hint)
 
     def unsupported(self, what: str, node: Node, hint: str = "") -> QueryError:
-        """Return the error for what parses and does not run yet."""
+        """Return the error for a clause that parses and does not run yet."""
         return self.error(f"{what} is not supported yet", node, hint)
 
     def notice(self, what: str, node: Node) -> None:
-        """Tell the user of what is allowed and will hardly do what was meant."""
+        """Tell the user of a part that is allowed and hardly does what was meant."""
         self.notices.append(f"{self.source.place(node)}: {what}")

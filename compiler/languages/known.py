@@ -1,4 +1,4 @@
-"""The languages, and which of them a text is written in.
+"""The languages, and how to tell in which language a text is written.
 
 A new language is one record here.
 """
@@ -13,7 +13,7 @@ from retewave.errors import UsageError
 
 __all__ = ["LANGUAGES", "language_of", "named"]
 
-LANGUAGES: tuple[Language, ...] = (SPARQL, EPSPARQL, SPARKWAVE)  # the first is taken where nothing tells of another
+LANGUAGES: tuple[Language, ...] = (SPARQL, EPSPARQL, SPARKWAVE)  # the first is taken where nothing says another
 
 
 def named(name: str) -> Language:

@@ -1,7 +1,7 @@
-"""What a query language is: the record that everything else asks, so that a language is one place and one line.
+"""The record of a query language.  All other code asks this record, so a new language is one folder and one line.
 
 Data's way: text -> **which language** -> its grammar -> its builder -> algebra.
-Left out: which languages there are (`languages`).
+Left out: the list of languages (`known`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARED_GRAMMARS", "Language", "ParseTree"]
 
-ParseTree = Tree[Any]  # what stands where among its children is for its grammar to say, not for a type
+ParseTree = Tree[Any]  # the grammar, not a type, says which children a tree has
 
-SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # where a grammar finds those that it imports
+SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # where a grammar finds the grammars that it imports
 
 _COMMENTS_AND_STRINGS = re.compile(r"<[^<>\s]*>|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
@@ -35,12 +35,12 @@ class Language:
 
     name: str  # what users call it
     suffixes: tuple[str, ...]  # of its files, with the dot
-    grammar: Path  # its lark file; an LALR grammar, which may import those beside SPARQL's
+    grammar: Path  # its lark file: LALR; it may import the grammars in `sparql`
     build: Callable[[ParseTree, Source, Language], Query]  # makes the query of a parse tree
-    recognises: re.Pattern[str] | None = None  # words that only its texts have; None: nothing tells it from others
-    words: Mapping[str, str] = field(default_factory=dict)  # what messages call its terminals, beside SPARQL's
-    refused: frozenset[str] = frozenset()  # keywords that parse only to be refused by name: no hint leads to them
-    mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # what a text that cannot be read ends with -> a hint
+    recognises: re.Pattern[str] | None = None  # words that only its texts have; None: there are none
+    words: Mapping[str, str] = field(default_factory=dict)  # names of its own terminals in messages
+    refused: frozenset[str] = frozenset()  # keywords that parse only to be refused; no hint names them
+    mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # end of an unreadable text -> hint
     patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(
         default_factory=dict
     )  # rule -> its own pattern

@@ -1,9 +1,8 @@
 """Turn a text into a parse tree, with errors in human words.
 
-Data's way: **text -> parse tree** -> algebra.  One lark parser (LALR) a language, built when it is first
-needed.
-Invariant: a syntax error is a `QueryError` with its place and what could stand there instead. It leaves out
-every question of meaning: prefixes, scopes, what is supported.
+Data's way: **text -> parse tree** -> algebra.  Each language has one lark parser (LALR), built when it is first used.
+Invariant: a syntax error is a `QueryError` with its place and the words that could stand there instead.
+Left out: all questions of meaning, such as prefixes, scopes and clauses that do not run yet.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Node = ParseTree | Token
 _OURS = Path(__file__).parent  # the folder of all languages that come with retewave
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
-# What SPARQL's terminals are called in a message; keywords and punctuation call themselves.
+# Names of SPARQL's terminals in messages; keywords and punctuation stand for themselves.
 _WORDS = {
     "ANON": "a blank node",
     "BLANK_NODE_LABEL": "a blank node",
@@ -59,7 +58,7 @@ _WORDS = {
     "VAR": "a variable",
     "$END": "the end",
 }
-_CLOSERS = ("'}'", "')'", "']'")  # what is most often forgotten
+_CLOSERS = ("'}'", "')'", "']'")  # the tokens most often forgotten
 _QUOTES = ("'", '"')
 _FUNCTIONS = re.compile(r"BUILTIN_|BNODE$|BOUND$|COUNT$|SET_FUNCTION$|GROUP_CONCAT$|EXISTS$")
 _A_FUNCTION = "a function"
@@ -101,7 +100,7 @@ def token(tree: ParseTree, index: int = 0) -> Token:
 
 
 def kind_of(written: Token) -> str:
-    """Return the name of a token's terminal, likewise."""
+    """Return the name of a token's terminal, without that prefix."""
     return written.type.rpartition("__")[2]
 
 
@@ -111,7 +110,7 @@ def tokens_of(tree: ParseTree) -> list[Token]:
 
 
 def trees_of(tree: ParseTree) -> list[ParseTree]:
-    """Return the children of a tree that are no tokens."""
+    """Return the children of a tree that are trees."""
     return [part for part in tree.children if isinstance(part, Tree)]
 
 
@@ -148,7 +147,7 @@ def _resolve_escape(match: re.Match[str]) -> str:
 
 
 def _check_characters(source: Source) -> None:
-    """Refuse half of a surrogate pair: it is no character, and no term can hold it."""
+    """Refuse half of a surrogate pair: it is not a character, so no term can hold it."""
     try:
         source.text.encode()
     except UnicodeEncodeError as error:
@@ -199,7 +198,7 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: Language) ->
 
 
 def _mistake(error: UnexpectedInput, found: str, source: Source, language: Language) -> str:
-    """Return the language's own hint for how a text goes wrong, or nothing."""
+    """Return the language's own hint for the mistake at the end of the text, or an empty text."""
     end = (error.pos_in_stream or 0) + len(found) - 2  # without the quotes
     for pattern, hint in language.mistakes:
         match = pattern.search(source.text, 0, end)
@@ -235,7 +234,7 @@ def _choices(error: UnexpectedToken, grammar: Path) -> list[str]:
 
 
 def _fits(error: UnexpectedToken, name: str) -> bool:
-    # A table of an LALR parser promises more than it keeps: only trying a token tells whether it may stand here.
+    # An LALR table also lists tokens that then fail: only trying a token tells whether it may stand here.
     state = error.interactive_parser.parser_state.copy(deepcopy_values=False)
     state.parse_conf = copy(state.parse_conf)
     state.parse_conf.callbacks = {}
@@ -264,7 +263,7 @@ def _terminals(grammar: Path) -> dict[str, str]:
 
 
 def _members(expected: list[str], language: Language) -> Iterator[str]:
-    """Yield the names of what messages have one word for: functions, operators."""
+    """Yield the terminals that messages name by one common word: functions, operators."""
     for name, pattern in _alternatives(language.grammar).items():
         if _word(name, language) in expected:
             yield from (member.upper() for member in re.findall(r"\w{2,}", pattern))

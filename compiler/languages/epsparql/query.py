@@ -1,9 +1,9 @@
 """Build a query from a text in EP-SPARQL, as its paper writes it.
 
 Data's way: parse tree of an .epsparql file -> **query** -> normal form -> plan.
-Invariant: solutions are a set, and CONSTRUCT is a rule: what it builds comes in again, on the stream that the query
-reads.  The operators are those of the SPARQL-like dialect.  A name without a prefix is one of PREFIX :, which the
-paper's texts never declare; then it has an IRI that a notice tells.
+Invariant: solutions are a set, and CONSTRUCT is a rule: the triples that it builds come in again, on the stream that
+the query reads.  The operators are those of the SPARQL-like dialect.  A name without a prefix takes PREFIX :.  The
+paper's texts never declare that prefix; then it is a default IRI, which a notice tells.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from retewave.compiler.terms import XSD
 
 __all__ = ["EPSPARQL", "build_epsparql"]
 
-_DEFAULT = "http://example.org/"  # of names without a prefix, where PREFIX : is not declared
+_DEFAULT = "http://example.org/"  # the prefix of bare names, where PREFIX : is not declared
 _PREFIXES = {"": _DEFAULT, "xsd": XSD}  # the paper writes xsd:duration without a declaration
 
 

@@ -1,8 +1,8 @@
 """Build a query from one of the original Sparkwave's pattern files.
 
 Data's way: parse tree of a .tpg file -> **query** -> normal form -> plan.
-Invariant: TIMEWINDOW is in milliseconds and holds over the whole pattern; "null" names no file; what
-belonged to the original's Java handlers is read, has no effect, and is told in a notice.
+Invariant: TIMEWINDOW is in milliseconds and holds over the whole pattern; "null" names no file; the settings of the
+original's Java handlers are read and have no effect, and a notice says so.
 """
 
 from __future__ import annotations

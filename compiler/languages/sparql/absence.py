@@ -1,8 +1,8 @@
-"""Check where NOT { … } stands in a chain of groups, and say how to mend it where it cannot.
+"""Check where NOT { … } stands in a chain of groups; where it may not stand, say how to mend it.
 
 Data's way: parse tree of a chain -> **checked** -> algebra.
-Invariant: SEQ stands on each side of an absent group that has one; at an end of the chain a WITHIN bounds the time in
-which the group must be absent, and no trailing one is wider than what its streams keep.
+Laws: only SEQ stands beside an absent group.  At an end of the chain, WITHIN bounds the time in which the group must
+be absent.  The WITHIN of a trailing group is not wider than the time for which its streams keep triples.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["alone", "check_inside", "check_range", "check_sequence", "endless", 
 
 
 def misplaced(absent: ParseTree, context: Context) -> QueryError:
-    """Return the error for NOT where no operator of time stands beside it."""
+    """Return the error for NOT without an operator of time beside it."""
     hint = "write { … } SEQ NOT { … } SEQ { … }; MINUS { … } and FILTER NOT EXISTS { … } look at no order in time"
     return context.error("NOT stands beside SEQ", token(absent), hint)
 
@@ -56,7 +56,7 @@ def check_sequence(operator: Token, context: Context) -> None:
 
 
 def check_range(pattern: Algebra, operator: Token, width: int, context: Context) -> None:
-    """Refuse a trailing NOT that is decided when the streams have forgotten what is before it."""
+    """Refuse a trailing NOT whose deadline comes when the streams no longer keep the triples before it."""
     kept = _kept(pattern, context)
     if kept is not None and width > kept:
         what = f"WITHIN {spell(width)} is wider than RANGE {spell(kept)}: what stands before NOT is forgotten by then"
@@ -64,7 +64,7 @@ def check_range(pattern: Algebra, operator: Token, width: int, context: Context)
 
 
 def check_inside(pattern: Algebra, operator: Token, width: int, context: Context) -> None:
-    """Refuse a bound around a trailing NOT that takes longer than it."""
+    """Refuse a bound around a trailing NOT that is shorter than the WITHIN of that NOT."""
     waiting = [pattern]
     while waiting:
         each = waiting.pop()
@@ -90,6 +90,6 @@ def _kept(pattern: Algebra, context: Context) -> int | None:
 
 
 def _range(context: Context) -> int | None:
-    """Return the width of the streams' windows, if they have one and the same."""
+    """Return the width of the streams' windows, if all have the same."""
     widths = {stream.width for stream in context.streams}
     return widths.pop() if len(widths) == 1 else None

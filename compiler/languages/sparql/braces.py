@@ -1,4 +1,4 @@
-"""Check that UNION and OPTIONAL beside operators of time stand in braces of their own: they bind in no known order.
+"""Check that UNION and OPTIONAL beside operators of time have braces of their own: no rule says which binds first.
 
 Data's way: parse tree of a group -> **checked** -> algebra.
 Invariant: a chain of groups is joined by operators of time alone, or by UNION alone.
@@ -19,7 +19,7 @@ _TAKING = ("optional_graph_pattern", "minus_graph_pattern")
 
 
 def check_braces(group: ParseTree, context: Context) -> None:
-    """Refuse OPTIONAL in a group that has operators of time: nobody could tell what it belongs to."""
+    """Refuse OPTIONAL in a group that has operators of time: nobody could tell to which groups it belongs."""
     operator: Token | None = None
     optional: ParseTree | None = None
     for part in group.children:

@@ -1,7 +1,7 @@
-"""Build what stands behind DISTINCT: ON (variables) LIMIT n FOR d.
+"""Build the clause behind DISTINCT: ON (variables) LIMIT n FOR d.
 
-Data's way: parse tree -> **which matches are alike, and how many are reported** -> query -> report stage.
-Invariant: its variables are those of the pattern, or are assigned beside it; what they are compared for is bounded.
+Data's way: parse tree -> **which matches count as equal, and how many are reported** -> query -> report stage.
+Invariant: each of its variables is bound by the pattern or assigned beside it.  LIMIT needs FOR, and has a maximum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from retewave.compiler.languages.sparql.expressions import unknown, variable
 
 __all__ = ["MOST_REPORTS", "distinct_on"]
 
-MOST_REPORTS = 1_000  # that LIMIT may ask for: the time of each is remembered, for every key
+MOST_REPORTS = 1_000  # the greatest LIMIT: the time of each report is remembered, for every key
 
 
 def distinct_on(tree: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Build expressions from parse trees.
 
 Data's way: parse tree -> **expression**.
-Invariant: a function that nobody can compute is an error here, never an expression that is silently an error.
+Invariant: a function that retewave does not know is refused here; it never becomes an expression that always fails.
 Aggregates, and EXISTS inside an expression, are refused by name.
 """
 
@@ -37,7 +37,7 @@ def variable(tree: ParseTree) -> Variable:
 
 
 def similar(missing: Variable, known: Iterable[Variable]) -> str:
-    """Return a question for who mistyped one of the known variables, or nothing.
+    """Return a question that offers the known variable with a similar name, or an empty text.
 
     >>> similar(Variable("prise"), [Variable("product"), Variable("price")])
     'did you mean ?price?'
@@ -52,7 +52,7 @@ def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: C
 
 
 def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context) -> None:
-    """Tell of an expression's variables that have no value where it stands: SPARQL allows it, and nobody means it."""
+    """Tell of variables that have no value where the expression stands: SPARQL allows that, and nobody means it."""
     bound = set(known)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
         missing = variable(var)
@@ -93,7 +93,7 @@ def _logical(tree: ParseTree, context: Context) -> Expression:
 
 
 def _balanced(operator: str, operands: list[Expression]) -> Expression:
-    """Connect operands in a tree of little depth: a thousand alternatives must not be a thousand levels."""
+    """Connect operands in a tree of little depth: a thousand operands must not make a thousand levels."""
     if len(operands) == 1:
         return operands[0]
     half = (len(operands) + 1) // 2
@@ -136,7 +136,7 @@ def _builtin(tree: ParseTree, context: Context) -> Expression:
     arguments = rest[0].children if rest and _is_list(rest[0]) else rest
     built = _all(arguments, context)
     if name == "IRI" and context.prologue.base:
-        built += (Constant(f"<{context.prologue.base}>".encode()),)  # an expression needs no prologue to be evaluated
+        built += (Constant(f"<{context.prologue.base}>".encode()),)  # so that evaluation needs no prologue
     call = Call(name, built)
     check_patterns(call, list(arguments), context)
     return call
@@ -164,7 +164,7 @@ def _function(tree: ParseTree, context: Context) -> Expression:
 
 
 def _is_registered(iri: str) -> bool:
-    from retewave.compiler.expressions.registered import is_registered  # imports rdflib, which only such a call needs
+    from retewave.compiler.expressions.registered import is_registered  # imports rdflib: only for such a call
 
     return is_registered(iri)
 

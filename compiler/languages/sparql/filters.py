@@ -1,8 +1,9 @@
-"""Build the filters of a group: conditions on its solutions, and what must or must not exist beside them.
+"""Build the filters of a group: conditions on its solutions, and groups that must or must not exist beside them.
 
 Data's way: parse tree of FILTER -> **conditions**, EXISTS nodes -> algebra.
-Invariant: EXISTS stands alone or as a part of a conjunction; anywhere else in an expression it is refused by name and
-place.  The conditions of an optional, absent or looked-for group are not put around it: they see the other side, too.
+Invariant: EXISTS stands alone or in a conjunction; anywhere else in an expression it is refused by name and place.
+The filters of an optional group, or of a group under NOT or EXISTS, are not put around that group: they are conditions
+that see the solutions of the other side, too.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ __all__ = ["Open", "closed", "condition", "conjuncts", "existence"]
 
 @dataclass(frozen=True)
 class Open:
-    """A group without its own filters, which may be put around it or become another node's condition."""
+    """A group apart from its filters, which are put around it or become the condition of another node."""
 
-    pattern: Algebra  # what its parts are joined to
+    pattern: Algebra  # the join of its parts
     filters: tuple[tuple[ParseTree, ...], ...] = ()  # the conjuncts of each FILTER, in the order written
 
 
@@ -65,9 +66,9 @@ def conjuncts(tree: ParseTree) -> Iterator[ParseTree]:
 
 
 def existence(tree: ParseTree) -> tuple[ParseTree, bool] | None:
-    """Return the group that a conjunct looks for and whether it must be missing, or nothing: it is a condition.
+    """Return the group of an EXISTS and whether it must be missing; None for any other conjunct.
 
-    `EXISTS`, `NOT EXISTS`, and with `!` before them, are.
+    `NOT EXISTS` is one, too, and both may have `!` before them.
     """
     negated = False
     while rule(tree) == "not_":

@@ -1,8 +1,8 @@
-"""What an expression with the times of a solution is, as far as a text tells: what can never be true is refused.
+"""The kind of value (number, time, duration …) that an expression with times of a solution has, as far as texts tell.
 
 Data's way: parse tree of an expression -> **checked** -> expression.
-A moment that is compared with a number is an error in SPARQL, so its filter would keep nothing, and say nothing.
-Left out: what no function of time is in, which SPARQL says how to evaluate; and what hangs on the terms that come.
+A time compared with a number is an error in SPARQL: the filter would keep nothing, silently.  So it is refused.
+Left out: expressions without functions of time, which SPARQL defines; kinds that depend on the terms of the stream.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SUMS = {
 def check_compared(
     operator: str, left: Expression, right: Expression, nodes: tuple[Node, Node], context: Context
 ) -> None:
-    """Refuse to compare a time of the solution with what is of another kind."""
+    """Refuse to compare a time of the solution with a value of another kind."""
     one, other = _kind(left), _kind(right)
     if not _has_times(left, right) or one is None or other is None or one == other:
         return
@@ -54,7 +54,7 @@ def check_compared(
 
 
 def check_calculated(operator: str, left: Expression, right: Expression, node: Node, context: Context) -> None:
-    """Refuse a sum or product with a time of the solution that has no value."""
+    """Refuse a sum or product with a time of the solution, where SPARQL gives it no value."""
     one, other = _kind(left), _kind(right)
     if not _has_times(left, right) or one is None or other is None or (operator, one, other) in _SUMS:
         return
@@ -72,7 +72,7 @@ def _has_times(*expressions: Expression) -> bool:
 
 
 def _kind(expression: Expression) -> str | None:
-    """Return what an expression is, if its text tells."""
+    """Return the kind of an expression's value, if its text tells."""
     match expression:
         case Call(name, ()) if name in _CALLS:
             return _CALLS[name]

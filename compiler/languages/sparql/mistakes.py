@@ -1,8 +1,8 @@
-"""What is often written where SPARQL and its operators of time have something else, and how to write it.
+"""Frequent mistakes in queries, and for each of them a hint with the correct words.
 
 Data's way: a text that no grammar takes -> **hint**.
-Invariant: a pattern is looked for at the end of what could be read, the word that cannot stand there included; the
-first that fits is told.
+Invariant: a pattern must fit the end of the text up to the word that cannot stand there, that word included.  The hint
+of the first pattern that fits is told.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refuse what stands behind a query's pattern and does not run yet: GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET."""
+"""Refuse the clauses behind a pattern that do not run yet: GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET."""
 
 from __future__ import annotations
 

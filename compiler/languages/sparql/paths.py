@@ -2,8 +2,8 @@
 
 Data's way: parse tree of a path -> **algebra** (SPARQL 1.1, section 18.2.2.4).
 A sequence joins on a hidden variable, an alternative is a union (duplicates stay), an inverse swaps the
-ends; a negated set is a filtered variable predicate, so each triple that is not excluded is a match of its
-own. Paths that may be of any length (`*`, `+`, `?`) are refused by name.
+ends.  A negated set is a variable predicate with a filter, so each triple that is not excluded is a match of its
+own.  The operators `*`, `+` and `?` are refused by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RDF_TYPE = f"<{RDF}type>".encode()
 
 
 def join(left: Algebra, right: Algebra) -> Algebra:
-    """Join two patterns, making one basic graph pattern of two.
+    """Join two patterns; two basic graph patterns become one.
 
     >>> join(Triples(()), Triples(()))
     Triples(patterns=())

@@ -2,8 +2,8 @@
 
 Data's way: parse tree -> **algebra** -> normal form.
 Invariant: a filter covers its whole group, wherever it stands in it; BIND sees what its group has bound
-before it; OPTIONAL and MINUS take what stands before them. What is not supported yet (GRAPH, SERVICE) is refused by
-name and place.
+before it; OPTIONAL and MINUS take all parts before them as their left side. GRAPH and SERVICE, which do not run yet,
+are refused by name and place.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def opened(tree: ParseTree, context: Context) -> Open:
 
 
 def _filtered(pattern: Algebra, filters: list[ParseTree], context: Context) -> Open:
-    """Look for what EXISTS asks, and keep the conditions apart."""
+    """Put EXISTS and NOT EXISTS around a pattern, and keep the other conditions apart."""
     kept: list[tuple[ParseTree, ...]] = []
     for each in filters:
         parts = [(part, existence(part)) for part in conjuncts(each.children[0])]
@@ -76,7 +76,7 @@ def _looked_for(pattern: Algebra, tree: ParseTree, negated: bool, context: Conte
 
 
 def _with_part(whole: Algebra, part: ParseTree, kind: str, context: Context) -> Algebra:
-    """Return a group's pattern with one part more."""
+    """Return a group's pattern with one more part."""
     match kind:
         case "triples_block":
             return join(whole, triples(part, context))

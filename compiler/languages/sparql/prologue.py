@@ -1,4 +1,4 @@
-"""What the head of a query settles: its prefixes and its base, and so the canonical text of every term.
+"""The head of a query: its prefixes and its base, which give every term its canonical text.
 
 Data's way: text -> parse tree -> **canonical texts** -> algebra.
 Invariant: equal terms get equal texts (docs/architecture.md): escapes resolved, relative IRIs resolved

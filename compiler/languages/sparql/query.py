@@ -1,7 +1,7 @@
 """Build a query from the parse tree of SPARQL or of C-SPARQL.
 
 Data's way: parse tree -> **query** -> normal form -> plan.
-Invariant: what this returns can run; every clause that cannot run yet is refused here, by name and place.
+Invariant: a query that this returns can run; a clause that cannot run yet is refused here, by name and place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PATTERNS = ("GRAPH", "SERVICE")
 
 
 def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping[str, str] | None = None) -> Query:
-    """Build the query of a whole tree; some prefixes may hold already."""
+    """Build the query of a whole tree; `prefixes` are declared before it begins."""
     context = Context(source, Prologue(source, prefixes=dict(prefixes or {})), language)
     (query,) = tree.children
     clauses = {rule(part): part for part in query.children}
@@ -94,7 +94,7 @@ def _short_where(tree: ParseTree, context: Context) -> Algebra:
 
 
 def _registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
-    """Return what REGISTER says: a name, or the stream that the query feeds."""
+    """Return the field that REGISTER sets: the query's name, or the stream that it feeds."""
     if registration is None:
         return {}
     for part in trees_of(registration):

@@ -1,8 +1,8 @@
-"""Check the regular expressions that a query writes: one that is none would never match, and nobody would be told.
+"""Check the regular expressions in a query: a malformed one would never match, and nobody would be told.
 
 Data's way: parse tree of REGEX or REPLACE -> **checked** -> expression.
-Invariant: pattern, flags and replacement are refused here when they are constants that can only give an error; those
-that come in data give an error there.
+Invariant: a constant pattern, replacement or flags that can only give an error is refused here.  Regular expressions
+that come in data give their error when they are evaluated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_patterns(call: Call, arguments: list[Node], context: Context) -> None:
         if name and isinstance(argument, Constant):
             given[name] = _string(f"{call.function}'s {name}", argument, node, context), node
     if "flags" not in given and len(call.arguments) == len(_PARTS[call.function]):
-        return  # with other flags it is another pattern
+        return  # the flags are not known yet, and they change what a pattern means
     flags, flags_node = given.get("flags", ("", None))
     try:
         at, name = flags_node, "flags"
@@ -57,7 +57,7 @@ def _string(what: str, constant: Constant, node: Node, context: Context) -> str:
 
 def _at(place: int, what: str, hint: str, node: Node, context: Context) -> QueryError:
     """Return an error that points into a string: at the character with this index."""
-    hint = hint.replace("\\", "\\\\")  # as a query's string has it
+    hint = hint.replace("\\", "\\\\")  # as a string in a query writes it
     token = node if isinstance(node, Token) else first_token(node)
     found = context.error(what, node, hint)
     if token is None or token[:3] in ('"""', "'''"):

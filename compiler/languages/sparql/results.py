@@ -1,4 +1,4 @@
-"""Build what a query shows of its matches: SELECT's variables and expressions, CONSTRUCT's template.
+"""Build the output of a query: SELECT's variables and expressions, CONSTRUCT's template.
 
 Data's way: parse tree of SELECT or CONSTRUCT -> **fields of the query** -> report stage.
 Invariant: every variable that is shown occurs in the pattern, or is assigned here.
@@ -22,7 +22,7 @@ __all__ = ["selection", "templated"]
 
 
 def selection(clause: ParseTree, where: Algebra, context: Context) -> dict[str, Any]:
-    """Return the fields of a SELECT query: what it projects and the pattern with the SELECT's expressions."""
+    """Return the fields of a SELECT query: its projection, and the pattern extended by the expressions in SELECT."""
     names: list[str] = []
     kinds = {kind_of(each) for each in tokens_of(clause)}
     if "STAR" in kinds:

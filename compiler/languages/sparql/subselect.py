@@ -1,8 +1,8 @@
 """Build a SELECT inside a group: a pattern of which only some variables are seen from outside.
 
 Data's way: parse tree of a subquery -> **algebra** -> normal form.
-Invariant: what it does not show gets names that occur nowhere else.  What has no meaning for single matches
-(aggregates, DISTINCT, ORDER BY and the like) is refused by name and place.
+Invariant: variables that it does not show get names that occur nowhere else.  Clauses without a meaning for single
+matches (aggregates, DISTINCT, ORDER BY and the like) are refused by name and place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Build chains of groups: SEQ, Allen's relations, OPTIONALSEQ, EQUALSOPTIONAL, NOT and WITHIN, read from the left.
 
 Data's way: parse tree of groups side by side -> **algebra** -> normal form.
-Invariant: all operators of time bind alike, to the left; WITHIN bounds all to its left in its chain.  A NOT at an end
-of a chain takes its width from the next WITHIN.  The filters of an optional or absent group are the node's condition.
+Laws: all operators of time have one precedence and associate to the left.  WITHIN bounds everything to its left in its
+chain.  A NOT at an end of a chain takes its width from the next WITHIN.  The filters of an optional or absent group are
+the condition of its node.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ __all__ = ["bounded", "chain"]
 
 
 def bounded(tree: ParseTree, context: Context) -> Algebra:
-    """Build what stands behind WHERE: a group, or parts without braces around them and a WITHIN around all of them."""
+    """Build the pattern behind WHERE: a group, or parts without braces around them, perhaps with a WITHIN for all."""
     whole = group(Tree(tree.data, trees_of(tree)), context)
     match tokens_of(tree):
         case [operator, duration]:
@@ -50,7 +51,7 @@ def bounded(tree: ParseTree, context: Context) -> Algebra:
 
 
 def chain(tree: ParseTree, context: Context) -> Algebra:
-    """Build groups side by side: one, several that UNION unites, or a chain in time."""
+    """Build groups side by side: a single group, groups that UNION unites, or a chain in time."""
     check_chain(tree, context)
     kinds = {kind_of(each) for each in tokens_of(tree)}
     if "UNION" not in kinds:
@@ -92,13 +93,13 @@ def _operand(tree: ParseTree, context: Context) -> Open:
 
 @dataclass
 class _Chain:
-    """What of a chain has been read."""
+    """The state of reading a chain from the left."""
 
     context: Context  # of the query
     parts: list[ParseTree | Token]  # groups and operators by turns, WITHIN and its duration among them
-    left: Open | None = None  # all that has been read; None: nothing but an absent group
-    absent: ParseTree | None = None  # NOT { … }, of which it is not known yet what it is compared with
-    at: int = 0  # the next part
+    left: Open | None = None  # the groups read so far; None: only an absent group
+    absent: ParseTree | None = None  # a NOT { … } whose right neighbour is not read yet
+    at: int = 0  # place of the next part
 
     def built(self) -> Algebra:
         self._begin()
@@ -145,7 +146,7 @@ class _Chain:
         self.left = Open(_joined(self.left, operator, right, self.context))
 
     def _compared(self, tree: ParseTree, right: Open) -> Algebra:
-        """Return an absent group before what follows it, or between that and what was read."""
+        """Return an absent group before `right`, or between the groups read so far and `right`."""
         absent, after = _streamed(tree.children[1], self.context), closed(right, self.context)
         place = self.context.source.place(token(tree))
         if self.left is None:
@@ -181,7 +182,7 @@ class _Chain:
         self.left = Open(Within(pattern, width, place))
 
     def _behind(self, pattern: Algebra, tree: ParseTree, operator: Token, width: int) -> Algebra:
-        """Return an absent group behind what was read."""
+        """Return an absent group behind the groups read so far."""
         absence.check_range(pattern, operator, width, self.context)
         absent = _streamed(tree.children[1], self.context)
         seen = condition(absent, (pattern,), self.context)

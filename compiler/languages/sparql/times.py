@@ -1,8 +1,7 @@
-"""Check the functions of time in expressions: where they stand, and what durations they are compared with.
+"""Check the functions of time in expressions: where they stand, and with which durations they are compared.
 
 Data's way: parse tree of an expression -> **checked** -> expression.
-Invariant: a function of time stands in a filter; what getDURATION() is compared with has a fixed length, where that is
-a constant.
+Invariant: a function of time stands in a filter; a constant that getDURATION() is compared with has a fixed length.
 """
 
 from __future__ import annotations

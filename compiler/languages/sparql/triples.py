@@ -2,8 +2,8 @@
 
 Data's way: parse tree of triples -> **algebra**.
 `;` `,` `a`, nested blank nodes and collections are spelled out as triples, in the order in which they are
-written. One walker serves patterns and templates; what differs is a blank node (a hidden variable in a
-pattern, a new node a match in a template) and paths (none in a template).
+written.  One walker serves patterns and templates.  They differ in two things: a blank node is a hidden variable in a
+pattern and a new node for each match in a template; a template has no paths.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Verb = ParseTree | bytes  # a path or variable as written, or a predicate that t
 
 @dataclass
 class _Walker:
-    """Walk triples and hand each one, with its verb, to whoever wants it."""
+    """Walk triples and hand each triple to `take`."""
 
     context: Context
     blank: Callable[[ParseTree | None], Node]  # the node of a blank node tree, or a new one

@@ -1,7 +1,8 @@
-"""Tell of a group that is looked for, or taken away, and has no variable in common with what it is compared with.
+"""Tell of a group under NOT, MINUS or EXISTS that shares no variable with the pattern it is compared with.
 
-Data's way: groups as algebra -> **a notice, if they have nothing to do with each other** -> algebra.
-SPARQL allows it, and it is hardly ever meant.  A group without variables is: `NOT { :alarm :is :off }`.
+Data's way: groups as algebra -> **a notice, if they share no variable** -> algebra.
+SPARQL allows such a group, and hardly anybody means it.  A group without variables, as `NOT { :alarm :is :off }`, is
+meant: there is no notice.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _TAKES_NOTHING = "so it takes nothing away"
 def tell_unrelated(
     name: str, node: Node, group: Algebra, others: tuple[Algebra, ...], condition: Expression | None, context: Context
 ) -> None:
-    """Tell of a group that shares no variable with some others, nor has a condition that compares them."""
+    """Tell of a group that shares no variable with some others and has no condition that compares them."""
     own, known = set(visible(group)), {each for other in others for each in visible(other)}
     asked = frozenset() if condition is None else variables(condition)
     if not own or not known or own & known or (asked & own and asked & known):
