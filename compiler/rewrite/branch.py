@@ -1,10 +1,10 @@
 """Branches: conjunctions that a network can run, with what time asks of them.
 
 Data's way: algebra -> **branches** -> plan -> network.
-A branch means: join its operands (patterns, parts) and its tables; keep what all its bounds allow; let each probe look
-whether something is there, or is not; then take the steps in order.
-Invariants: every variable of a pattern, a part or a table is bound in every solution; a variable that only a step
-assigns may be unbound.  Whatever may be missing (OPTIONAL) has become two branches, so nothing else is ever unbound.
+A branch means: join its operands (patterns, parts) and its tables; keep the joins that all bounds allow; let each probe
+keep or drop a solution; then take the steps in order.
+Invariants: every variable of a pattern, a part or a table is bound in every solution; only a variable that a step
+assigns may be unbound.  A group that may be missing (OPTIONAL) makes two branches: with it, and without.
 """
 
 from __future__ import annotations
@@ -46,73 +46,73 @@ class FilterStep:
 class ExtendStep:
     """Give a variable the value of an expression; an error leaves it unbound."""
 
-    variable: Variable  # no pattern, table or earlier step has it
-    expression: Expression  # what it becomes
+    variable: Variable  # new: no pattern, table or earlier step has it
+    expression: Expression  # gives its value
     scope: frozenset[Variable]  # the variables that it mentions and may see; it takes others as unbound
 
 
 Step: TypeAlias = FilterStep | ExtendStep
 
 WHOLE = -1  # the operand of a moment: the whole branch
-THERE = -2  # the operand of a probe's moment: what is looked at
+THERE = -2  # the operand of a probe's moment: the solution that the probe looks at
 
 
 @dataclass(frozen=True, order=True)
 class Moment:
-    """A bound of an operand's interval."""
+    """The start or the end of an operand's interval."""
 
-    operand: int  # its place: patterns are counted first, parts behind them; WHOLE or THERE
-    at_end: bool  # its end; else its start
-    there: bool = False  # whether it is an operand of what a probe looks at; else of the branch itself
+    operand: int  # its place (patterns first, parts behind them), or WHOLE, or THERE
+    at_end: bool  # True: its end; False: its start
+    there: bool = False  # True: an operand of the branch that a probe looks at; False: of the branch itself
 
 
 @dataclass(frozen=True, order=True)
 class Bound:
-    """One moment is, by a gap or more, before another: earlier + gap <= later."""
+    """One moment is at least a gap before another: earlier + gap <= later."""
 
     earlier: Moment  # of one operand
-    gap: int  # microseconds: 1 says strictly before, 0 before or at, a negative one how far it may be behind
+    gap: int  # microseconds; 1: strictly before; 0: before or at the same time; -n: at most n behind
     later: Moment  # of another operand
 
 
 class Decided(IntEnum):
-    """When a probe tells whether something is there."""
+    """When a probe decides on a solution."""
 
-    AT_ARRIVAL = 1  # of the solution: all that it looks at is earlier
-    AT_CLOSE = 2  # of the instant at which the solution ends
+    AT_ARRIVAL = 1  # of the solution: the probe looks only at earlier times
+    AT_CLOSE = 2  # of the instant in which the solution ends
     AT_DEADLINE = 3  # at a time after the solution's start, which becomes the end of the solution
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A look at other solutions: a solution passes if none of them fits it, or if one does.
+    """A look at the solutions of another branch: a solution passes if none of them fits, or (`wanted`) if one fits.
 
-    One fits if it is compatible with the solution, in all variables that both bind, and the bounds and conditions hold.
+    A solution there fits if it agrees in all variables that both bind, and the bounds and conditions hold.
     """
 
-    there: Branch  # what is looked at
-    bounds: tuple[Bound, ...]  # between moments of the branch's operands, WHOLE, THERE, and operands of that
+    there: Branch  # the other branch, which the probe looks at
+    bounds: tuple[Bound, ...]  # between the branch's operands, WHOLE, THERE, and operands there
     decided: Decided  # when
-    wanted: bool = False  # whether one must be there; else none may be
-    streamed: bool = False  # whether what static data alone gives is not looked at
-    conditions: tuple[FilterStep, ...] = ()  # see both
-    joint: bool = False  # whether times in conditions are those of both together; else of what is looked at
+    wanted: bool = False  # True: one must fit; False: none may fit
+    streamed: bool = False  # solutions there that are static alone do not count
+    conditions: tuple[FilterStep, ...] = ()  # they see both solutions
+    joint: bool = False  # conditions see the times of both solutions joined; else of the one there
     deadline: int = 0  # AT_DEADLINE: how long after the solution's start, microseconds
     within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
-    ranged: bool = True  # whether it looks no further than the query's ranges
+    ranged: bool = True  # it looks no further back than the query's ranges
     keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
-    rank: tuple[tuple[Moment, Moment], ...] = ()  # what fits is better: own moments, those there, weightiest first
-    latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
-    lasting: bool = False  # what is used up before the decision fits, too
-    chooses: bool = False  # it chooses among what is found, and tells of no absence
-    operator: str = field(default="", compare=False)  # what asks for it, in the words of EP-SPARQL: for reading
+    rank: tuple[tuple[Moment, Moment], ...] = ()  # only what ranks better in its instant fits: weightiest first
+    latest: bool = False  # with `rank`: the later is better; else the earlier
+    lasting: bool = False  # events used up before the decision fit, too
+    chooses: bool = False  # it chooses among solutions, and tells of no absence
+    operator: str = field(default="", compare=False)  # the operator that needs it, as EP-SPARQL writes it: for readers
 
 
 @dataclass(frozen=True)
 class Part:
-    """A branch that is joined as a whole: its solutions have an interval that something asks for."""
+    """A branch that is joined as a whole, because something needs the interval of its solutions."""
 
-    branch: Branch  # its steps are filters that look at its own times
+    branch: Branch  # its steps are filters on its own times
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ class Branch:
     parts: tuple[Part, ...] = ()  # joined likewise
     bounds: tuple[Bound, ...] = ()  # between operands
     streamed: frozenset[frozenset[int]] = frozenset()  # operands of which at least one is not static
-    probes: tuple[Probe, ...] = ()  # in their order, on what is joined
-    closing: tuple[Probe, ...] = ()  # the same, on the whole pattern that this is a part of
-    width: int | None = None  # end - start is at most this, microseconds: of what is joined
+    probes: tuple[Probe, ...] = ()  # in order, on the joined solution
+    closing: tuple[Probe, ...] = ()  # likewise, but on the solutions of the whole pattern
+    width: int | None = None  # the greatest end - start of the joined solution, microseconds
 
     @property
     def bound(self) -> frozenset[Variable]:
@@ -148,13 +148,13 @@ class Branch:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether time asks nothing of it but the window."""
+        """Tell whether the window is its only condition in time."""
         asked = self.parts or self.bounds or self.streamed or self.probes or self.closing
         return not asked and self.width is None and not any(map(is_timed, self.steps))
 
     @property
     def all_probes(self) -> Iterator[Probe]:
-        """Yield its probes, those of its parts, and those of what they look at."""
+        """Yield its probes, those of its parts, and those of the branches that probes look at."""
         for probe in self.probes:
             yield probe
             yield from probe.there.all_probes
@@ -163,7 +163,7 @@ class Branch:
 
     @property
     def leaves(self) -> tuple[TriplePattern | Values, ...]:
-        """Return all patterns and tables: its own, those of its parts, those that its probes look at."""
+        """Return all patterns and tables: its own, then those of its parts and those that its probes look at."""
         return tuple(self._leaves())
 
     def _leaves(self) -> Iterator[TriplePattern | Values]:
@@ -186,7 +186,7 @@ def is_timed(step: Step) -> bool:
 
 
 def moved(bound: Bound, places: dict[int, int]) -> Bound:
-    """Return a bound between operands that have come to other places."""
+    """Return a bound whose operands have new places."""
     return replace(bound, earlier=_moved(bound.earlier, places), later=_moved(bound.later, places))
 
 

@@ -1,4 +1,4 @@
-"""Branches in words that no query chose: variables by their numbers, so that equal branches are equal.
+"""Branches without the names that a query chose: variables are named by number, so that equal branches compare equal.
 
 Data's way: branches -> **canonical branches** -> shapes -> plan.
 """
@@ -20,7 +20,7 @@ _UNBOUND = Variable("unbound")  # stands for each variable that an expression ma
 def canonical(branch: Branch, numbers: Mapping[Variable, int]) -> Branch:
     """Return a branch whose variables are named `c0`, `c1`, … by their numbers.
 
-    Of its own steps those stay that look at its times: the others are the query's, and are taken at its end.
+    Only the steps that look at its times stay: the others belong to the query, and are taken at its end.
     """
     names = {variable: Variable(f"c{number}") for variable, number in numbers.items()}
     timed = tuple(step for step in branch.steps if isinstance(step, FilterStep) and is_timed(step))
@@ -59,6 +59,6 @@ def _step(step: Step, names: Mapping[Variable, Variable]) -> Step:
 def _seen(
     expression: Expression, scope: frozenset[Variable], names: Mapping[Variable, Variable]
 ) -> tuple[Expression, frozenset[Variable]]:
-    """Return an expression and its scope with other names; what it may not see is nobody's."""
+    """Return an expression and its scope with other names; variables outside the scope get one unbound name."""
     seen = {each: names[each] if each in scope else _UNBOUND for each in variables(expression)}
     return rename(expression, seen), frozenset(names[each] for each in scope)

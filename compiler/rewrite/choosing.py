@@ -1,8 +1,9 @@
-"""FIRST and LAST: the solutions that no other one is earlier, or later, than: by end, then by start.
+"""FIRST and LAST: the solutions such that no other is earlier (later), by end, then by start.
 
 Data's way: algebra -> **branches** -> plan -> network.
-As the left side of SEQ they choose of those before r and compatible with r, for each r; deeper in a left side, of those
-before r.  Elsewhere they are decided with the whole pattern, among all that is in the window then, whatever it binds.
+For each right solution r of SEQ, FIRST or LAST chooses among these solutions:
+as the whole left side, those before r that are compatible with r; deeper in the left side, all before r.
+Elsewhere it is decided with the whole pattern, among all solutions in the window then, whatever they bind.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def related(node: Relate, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 
 
 def in_sequence(first: Algebra, second: Algebra, of: Normal, fresh: Fresh, place: Place | None) -> Iterator[Joined]:
-    """Yield what two sides give, one before the other: the first one chooses of what was before the second one."""
+    """Yield the branches of two sides in sequence; FIRST and LAST in the first choose from before the second."""
     if isinstance(first, First | Last):
         yield from chosen_before(first, of(second), of, fresh, place)
         return
@@ -46,7 +47,7 @@ def in_sequence(first: Algebra, second: Algebra, of: Normal, fresh: Fresh, place
 
 
 def _chosen_inside(left: Branch, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
-    """Return two branches in sequence, of which the first one may choose among what ends before the second starts."""
+    """Return two branches in sequence; FIRST and LAST in the left one choose among ends before the right one starts."""
     if not left.closing:
         return joined(left, relations.BEFORE, right, fresh, place)
     if is_own(left):
@@ -70,7 +71,7 @@ def chosen(node: First | Last, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 
 
 def better(which: type[First | Last], other: Branch, operand: int, decided: Decided) -> Iterator[Probe]:
-    """Yield the looks for a solution that is earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
+    """Yield the probes for solutions earlier (FIRST) or later (LAST) than an operand: by end, then by start."""
     own, there = (Moment(operand, False), Moment(operand, True)), (Moment(THERE, False), Moment(THERE, True))
     (start, end), (its_start, its_end) = (there, own) if which is First else (own, there)
     name = "FIRST" if which is First else "LAST"
@@ -82,7 +83,7 @@ def better(which: type[First | Last], other: Branch, operand: int, decided: Deci
 def chosen_before(
     left: First | Last, rights: list[Branch], of: Normal, fresh: Fresh, place: Place | None
 ) -> Iterator[Joined]:
-    """Yield the branches of FIRST or LAST before each r: chosen of those before r that are compatible with r."""
+    """Yield the branches of FIRST or LAST as the left side of SEQ, with a choice for each right solution."""
     for other in rights:
         apart = {each: fresh(each) for each in visible(left.pattern) if each not in other.bound | other.assigned}
         others = of(renamed(left.pattern, apart))

@@ -1,4 +1,4 @@
-"""Filters that bound the duration of a solution: they are windows, by which rows are collected.
+"""Filters that bound the duration of a solution: they become windows, so that old rows are collected.
 
 Data's way: filters -> **widths** -> branches.
 """
@@ -17,7 +17,7 @@ _DATATYPES = tuple(f'"^^<{XSD}{name}>'.encode() for name in ("dayTimeDuration", 
 
 
 def longest(expression: Expression) -> int | None:
-    """Return how long a solution may be at most, in microseconds, if that is all that an expression says.
+    """Return the greatest duration that an expression allows, in microseconds; None if it says anything else.
 
     >>> hour = Constant(b'"PT1H"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>')
     >>> longest(Operation("<=", (Call("GETDURATION", ()), hour))), longest(Operation("<", (hour, Call("BNODE", ()))))
@@ -42,4 +42,4 @@ def _micros(text: bytes) -> int | None:
     try:
         return durations.parse(text[1 : text.rindex(b'"^^')].decode())
     except ValueError:
-        return None  # it has months, or a sign, or parts of a microsecond: the filter is asked itself
+        return None  # months, a sign, or parts of a microsecond: it stays a filter

@@ -1,8 +1,8 @@
-"""What BIND assigns, put where it is asked for: a filter below what may be missing sees no assigned variable.
+"""Put the expressions of BIND in place of its variables, for filters that cannot see an assigned variable.
 
 Data's way: steps of a branch -> **filters without assigned variables** -> probes and parts.
-An expression that is an error leaves its variable unbound, and so is an error wherever the variable would be; only
-BOUND tells the two apart.  An expression that gives another value each time cannot be put elsewhere.
+An expression with an error leaves its variable unbound.  In place of the variable it is an error, too, so the filter
+says the same; only BOUND could tell the two apart.  Callers refuse an expression with a new value each time, as RAND().
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRUE, _FALSE = (Constant(f'"{text}"^^<{XSD}boolean>'.encode()) for text in ("tr
 
 
 def values_of(steps: Iterable[Step]) -> dict[Variable, Expression]:
-    """Return what steps assign, by expressions that no step assigns anything of.
+    """Return the value of each assigned variable, as an expression without assigned variables.
 
     >>> a, b, c = map(Variable, "abc")
     >>> both = ExtendStep(b, a, frozenset((a,))), ExtendStep(c, Operation("-", (b,)), frozenset((b,)))
@@ -38,19 +38,19 @@ def values_of(steps: Iterable[Step]) -> dict[Variable, Expression]:
 
 
 def inlined(step: FilterStep, assigned: Assigned) -> FilterStep:
-    """Return a filter that asks for assigned variables by their expressions."""
+    """Return a filter with expressions in place of the assigned variables."""
     expression = _with(step.expression, step.scope, assigned)
     return replace(step, expression=expression, scope=variables(expression) - {_UNBOUND})
 
 
 def agreed(one: Expression, other: Expression, *, unbound: bool) -> FilterStep:
-    """Return the filter that two values are the same term; `unbound`: whether it is true if there are not two."""
+    """Return the filter that two values are the same term; `unbound`: its value where one of them is unbound."""
     said = Call("COALESCE", (Call("SAMETERM", (one, other)), _TRUE if unbound else _FALSE))
     return FilterStep(said, variables(said) - {_UNBOUND})
 
 
 def _with(expression: Expression, scope: frozenset[Variable], assigned: Assigned) -> Expression:
-    """Return an expression that sees some variables, with the expressions of those that are assigned."""
+    """Return an expression that sees only its scope, with expressions in place of the assigned variables."""
 
     def each(parts: tuple[Expression, ...]) -> tuple[Expression, ...]:
         return tuple(_with(part, scope, assigned) for part in parts)

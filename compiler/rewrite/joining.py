@@ -1,9 +1,9 @@
 """How two branches become one, and what makes a branch a part of another.
 
 Data's way: algebra -> **branches** -> plan -> network.
-A branch that time asks something of (a width, a probe, a filter on its own times) keeps its interval when it is joined:
-it becomes a part.  What does not look at its times (filters on terms, assignments) goes to the branch that it is joined
-into, since it says the same there.
+A branch with conditions in time (a width, a probe, a filter on its own times) keeps its interval when it is joined:
+it becomes a part.  Its steps that do not look at times (filters on terms, assignments) move to the joined branch, where
+they mean the same.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def scoped(expression: Expression | None, seen: frozenset[Variable]) -> tuple[Fi
 
 
 def as_part(branch: Branch, place: Place | None = None) -> Branch:
-    """Return a branch of which another one is the only operand: its interval can be asked for."""
+    """Return a branch whose only operand is the given branch, which so keeps its interval."""
     refuse_chosen(branch, place)
     values, timed = values_of(branch.steps), list[Step]()
     for step in branch.steps:
@@ -85,7 +85,7 @@ def _of_terms(step: FilterStep, values: Assigned, place: Place | None) -> Filter
 
 
 def single(branch: Branch, place: Place | None = None) -> Branch:
-    """Return a branch that has one operand and no tables: itself, or one that has it as a part."""
+    """Return a branch with one operand and no tables: the branch itself, or one that has it as a part."""
     if len(branch.operands) == 1 and not branch.values and not is_own(branch):
         return branch
     return as_part(branch, place)
@@ -102,16 +102,16 @@ def refuse_chosen(branch: Branch, place: Place | None) -> None:
 
 
 def is_own(branch: Branch) -> bool:
-    """Tell whether time asks something of a branch, which so keeps its interval when it is joined."""
+    """Tell whether a branch has conditions in time, and so keeps its interval when it is joined."""
     return bool(branch.width is not None or branch.probes or any(is_timed(step) for step in branch.steps))
 
 
 def join(left: Branch, right: Branch, fresh: Fresh, place: Place | None = None) -> Joined:
     """Join two branches.
 
-    A shared variable that operands bind on both sides joins by its name.  One that a step assigns gets a new
-    name on that side, because it may be unbound there; steps after both sides check that the two agree and,
-    where both sides assigned it, take the value of the side that has one.
+    A shared variable that operands bind on both sides joins by its name.  A shared variable that a step assigns
+    may be unbound, so it gets a new name on that side.  Steps behind both sides check that the two values agree,
+    and where both sides assign the variable, take the value of the side that has one.
     """
     left, right = (as_part(each, place) if is_own(each) else each for each in (left, right))
     shared = (left.bound | left.assigned) & (right.bound | right.assigned)
@@ -148,7 +148,7 @@ def _moved(probe: Probe, places: dict[int, int]) -> Probe:
 
 
 def _agreement(variable: Variable, one: Variable, other: Variable) -> Iterator[Step]:
-    """Yield the steps that join an assigned variable with its other self."""
+    """Yield the steps that join a variable with itself, where a side assigns it under another name."""
     both = frozenset((one, other))
     alternatives: Expression = Call("SAMETERM", (one, other))
     for each in (one, other):

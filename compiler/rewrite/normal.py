@@ -4,8 +4,8 @@ Data's way: algebra -> **branches** -> plan -> network.
 Invariants: the branches' solutions together are the algebra's, with SPARQL's multiplicities.  Scopes are made
 explicit, so that steps of different groups may stand in one list: a step sees the variables of its `scope`
 and takes all others as unbound.
-Here are SPARQL's monotone operators; `joining` has how two branches become one, `looking` the operators that look at
-what is there or is not, `relating` those of time, `policies` which pairs of a SEQ are taken.
+Here are SPARQL's monotone operators.  `joining` makes one branch of two, `probing` has OPTIONAL, MINUS, EXISTS and
+their kin, `relating` the relations in time, `policies` the choice of pairs of a SEQ.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _normal(pattern: Algebra, fresh: Fresh, policy: PolicyName) -> list[Branch]:
 
 
 def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
-    """Return the branches of an operator that looks at time."""
+    """Return the branches of an operator of time."""
     match pattern:
         case Relate():
             return choosing.related(pattern, of, fresh)
@@ -112,7 +112,7 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
 
 
 def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
-    """Return the branches of an operator that looks at what is there."""
+    """Return the branches of an operator that needs probes."""
     match pattern:
         case LeftJoin():
             return probing.left_join(pattern, of, fresh)
@@ -127,7 +127,7 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
 
 
 def _closed(branch: Branch) -> Branch:
-    """Return a branch that is a whole pattern: what was to wait for that is decided now."""
+    """Return the branch of a whole pattern: the probes that waited for the whole are added."""
     if not branch.closing:
         return branch
     closing, branch = branch.closing, replace(branch, closing=())
@@ -137,7 +137,7 @@ def _closed(branch: Branch) -> Branch:
 
 
 def _stepped(pattern: Algebra, of: Normal) -> list[Branch]:
-    """Return the branches of filters and assignments around a pattern, of which there may be thousands."""
+    """Return the branches of a pattern with filters and assignments around it, of which there may be thousands."""
     around: list[Filter | Extend] = []
     while isinstance(pattern, Filter | Extend):
         around.append(pattern)
@@ -146,7 +146,7 @@ def _stepped(pattern: Algebra, of: Normal) -> list[Branch]:
 
 
 def _with_steps(branch: Branch, around: list[Filter | Extend]) -> Branch:
-    """Return a branch with the steps of what stands around it, the outermost first."""
+    """Return a branch with the steps of the operators around it, which are given from the outermost."""
     seen, steps = branch.bound | branch.assigned, list(branch.steps)
     width: int | None = None
     for each in reversed(around):
@@ -179,7 +179,7 @@ def _check_count(number: int) -> None:
 
 
 def _split(table: Values) -> list[Branch]:
-    """Split a table by the columns that a row binds; a row that binds none is a branch without conditions."""
+    """Split a table by the columns that its rows bind; rows that bind none become branches without conditions."""
     groups: dict[tuple[bool, ...], list[Row]] = {}
     for row in table.rows:
         groups.setdefault(tuple(cell is not None for cell in row), []).append(row)

@@ -1,4 +1,4 @@
-"""The parts of a branch that share no variable: a cartesian product, which needs an explicit leave."""
+"""The parts of a branch that share no variable: a cartesian product, which a user must allow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["parts_of"]
 
 
 def parts_of(branch: Branch) -> tuple[str, ...]:
-    """Return the parts of a branch that are not connected by variables, as text; one when all is connected.
+    """Return as text the parts of a branch that no variable connects; a single part if all are connected.
 
-    A pattern without variables is no part: it is there or not, and multiplies nothing but arrivals.
+    A pattern without variables does not count as a part: it multiplies only arrivals.
 
     >>> from retewave.compiler.rewrite.normal import branches
     >>> from retewave.compiler.parse import parse
@@ -35,7 +35,7 @@ def parts_of(branch: Branch) -> tuple[str, ...]:
 def _pieces(branch: Branch) -> list[tuple[frozenset[Variable], str]]:
     pieces = [(pattern.variables, str(pattern)) for pattern in branch.patterns]
     for part in branch.parts:
-        # What a part is connected by inside it connects it outside, too; its own parts are looked at one by one.
+        # The pieces of a part count one by one: variables that connect them inside it connect them here, too.
         pieces += _pieces(part.branch)
     for table in branch.values:
         names = " ".join(str(variable) for variable in table.variables)

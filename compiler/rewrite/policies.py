@@ -1,9 +1,10 @@
 """Policies: which pairs of a SEQ are taken, decided at the close of the instant at which they end.
 
 Data's way: algebra -> **branches** -> plan -> network.
-A pair is taken if a look finds no better one.  *chronological* and *recent* look at the pairs whose second parts bind
-the same and end together: one is better if its second part starts earlier (later), or starts together and its first
-part is earlier (later).  *naive* looks at each side by itself: nothing in the window is later, whatever it binds.
+A pair is taken if a probe finds no better pair.  *chronological* and *recent* compare pairs whose second parts bind the
+same and end together: the better pair is the one whose second part starts earlier (later), or, if both start together,
+whose first part is earlier (later).  *naive* looks at each side by itself: no solution of that side in the window is
+later, whatever it binds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Binds: TypeAlias = frozenset[Variable]
 
 
 def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of a sequence of which a policy takes some pairs."""
+    """Yield the branches of a sequence with the pairs that a policy takes."""
     rights = [single(right, node.place) for right in of(_sides(node)[1])]
     _check_assigned(node, rights)
     for binds in dict.fromkeys(map(_binds, rights)):
@@ -59,7 +60,7 @@ def _binds(branch: Branch) -> Binds:
 
 
 def _check_assigned(node: Sequence, rights: list[Branch]) -> None:
-    """Refuse second parts of several alternatives of which some are assigned: whether they bind the same is open."""
+    """Refuse several alternatives of the second part where BIND assigns a variable: do they bind the same?"""
     assigned = frozenset().union(*(right.assigned for right in rights))
     if len(rights) > 1 and assigned:
         raise QueryError(
@@ -70,7 +71,7 @@ def _check_assigned(node: Sequence, rights: list[Branch]) -> None:
 
 
 def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fresh) -> Iterator[Joined]:
-    """Yield each alternative of a sequence with some of its second parts; each side is one operand."""
+    """Yield the branches of a sequence with given alternatives of its right side; each side is one operand."""
     if isinstance(node, Between):
         lefts = [single(left, node.place) for left in of(node.before)]
         both = product(lefts, rights)
@@ -84,14 +85,14 @@ def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fre
 
 
 def _without(branch: Branch, looks: Iterable[Probe], node: Sequence) -> Branch:
-    """Return a branch of which the solutions stay for which no look finds anything."""
+    """Return a branch with probes more: it keeps the solutions for which none of them finds anything."""
     for look in looks:
         branch = absent(branch, look, node.place)
     return branch
 
 
 def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Probe:
-    """Return the look for a pair with the same second bindings and end that a policy takes in place of one."""
+    """Return the probe for a better pair, which has the same end and the same bindings in its second part."""
     (first, second), (its_first, its_second) = (pair.left + pair.right), (rival.left + rival.right)
     rank = tuple(
         (Moment(own, at_end), Moment(its, at_end, there=True))
@@ -111,7 +112,7 @@ def _better(policy: PolicyName, pair: Joined, rival: Joined) -> Probe:
 
 
 def _each_last(node: Sequence, pairs: list[Joined], of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the pairs whose sides are each the last of its kind in the window, whatever it binds."""
+    """Yield the pairs in which each side is the last solution of that side in the window, whatever it binds."""
     sides = _sides(node)
     others = [of(renamed(side, {each: fresh(each) for each in visible(side)})) for side in sides]
     for pair in pairs:

@@ -1,9 +1,9 @@
-"""Operators that look at what is there, or is not: OPTIONAL, MINUS, EXISTS and their kin in time.
+"""Operators that ask whether a solution of another pattern exists: OPTIONAL, MINUS, EXISTS and their kin in time.
 
 Data's way: algebra -> **branches** -> plan -> network.
-Whatever may be missing is two branches: the join, and the solutions of which a probe says that there is nothing to
-join.  So every variable of a branch is bound, and the network knows two things only: joins, and probes.
-The join's half is told as soon as it is complete; the other one when the operator says that it is certain.
+An operator whose right side may be missing is two branches: the join, and the left solutions for which a probe finds
+nothing to join.  So every variable of a branch is bound, and the network has only joins and probes.
+The join's solutions are told as soon as they are complete; the others when the probe has decided.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ InSequence = Callable[[Algebra, Algebra], Iterator[Joined]]  # the branches of o
 
 _START, _END = Moment(WHOLE, False), Moment(WHOLE, True)
 _ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
-_NOT_LATER = (Bound(_ITS_END, 0, _END),)  # what is looked at ends at or before the solution
-_BEFORE = (Bound(_ITS_END, 1, _START),)  # it ends before the solution starts
+_NOT_LATER = (Bound(_ITS_END, 0, _END),)  # the solution there ends at or before the own end
+_BEFORE = (Bound(_ITS_END, 1, _START),)  # the solution there ends before the own start
 
 
 def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
-    """Return a branch with one probe more, behind those that it has."""
+    """Return a branch with one more probe, behind the probes that it has."""
     refuse_chosen(branch, place)
     refuse_chosen(probe.there, place)
     if not branch.operands:
@@ -84,14 +84,14 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
 def _named(
     own: Assigned, its: Assigned, bound: frozenset[Variable], bound_there: frozenset[Variable]
 ) -> dict[Variable, Expression]:
-    """Return what a condition on both sides means by the variables that BIND assigns on one side, or on both."""
+    """Return the expressions of the variables that BIND assigns on one side or both, for a condition on both sides."""
     values = {**its, **own}
     values |= {each: Call("COALESCE", (own[each], its[each])) for each in own.keys() & its.keys()}
     return {each: value for each, value in values.items() if each not in bound | bound_there}
 
 
 def _check_values(conditions: Sequence[FilterStep], written: Sequence[FilterStep], place: Place | None) -> None:
-    """Refuse what is assigned and has another value where it is compared: another number, or another time."""
+    """Refuse an assigned expression that would have another value in a condition, as RAND() or a time."""
     for number, step in enumerate(conditions):
         before = written[number].expression if number < len(written) else None
         new = TIMES if before is None or not mentions(before, TIMES) else frozenset()
@@ -108,7 +108,7 @@ def _not_twice(place: Place | None) -> QueryError:
 
 
 def _decidable(there: Branch, place: Place | None) -> tuple[Step, ...]:
-    """Return the steps of what is looked at: its filters, which see what is assigned by its expression."""
+    """Return the steps of the branch that is looked at: its filters, without assigned variables."""
     values = values_of(there.steps)
     found = []
     for step in there.steps:
@@ -132,7 +132,7 @@ def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 
 
 def _together(left: Branch, right: Branch, condition: Expression | None, fresh: Fresh, place: Place | None) -> Branch:
-    """Return each left solution with the right ones that end no later."""
+    """Return the join of each left solution with the right solutions that end no later."""
     if not left.operands:
         raise QueryError(
             "OPTIONAL has nothing on its left that has a time", place=place, hint="put the pattern of the stream first"
@@ -157,7 +157,7 @@ def _look(
     bounds: tuple[Bound, ...],
     decided: Decided,
 ) -> Probe:
-    """Return the look of a branch's solutions for those of another one."""
+    """Return the probe that a branch's solutions need to look at another branch."""
     conditions = scoped(condition, branch.bound | branch.assigned | there.bound | there.assigned)
     return Probe(there, bounds, decided, conditions=conditions, operator=operator)
 
@@ -165,7 +165,7 @@ def _look(
 def _optional_choice(
     node: OptionalBefore, chosen: First | Last, of: Normal, in_sequence: InSequence
 ) -> Iterator[Branch]:
-    """Yield the branches of FIRST or LAST OPTIONALSEQ: one is chosen before r where any is there."""
+    """Yield the branches of FIRST or LAST OPTIONALSEQ: before each r a solution is chosen, if there is any."""
     if node.condition is not None:
         raise QueryError(
             "a filter of the optional group sees what FIRST or LAST has chosen, which cannot be looked for",
@@ -208,7 +208,7 @@ def optional(
 
 
 def minus(node: Minus, of: Normal) -> Iterator[Branch]:
-    """Yield the branches of MINUS: what shares no variable takes nothing away."""
+    """Yield the branches of MINUS: an alternative that shares no variable takes nothing away."""
     others = of(node.right)
     for branch in of(node.left):
         for there in others:
@@ -222,7 +222,7 @@ def minus(node: Minus, of: Normal) -> Iterator[Branch]:
 
 
 def _one_shared(branch: Branch, there: Branch, shared: frozenset[Variable]) -> FilterStep:
-    """Return the condition that both sides have a value for one of some variables, of which BIND assigns each."""
+    """Return the condition that both sides have a value of one of these variables, which BIND assigns."""
     own, its = values_of(branch.steps), values_of(there.steps)
     same = [agreed(own.get(v, v), its.get(v, v), unbound=False) for v in sorted(shared, key=str)]
     expression = reduce(lambda one, other: Operation("||", (one, other)), (each.expression for each in same))
@@ -230,7 +230,7 @@ def _one_shared(branch: Branch, there: Branch, shared: frozenset[Variable]) -> F
 
 
 def exists(node: Exists, of: Normal) -> Iterator[Branch]:
-    """Yield the branches of FILTER EXISTS: one for each alternative that is the first one there; or of NOT EXISTS."""
+    """Yield the branches of NOT EXISTS, or of EXISTS: a branch for each alternative before which none is there."""
     others = of(node.group)
     for branch in of(node.pattern):
         for there in others:
@@ -248,7 +248,7 @@ def between(node: Between, of: Normal, in_sequence: InSequence) -> Iterator[Bran
 
 
 def not_barred(node: Between, pairs: Iterable[Joined], of: Normal) -> Iterator[Joined]:
-    """Yield those of P1 SEQ P2 that have no N between."""
+    """Yield the pairs of P1 SEQ P2 that have no N between."""
     others = of(node.absent)
     for found in pairs:
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
@@ -274,7 +274,7 @@ def never_before(node: Before, of: Normal) -> Iterator[Branch]:
 def never_after(node: After, of: Normal) -> Iterator[Branch]:
     """Yield the branches of P SEQ NOT N WITHIN width.
 
-    The first alternative of N is looked for at the deadline, which becomes the end; the others when that is closed.
+    The first alternative of N is looked up at the deadline, which becomes the end; the others when that closes.
     """
     bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -node.width, Moment(0, False)))
     others = [relating.looking_back(there, node.width, ranged=False) for there in of(node.absent)]

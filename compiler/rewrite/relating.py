@@ -3,7 +3,7 @@
 Data's way: algebra -> **branches** -> plan -> network.
 A relation of two operands is a conjunction of bounds between their moments.  BEFORE (SEQ) decomposes: the latest end
 of the left side is before the earliest start of the right one exactly if each end is before each start.  So a chain of
-SEQ stays one conjunction of its patterns.  The other relations are about the interval of a whole side: it becomes a
+SEQ stays one conjunction of its patterns.  The other relations need the interval of a whole side, so a side becomes a
 part.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["before", "bounded", "joined", "looking_back", "narrowed"]
 
 
 def joined(left: Branch, relation: int, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
-    """Return two branches joined, and in a relation."""
+    """Return the join of two branches that a relation holds between."""
     for side in (left, right):
         if not side.operands:
             raise QueryError(
@@ -43,7 +43,7 @@ def joined(left: Branch, relation: int, right: Branch, fresh: Fresh, place: Plac
 
 
 def before(left: tuple[int, ...], right: tuple[int, ...]) -> Iterator[Bound]:
-    """Yield what says that each of some operands ends before each of some others starts."""
+    """Yield the bounds by which each left operand ends before each right operand starts."""
     for one, other in product(left, right):
         yield Bound(Moment(one, True), 1, Moment(other, False))
 
@@ -58,14 +58,14 @@ def _bounds(relation: int, found: Joined) -> tuple[Bound, ...]:
 
 
 def bounded(branch: Branch, width: int, place: Place | None = None) -> Branch:
-    """Return a branch whose solutions are no longer than a width, and whose operators look no further back."""
+    """Return a branch whose solutions are no longer than a width, and whose probes look no further back."""
     return narrowed(looking_back(branch, width), width, place)
 
 
 def looking_back(branch: Branch, width: int, ranged: bool = True) -> Branch:
-    """Return a branch whose operators look no further back than a width, but those with a width of their own.
+    """Return a branch whose probes look no further back than a width; a probe with a width of its own keeps it.
 
-    `ranged`: and no further than the ranges of the query.
+    `ranged`: they look no further back than the query's ranges, either.
     """
 
     def bound(probe: Probe) -> Probe:
