@@ -1,4 +1,4 @@
-"""Lower a plan: what each producer must keep, the records of the network, the keys of its dispatch."""
+"""Lower a plan: the columns that each producer keeps, the records of the network, the keys of its dispatch."""
 
 from retewave.compiler.lower.endless import kept_for_ever
 from retewave.compiler.lower.lowered import AlphaMemory, AskedFilter, Lowered, Output, SlotPlan

@@ -1,7 +1,7 @@
-"""What the rows of a join are compared by before they are combined: what all who read the join ask of two inputs.
+"""Comparisons of a join: the filters on two inputs that all readers of the join have, checked before rows are combined.
 
 Data's way: plan -> **comparisons of joins** -> the records of the network.
-Only joins that time says something of have some: there one row meets many of its key, of which few go with it.
+Only joins with gaps have comparisons: there a row meets many rows of its key, and few of them go with it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from retewave.rete.network.records import Comparison, Reading
 
 __all__ = ["Compared"]
 
-_MOST = 4  # comparisons of one join
-_WIDEST = 64  # columns of a join with comparisons
+_MOST = 4  # at most this many comparisons a join
+_WIDEST = 64  # at most this many columns of a join with comparisons
 
 
 class Compared:
-    """The differences that all who read a producer ask to be at most 0."""
+    """The differences that must be at most 0 for all readers of a producer."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -40,7 +40,7 @@ class Compared:
             self._asked.setdefault(producer, []).append(found)
 
     def comparisons(self, number: int, stored: Callable[[tuple[int, int]], tuple[int, int]]) -> tuple[Comparison, ...]:
-        """Return the comparisons of a join; `stored` says where a slot's row has a column of the input."""
+        """Return the comparisons of a join; `stored` gives the column of an input as a column of the slot's row."""
         join = self.plan.producers[number]
         asked = self._asked.get(number, [])
         if not isinstance(join, Join) or not join.gaps or not asked or len(join.origins) > _WIDEST:
@@ -51,7 +51,7 @@ class Compared:
 
 
 def _of_members(end: End) -> Iterator[tuple[Expression, ...]]:
-    """Yield the filters of each query that an end tells, over the producer's columns."""
+    """Yield the filters of each query at an end, over the producer's columns."""
     for member in end.shape.members:
         names = {
             variable: Variable(f"c{end.columns[column]}")
@@ -69,7 +69,7 @@ def _of_members(end: End) -> Iterator[tuple[Expression, ...]]:
 def _comparison(
     difference: Difference, join: Join, stored: Callable[[tuple[int, int]], tuple[int, int]]
 ) -> Comparison | None:
-    """Return a difference as a comparison of two rows, if each of them has one of its variables."""
+    """Return a difference as a comparison of two rows, if each row has one of its variables."""
     places = [join.origins[int(name.name[1:])] for name, _ in difference.shares]
     if any(slot < 0 or column < 0 for slot, column in places) or places[0][0] == places[1][0]:
         return None

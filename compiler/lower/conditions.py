@@ -1,7 +1,7 @@
-"""What must be true of a branch's solutions, said of the variables that its patterns and tables bind.
+"""The conditions of a branch's steps, over the variables that its patterns and tables bind.
 
 Data's way: branch -> **conditions** -> the program that decides whether a match uses up its events.
-A step that gives a variable a value is no condition: those behind it see the value itself.
+A step that assigns a variable is no condition: the conditions behind it have its expression in place of the variable.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FALSE = Constant(f'"false"^^<{XSD}boolean>'.encode())
 
 
 def conditions(branch: Branch) -> Iterator[Expression]:
-    """Yield what a branch's filters say, but of times: what looks at these is decided before.
+    """Yield a branch's filters but those on times, which are decided before.
 
     >>> from retewave.compiler.parse import parse
     >>> from retewave.compiler.rewrite.normal import branches
@@ -47,7 +47,7 @@ def conditions(branch: Branch) -> Iterator[Expression]:
 
 
 def _put_in(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
-    """Return an expression with the values of its variables; one is bound if its value is no error."""
+    """Return an expression with values in place of variables; BOUND is true if the value is no error."""
 
     def parts(given: tuple[Expression, ...]) -> tuple[Expression, ...]:
         return tuple(_put_in(part, values) for part in given)

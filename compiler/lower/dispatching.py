@@ -1,4 +1,4 @@
-"""Lower the dispatch tables of the schema: which α each triple that comes in goes to, as numbers.
+"""Lower the dispatch tables of the schema: to which α tests each input triple goes, as numbers.
 
 Data's way: dispatch tables + α tests -> **keys and routes** -> the kernel's array.
 """

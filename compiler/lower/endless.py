@@ -1,7 +1,7 @@
-"""Which rows a query would keep for ever: those of memories that no window, width or deadline bounds.
+"""Find rows that a query would keep for ever: those in memories that no window, width or deadline bounds.
 
-Where it stands: beside data's way; a query is planned by itself, and asked what it needs, when it is registered.
-Left out: plain joins, which a user without a window means so; static data, which does not grow.
+Where it stands: beside data's way.  When a query is registered, it is planned by itself for this question.
+Left out: plain joins, where no window means "for ever"; static data, which does not grow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["kept_for_ever"]
 
 
 def kept_for_ever(listener: Listener) -> tuple[TriplePattern, ...]:
-    """Return the patterns of which a query that is not plain keeps all that it finds, each once."""
+    """Return the patterns whose rows a query keeps for ever, each once; none if the query is plain."""
     if listener.width < UNBOUNDED or all(branch.is_plain for branch in listener.branches):
         return ()
     plan = make_plan(shapes_of([listener]), lambda _: False)
@@ -37,7 +37,7 @@ def kept_for_ever(listener: Listener) -> tuple[TriplePattern, ...]:
 
 
 def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
-    """Yield the inputs of a producer whose rows it keeps without an end."""
+    """Yield the inputs of a producer whose rows it keeps for ever."""
     producer = above.producer
     for place, below in enumerate(above.inputs):
         match producer:
@@ -48,12 +48,12 @@ def _kept(above: Reached, needs: Needs) -> Iterator[Reached]:
 
 
 def _is_endless(windows: list[int], lengths: list[int], number: int) -> bool:
-    """Tell whether neither a window nor a length bounds what a producer is made of."""
+    """Tell whether neither a window nor a length bounds the rows that a producer combines."""
     return min(windows[number], lengths[number]) >= UNBOUNDED
 
 
 def _made_of(tree: Reached) -> Iterator[Reached]:
-    """Yield the leaves whose rows a producer's tuples are made of: not those that a probe looks at."""
+    """Yield the leaves whose rows are parts of a producer's tuples: not those that a probe only looks at."""
     below = tree.inputs[:1] if isinstance(tree.producer, Probe) else tree.inputs
     for each in below:
         yield from _made_of(each)
@@ -62,7 +62,7 @@ def _made_of(tree: Reached) -> Iterator[Reached]:
 
 
 def _falls_out(plan: Plan, number: int) -> bool:
-    """Tell whether a producer's rows fall out of a window of their own, as those of a stream with a RANGE do."""
+    """Tell whether a producer's rows leave a window of their own, as the rows of a stream with RANGE do."""
     match producer := plan.producers[number]:
         case Table():
             return True

@@ -1,11 +1,11 @@
-"""Levels: what is decided first of what is decided at one time, and which rules may not wait for each other.
+"""Levels: the order of decisions at one time, and the rules that would wait for each other in a ring.
 
 Data's way: plan + what rules build -> **levels** -> the records of probes.
-A probe that looks at what ends at its own instant decides after all that may come to what it looks at: tuples of other
-probes, and what rules build.  What it looks at as strictly earlier is there already: time puts it in order.
-Laws: a producer's level is at least that of each input, of the rules that feed it, and greater than that of what it
-looks at in its own instant; what must have ended before binds nothing.  Where no numbers do that, a decision would wait
-for itself: `Unstratified`.
+A probe may look at rows that end at its own instant.  It decides after all that may still bring such rows: other
+probes, and rules.  Rows that are strictly earlier are there already.
+Laws: a producer's level is at least the level of each input and of each rule that feeds it.  It is greater than the
+level of an input whose rows it looks at in its own instant.  An input that must have ended before sets no bound.  If no
+levels obey these laws, a decision would wait for itself: `Unstratified`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from retewave.compiler.rewrite.branch import Decided
 
 __all__ = ["Fed", "Unstratified", "fed", "levels", "readers", "rings"]
 
-Fed: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]  # α test -> what feeds it: a rule's number, its producer
+Fed: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]  # α test -> rules that feed it: number, producer
 
 
 class Unstratified(Exception):
-    """Rules decide, about an instant, on what they build in it themselves."""
+    """Rules decide about an instant by triples that depend on that decision."""
 
     def __init__(self, rules: tuple[int, ...]) -> None:
         super().__init__(" -> ".join(map(str, rules)))
-        self.rules = rules  # their numbers, in a ring: the first one is the last one
+        self.rules = rules  # their numbers, in a ring: the last is the first again
 
 
 def fed(lowered: Lowered, programs: Programs) -> Fed:
-    """Return which α tests may get something of what rules build."""
+    """Return which α tests may take triples that rules build, and of which rules."""
     producers = {record: number for number, record in lowered.alphas.items()}
     found: dict[int, dict[tuple[int, int], None]] = {}
     for end in lowered.plan.ends:
@@ -49,7 +49,7 @@ def fed(lowered: Lowered, programs: Programs) -> Fed:
 
 
 def _reached_by(lowered: Lowered, rule: Rule, programs: Programs) -> Iterator[int]:
-    """Yield the numbers of the α records that what a rule builds may come to."""
+    """Yield the numbers of the α records that may take triples of a rule."""
     network = lowered.network
     for s, p, o in template_ids(rule, programs):
         looked_up = p if p in network.known else 0
@@ -79,7 +79,7 @@ def levels(plan: Plan, feeding: Fed) -> list[int]:
 
 
 def _below(plan: Plan, feeding: Fed, number: int) -> Iterator[tuple[int, bool]]:
-    """Yield what a producer's tuples are made of or decided by, and whether that must be complete first."""
+    """Yield the producers that a producer's tuples depend on, and whether they must be complete first."""
     producer = plan.producers[number]
     if isinstance(producer, AlphaTest):
         yield from ((end, False) for _, end in feeding.get(number, ()))
@@ -95,18 +95,18 @@ def _below(plan: Plan, feeding: Fed, number: int) -> Iterator[tuple[int, bool]]:
 
 
 def _is_earlier(plan: Plan, probe: Probe) -> bool:
-    """Tell whether a probe looks at what has ended before its own instant alone."""
+    """Tell whether a probe looks only at rows that ended before its own instant."""
     return probe.decided is Decided.AT_ARRIVAL or _ends_before(plan, probe.gaps, 1, probe.inputs[1].producer)
 
 
 def _ends_before(plan: Plan, gaps: Iterable[Gap], place: int, number: int) -> bool:
-    """Tell whether gaps say that one of two or more inputs ends before a time of another one."""
+    """Tell whether gaps say that the input at a place ends before a time of another input."""
     earlier = (gap.earlier[1] for gap in gaps if gap.earlier[0] == place != gap.later[0] and gap.gap > 0)
     return _hold_the_end(plan, number, frozenset(earlier))
 
 
 def _hold_the_end(plan: Plan, number: int, columns: frozenset[int]) -> bool:
-    """Tell whether the end of a producer's tuples is in some of their columns, or is the last of the times in these."""
+    """Tell whether the end of a producer's tuples is in these columns, or is the latest of the times in them."""
     producer = plan.producers[number]
     if END in columns:
         return True
@@ -120,7 +120,7 @@ def _hold_the_end(plan: Plan, number: int, columns: frozenset[int]) -> bool:
 
 
 def _ring(plan: Plan, feeding: Fed) -> tuple[int, ...]:
-    """Return the rules of a shortest ring of producers in which one waits for itself."""
+    """Return the rules of a shortest ring of producers that wait for each other."""
     import networkx
 
     graph = networkx.DiGraph()
@@ -140,7 +140,7 @@ def _ring(plan: Plan, feeding: Fed) -> tuple[int, ...]:
 
 
 def rings(lowered: Lowered) -> list[tuple[int, ...]]:
-    """Return the rules that build of what they have built: each group's numbers, and the first one again."""
+    """Return the groups of rules that build from their own triples: the numbers of each, and the first one again."""
     import networkx
 
     graph = networkx.DiGraph(readers(lowered))
@@ -149,7 +149,7 @@ def rings(lowered: Lowered) -> list[tuple[int, ...]]:
 
 
 def readers(lowered: Lowered) -> dict[int, tuple[int, ...]]:
-    """Return which rules build of what a rule builds, by their numbers."""
+    """Return, by its number, the rules that read the triples of a rule."""
     found: dict[int, set[int]] = {}
     for end in lowered.plan.ends:
         below = _all_below(lowered.plan, end.producer)
@@ -162,7 +162,7 @@ def readers(lowered: Lowered) -> dict[int, tuple[int, ...]]:
 
 
 def _all_below(plan: Plan, number: int) -> set[int]:
-    """Return a producer and all that its tuples are made of or decided by."""
+    """Return a producer and all producers that its tuples depend on."""
     found, left = set(), [number]
     while left:
         number = left.pop()

@@ -1,4 +1,4 @@
-"""What lowering makes of a plan: the records of a network, and how they relate to the plan.
+"""The result of lowering a plan: the records of a network, and how they relate to the plan.
 
 Data's way: plan + dispatch tables -> **network records** -> the kernel's array.
 """
@@ -20,23 +20,23 @@ __all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "colum
 
 @dataclass(frozen=True)
 class Output:
-    """What the output rows of one branch of one query hold."""
+    """The columns of the output rows of one branch of one query."""
 
     names: tuple[str, ...]  # the variables, column by column
-    steps: tuple[Step, ...]  # the branch's steps, for what the kernel leaves to Python
-    always: bool  # every row must go through the steps in Python (they assign variables)
+    steps: tuple[Step, ...]  # the branch's steps, for rows that the kernel leaves to Python
+    always: bool  # every row goes through the steps in Python, which assign variables
     by_deadline: bool  # they are told at a deadline
-    told: Mapping[Told, int] = field(default_factory=dict)  # what is told of the triples -> a column behind the names
+    told: Mapping[Told, int] = field(default_factory=dict)  # what is told of triples -> column behind `names`
 
 
 @dataclass(frozen=True)
 class SlotPlan:
-    """What a slot's rows are, in the plan's terms."""
+    """The rows of a slot, in the plan's terms."""
 
     producer: int  # the producer that feeds it
     keys: tuple[int, ...]  # the producer's columns in the group's key
     payload: tuple[int, ...]  # the producer's columns in the row
-    filters: tuple[SlotFilter, ...]  # what its rows have passed
+    filters: tuple[SlotFilter, ...]  # the filters that its rows have passed
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,17 @@ class AlphaMemory:
     """A slot that an α test feeds."""
 
     slot: int  # its number
-    test: AlphaTest  # what its rows have passed
-    filters: tuple[SlotFilter, ...]  # likewise
-    window: int  # how long it keeps them
+    test: AlphaTest  # the test that its rows have passed
+    filters: tuple[SlotFilter, ...]  # the filters that its rows have passed
+    window: int  # how long it keeps its rows
 
 
 @dataclass(frozen=True)
 class AskedFilter:
-    """A filter that must be decided where it stands, and that Python may be asked for."""
+    """A filter that must be decided where it stands: by Python, if the kernel cannot."""
 
     expressions: tuple[Expression, ...]  # all must be true
-    columns: Mapping[Variable, int]  # where the tuple has what they mention
+    columns: Mapping[Variable, int]  # variable -> column of the tuple
 
 
 @dataclass
@@ -66,8 +66,8 @@ class Lowered:
     alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
-    asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> what it asks
-    spent: dict[str, int] = field(default_factory=dict)  # who uses events up -> number of the slot of these events
+    asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> its filter
+    spent: dict[str, int] = field(default_factory=dict)  # query that uses events up -> slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows
     fed: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # by rules: `compiler/lower/levels.py`
@@ -77,8 +77,8 @@ class Lowered:
     def memories(self) -> dict[bytes | None, list[AlphaMemory]]:
         """Return the α-memories by the predicate that they ask for (None: any).
 
-        Of those that hold the same there is one, that with the widest window.  One of a query that uses events up holds
-        not all that has come, and is that query's own.
+        Of memories with equal rows, that with the widest window is returned.  The memory of a query that uses events up
+        is left out: it does not hold all that has come.
         """
         found: dict[tuple[AlphaTest, tuple[SlotFilter, ...]], AlphaMemory] = {}
         for number, slot in enumerate(self.slots):
@@ -97,9 +97,9 @@ class Lowered:
 
 
 def output_of(member: Member, told: Mapping[Told, int]) -> Output:
-    """Return what a member's output rows hold: what it shows, what is compared, what its steps still look at.
+    """Return the output rows of a member: the variables that are shown, compared, or mentioned in its steps.
 
-    Behind that stands what they tell of their triples; `told` has the columns of the end's producer, START or END.
+    Behind them stand the columns about triples: `told` gives them as columns of the end's producer, START or END.
     """
     branch, sure = member.steps, member.steps.bound
     bound = {variable.name for variable in sure}
@@ -114,7 +114,7 @@ def output_of(member: Member, told: Mapping[Told, int]) -> Output:
 
 
 def columns_told(told: Mapping[Told, int]) -> tuple[int, ...]:
-    """Return the columns in which something is told, in the order in which an output row has them."""
+    """Return the columns about triples, in the order in which an output row has them."""
     return tuple(sorted({column for column in told.values() if column >= 0}))
 
 

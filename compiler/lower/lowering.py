@@ -1,8 +1,8 @@
 """Lower a plan to the records of `retewave.rete.network.records`: numbers for terms, words for columns.
 
 Data's way: plan + dispatch tables -> **network records** -> the kernel's array.
-Here a producer's tuple loses the columns that nobody needs, a node gets the widest window of those who use
-it, and every filter becomes a program.
+Here a producer's tuple loses the columns that nobody needs, a node gets the widest window of its readers, and every
+filter becomes a program.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class _Lowering:
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
-        """Note that a row's end is asked for, if that may be another than its start."""
+        """Note that a row's end is needed, if it may differ from its start."""
         if place < 0 or column != END:
             return
         if inputs[place].timeless or inputs[place].producer not in self.lowered.alphas:
@@ -189,7 +189,7 @@ class _Lowering:
         self._add(decided, self._slot_edge(at.TO_PROBE, decided, record, probe.origins))
 
     def _memory(self, probe: Probe) -> tuple[int, tuple[int, ...]]:
-        """Add the memory that a probe looks at; return its slot, and which of the producer's columns it keeps."""
+        """Add the memory that a probe looks at; return its slot, and the producer's columns that it keeps."""
         looked, node, slot = probe.inputs[1], len(self.network.nodes), len(self.network.slots)
         source = self.plan.producers[looked.producer]
         kept, window = self.needs.looked(probe), self.needs.kept(probe)
@@ -212,7 +212,7 @@ class _Lowering:
         return slot, kept
 
     def _spent(self, number: int, spender: str) -> None:
-        """Add the memory of what a query has used up."""
+        """Add the memory of the events that a query has used up."""
         slot, node = len(self.network.slots), len(self.network.nodes)
         self.network.nodes.append(Node([slot], 1, self.needs.spent(spender), []))
         self.network.slots.append(Slot(node, 0, 0))
@@ -229,7 +229,7 @@ class _Lowering:
         return place, kept.index(column) if place else probe.origins.index(column)
 
     def _level(self) -> None:
-        """Set which of the things that are decided at one time come first: those that others look at."""
+        """Set the order of decisions at one time: a probe comes before the probes that look at its tuples."""
         lowered = self.lowered
         lowered.fed = fed(lowered, self.programs)
         lowered.levels = levels(self.plan, lowered.fed)
@@ -259,7 +259,7 @@ class _Lowering:
     def _add(self, each: Input, edge: Edge) -> None:
         """Add an edge to the producer that an input reads."""
         if not self.needs.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY, at.TO_INSTANT):
-            self.network.apart = True  # these rows are taken over by the next network, which may ask for their ends
+            self.network.apart = True  # the next network takes these rows over, and may need their ends
         self._producer(each.producer).edges.append(edge)
         asking = tuple(one.expression for one in each.filters if one.asked)
         if asking:
@@ -273,7 +273,7 @@ class _Lowering:
         return Edge(kind, target, keys, kept, self._read(each))
 
     def _read(self, each: Input, *also: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the program of what an input's tuples must pass, and of what is asked beside that."""
+        """Return the program of all that an input's tuples must pass; `also`: more programs for it."""
         columns = self.physical[each.producer]
         programs = [*also]
         if each.streamed:
@@ -321,7 +321,7 @@ class _Lowering:
                 self._spend(end, member)
 
     def _spend(self, end: End, member: Member) -> None:
-        """Let each match of a query use up its events: all of its filters are decided there, too."""
+        """Let each match of a query use up its events; so the kernel decides all of its filters, too."""
         places = {variable: end.columns[number] for variable, number in member.numbers.items() if number in end.columns}
         names = {variable: Variable(f"c{column}") for variable, column in places.items()}
         filters = tuple(

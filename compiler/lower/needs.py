@@ -1,10 +1,9 @@
-"""What is needed of a plan: which columns of each producer's tuples, and for how long they are of use.
+"""The needs of a plan: which columns of each producer's tuples are used, and for how long.
 
 Data's way: plan -> **needs** -> network records.
 One pass goes over the ends, one from the last producer to the first.  A window bounds window starts, which ranges of
-their own shift; a length, which WITHIN gives, bounds true starts.  Rows that the next network takes over, perhaps
-for other queries, keep all their columns.  So does an α-memory: a pattern that is registered later starts from what the
-memories hold.
+their own shift; a length, which WITHIN gives, bounds true starts.  Rows that the next network takes over keep all
+columns, as it may have other queries.  So do α-memories: a pattern that is registered later starts from their rows.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ class Needs:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.columns: list[set[int]] = [set() for _ in plan.producers]  # of its tuples, what is needed
-        self.windows = [-1] * len(plan.producers)  # the widest window of those who use it
-        self.lengths = [-1] * len(plan.producers)  # the greatest length that those who use it allow
+        self.columns: list[set[int]] = [set() for _ in plan.producers]  # the columns of its tuples that are needed
+        self.windows = [-1] * len(plan.producers)  # the widest window of its readers
+        self.lengths = [-1] * len(plan.producers)  # the greatest length of its readers
         self.lasting = lasting(plan)  # whether the next network makes its tuples anew
-        self.outputs: dict[tuple[int, int], Output] = {}  # (query, branch) -> what its rows hold
+        self.outputs: dict[tuple[int, int], Output] = {}  # (query, branch) -> its output rows
         tests = (each for each in plan.producers if isinstance(each, AlphaTest))
         # By how much a window start may be before the start.
         self._most_shifted = max((shift for test in tests if test.streams for _, shift in test.streams), default=0)
@@ -62,7 +61,7 @@ class Needs:
             self._pass_on(looked, self.kept(producer), length_of(producer))
 
     def _pass_on(self, each: Input, width: int, length: int) -> None:
-        """Let a producer know what is asked of it, and for how long it is of use."""
+        """Note the columns of a producer that an input's filters read, and how long its tuples are of use."""
         self.columns[each.producer].update(column for one in each.filters for column in one.columns)
         within = width if each.within is None else min(width, each.within + self._most_shifted)
         self.windows[each.producer] = max(self.windows[each.producer], within)
@@ -70,14 +69,14 @@ class Needs:
         self.lengths[each.producer] = max(self.lengths[each.producer], longest)
 
     def kept(self, probe: Probe) -> int:
-        """Return how long the rows that a probe looks at are kept: by their window starts."""
+        """Return how long after their window starts the rows that a probe looks at are kept."""
         if probe.keep is None:
             return probe.reach
         kept = probe.keep + self._most_shifted
         return kept if probe.reach < 0 else min(kept, probe.reach)
 
     def spent(self, spender: str) -> int:
-        """Return how long it must be known that an event is used up: as long as any row or tuple may hold it."""
+        """Return how long a used-up event must be remembered: as long as any row or tuple may hold it."""
         found = [0]
         for number, producer in enumerate(self.plan.producers):
             if isinstance(producer, Join | Probe) and producer.spender == spender:
@@ -104,7 +103,7 @@ class Needs:
         source = self.plan.producers[each.producer]
         if isinstance(source, AlphaTest):
             return tuple(column for column in source.columns if column not in each.keys)
-        if not self.lasting[each.producer]:  # the next network may have other queries, and takes over these rows
+        if not self.lasting[each.producer]:  # the next network takes these rows over, for other queries, too
             return tuple(column for column in range(columns_of(source)) if column not in each.keys)
         origins = [join.origins[column] for column in sorted(self.columns[number])]
         times = [time for gap in join.gaps for time in (gap.earlier, gap.later)]

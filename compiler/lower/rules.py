@@ -1,8 +1,8 @@
-"""Rules as records: what they build, in ids and columns.
+"""Rules as records: templates of ids and columns.
 
 Data's way: the template of a query + the columns of its complete tuples -> **a template of words** -> the kernel's
-records.  Where a triple of the template has a variable that a branch does not bind, that branch does not build it.
-What needs a new term for every solution (a blank node, BIND) is built in Python.
+records.  A branch does not build a triple of the template if it does not bind all variables of that triple.
+A template that needs a new term for every solution (a blank node, BIND) is built in Python.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOTHING: Building = (at.BUILDS_NOTHING, (), 0)
 
 
 def building(rule: Rule | None, output: Output, place: Mapping[Variable, int], programs: Programs) -> Building:
-    """Return what a branch builds of its tuples, in which variables stand in some columns."""
+    """Return how a branch builds triples from its tuples; `place` has the columns of variables."""
     if rule is None:
         return _NOTHING
     nodes = {part for triple in rule.template for part in _parts(triple) if isinstance(part, BlankNode)}
@@ -52,7 +52,7 @@ def _parts(triple: TemplateTriple) -> tuple[bytes | Variable | BlankNode, ...]:
 
 
 def template_ids(rule: Rule, programs: Programs) -> Iterator[tuple[int, int, int]]:
-    """Yield the triples of a template as ids, with OPEN for what is known only when they are built."""
+    """Yield the triples of a template as ids, with OPEN for terms that are known only when they are built."""
     for triple in rule.template:
         s, p, o = (programs.id(part) if isinstance(part, bytes) else OPEN for part in _parts(triple))
         yield s, p, o
