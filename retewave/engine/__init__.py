@@ -1,1 +1,1 @@
-"""The engine: queries in, rows in, matches out; what runs, what is kept, what is reported."""
+"""The engine: queries and rows in, matches out; running networks, their state, and reports."""

@@ -1,4 +1,4 @@
-"""What a query is looked at for before it is registered: what cannot run is refused, what hardly can be meant is told.
+"""Checks of a query before it is registered: refuse what cannot run, warn of what is hardly meant.
 
 Where it stands: between the normal form of a query and the registry.
 """
@@ -37,11 +37,11 @@ class CartesianWarning(UserWarning):
 
 
 class UnboundedWarning(UserWarning):
-    """A query that looks at time, or at what is there or is not, keeps what it looks at for ever."""
+    """A query with operators of time, OPTIONAL, MINUS or EXISTS keeps rows for ever, as nothing bounds them."""
 
 
 def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
-    """Refuse a pattern whose variables and constants a row of a memory may be too narrow for."""
+    """Refuse a pattern with more variables and constants than a row of a memory has room for."""
     for branch in (each for one in normal for each in _rows(one)):
         patterns = tuple(_joined(branch))
         constants = sum(isinstance(term, bytes) for pattern in patterns for term in (pattern.subject, pattern.object))
@@ -56,14 +56,14 @@ def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> 
 
 
 def _rows(branch: Branch) -> Iterator[Branch]:
-    """Yield a branch and, one by one, what its probes and those of its parts look at: each has rows of its own."""
+    """Yield a branch, and each branch that its probes or its parts' probes look at: each has rows of its own."""
     yield branch
     for probe in branch.all_probes:
         yield probe.there
 
 
 def _joined(branch: Branch) -> Iterator[TriplePattern]:
-    """Yield the patterns whose triples are in a branch's rows: its own, its parts', and what must be there."""
+    """Yield the patterns whose triples are in a branch's rows: its own, its parts', and those that must exist."""
     yield from branch.patterns
     for part in branch.parts:
         yield from _joined(part.branch)
@@ -73,7 +73,7 @@ def _joined(branch: Branch) -> Iterator[TriplePattern]:
 
 
 def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> None:
-    """Refuse a cartesian product that nobody allowed; warn of one that somebody did."""
+    """Refuse a cartesian product that the user has not allowed; warn of one that is allowed."""
     for branch in normal:
         parts = parts_of(branch)
         if len(parts) < 2:
@@ -90,7 +90,7 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
 
 
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse a query that may take what is dropped for what never came, or forget what it has used up."""
+    """Refuse a query that gives wrong answers when rows are dropped: it looks at absence, or uses events up."""
     if parsed.policy.chooses:
         raise QueryError(
             f'POLICY {parsed.policy} chooses among all that has come, and under at_limit="shed" some of it is dropped',
@@ -109,7 +109,7 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
 
 
 def warn_of_what_is_kept(parsed: Parsed, listener: Listener) -> None:
-    """Warn of a query whose memories grow as long as the stream runs, though it may not look so."""
+    """Warn of a query whose memories grow as long as the stream runs, where its text does not show that."""
     kept = tuple(dict.fromkeys(_readable(str(pattern)) for pattern in kept_for_ever(listener)))
     if not kept:
         return

@@ -1,4 +1,4 @@
-"""What callers give the engine, looked at before it is used: what is wrong is told in words, and changes nothing.
+"""Checks of callers' arguments before the engine uses them: a wrong one is told in words, and changes nothing.
 
 Where it stands: at the front door, before data's way begins.
 Left out: terms (`io/rdf.py`), times (`windows/times.py`) and durations, which have checks of their own.
@@ -32,7 +32,7 @@ __all__ = [
 
 Triple = Sequence[Any]
 
-WhenFull = Literal["wait", "drop", "error"]  # what becomes of an item that finds an inbox full
+WhenFull = Literal["wait", "drop", "error"]  # the fate of an item that finds an inbox full
 
 _MOST_SEED = 2**63 - 1
 
@@ -64,7 +64,7 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
 
 
 def policy_of(given: object) -> Policy:
-    """Return the policy that some words name, as they stand in a query.
+    """Return the policy that a text names, as a query would write it.
 
     >>> str(policy_of("recent keep"))
     'recent KEEP'
@@ -89,7 +89,7 @@ def span(time: Any) -> tuple[Any, Any]:
 
 
 def readers_of(readers: Sequence[Any]) -> list[Reader]:
-    """Return readers; the path of a file stands for what `read` makes of it: its triples have the time they arrive."""
+    """Return readers; a path stands for `read(path)`: the time of its triples is when they arrive."""
     from retewave.io.reading.reader import Reader, read
 
     found = []
@@ -104,7 +104,7 @@ def readers_of(readers: Sequence[Any]) -> list[Reader]:
 
 
 def seconds_of_tick(tick: int, readers: Sequence[Reader]) -> float:
-    """Return how often the clock on the wall is told to an engine: where it is the clock of all that is read."""
+    """Return a tick in seconds; refuse it unless the times of all readers are their arrival."""
     if tick <= 0:
         raise UsageError("a tick is longer than nothing", hint="such as 1s")
     timed = next((each for each in readers if each.rate is not None or each.time_property is not None), None)
@@ -117,7 +117,7 @@ def seconds_of_tick(tick: int, readers: Sequence[Reader]) -> float:
 
 
 def check_options(datasets: object, imports: object, on_late: Callable[..., object] | None, seed: object) -> None:
-    """Refuse arguments of an engine that cannot be what they should."""
+    """Refuse arguments of an engine that have a wrong type."""
     for name, mapping in (("datasets", datasets), ("imports", imports)):
         if mapping is not None and not isinstance(mapping, Mapping):
             raise UsageError(f"{name} maps IRIs to files, and is not {mapping!r}", hint=f"{name}={{iri: path}}")
@@ -128,7 +128,7 @@ def check_options(datasets: object, imports: object, on_late: Callable[..., obje
 
 
 def check_bounds(max_live_rows: object, at_limit: object, max_derivations: object) -> None:
-    """Refuse bounds that cannot be."""
+    """Refuse impossible bounds."""
     if at_limit not in ("error", "shed"):
         raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
     if max_live_rows is not None and not _is_whole(max_live_rows, 1):
@@ -142,7 +142,7 @@ def _is_whole(number: object, least: int) -> bool:
 
 
 def check_inbox(size: object, when_full: object) -> None:
-    """Refuse an inbox that cannot be."""
+    """Refuse an impossible inbox."""
     if not isinstance(size, int) or size < 1:
         raise UsageError(f"an inbox holds a whole number of items from 1 on, not {size!r}")
     if when_full not in ("wait", "drop", "error"):

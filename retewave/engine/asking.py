@@ -1,8 +1,8 @@
-"""What the kernel asks in the middle of a pour: whether a filter is true that it must know, and cannot decide.
+"""Answers to the kernel in the middle of a pour: is a filter true that the kernel must know, and cannot decide?
 
 Data's way: a tuple at hand -> **verdict** -> the kernel goes on.
-An answer that hangs on terms alone is found once.  That of a part on one variable is entered in the kernel's memo, so
-that the kernel knows it from there on; that of several variables is remembered here.
+An answer that depends on terms alone is found once.  The answer to a part with one variable is entered in the kernel's
+memo, and the kernel does not ask for it again.  An answer on several variables is remembered here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asking"]
 
-_MOST = 1 << 14  # answers that are remembered here
+_MOST = 1 << 14  # the most answers that are remembered here
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Asking:
 
 @cache
 def _python() -> Any:
-    """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
+    """Return the module that evaluates expressions; it loads rdflib, which most runs never need."""
     from retewave.compiler.expressions import evaluate
 
     return evaluate

@@ -1,12 +1,13 @@
 """The way in from an event loop: a source's matches for `async for`, and pushes that are awaited.
 
 Data's way: items of an event loop -> **inbox** -> the engine, in a thread -> **matches** -> the event loop.
-Pouring, and waiting for others' callbacks, would hold up a loop, so threads do both: one a stream, which works when the
-next match is asked for and ends with the stream; one for all awaited pushes, as long as there are any.
+Pouring, and waiting for callbacks of other threads, would hold up a loop, so threads do both.  A stream has one thread,
+which works when the next match is asked for and ends with the stream.  All awaited pushes share one thread, which ends
+when no push waits.
 
-Invariants: what an inbox has taken goes in, or waits in the engine as what a run has read does; what was found and no
-task has taken is left to the next call (`Finding`); what is dropped is counted.  No thread outlives what it is for, but
-for one whose source is silent (a pipe, a blocking iterator): that ends when it brings more.
+Invariants: an item that an inbox has taken is poured, or waits in the engine for the next call.  Matches that no task
+has taken are left to the next call (`Finding`).  Dropped items are counted.  No thread outlives its stream or pushes,
+except where a source is silent (a pipe, a blocking iterator): then it ends when the source brings more.
 Left out: sources themselves; asyncio is loaded with this module, which is loaded when it is first needed.
 """
 
@@ -37,7 +38,7 @@ __all__ = ["Pushes", "stream"]
 Waiting = TypeVar("Waiting")
 Loop = asyncio.AbstractEventLoop
 
-Answer = tuple[asyncio.Future[Any], Any, BaseException | None]  # who waits; what was found, or an error
+Answer = tuple[asyncio.Future[Any], Any, BaseException | None]  # the future that waits; its result, or an error
 
 PATIENCE = 0.2  # seconds that the end of a stream waits for its thread, whose source may be silent
 AT_ONCE = 64  # pushes that are answered together: to wake a loop takes longer than a push
@@ -45,20 +46,20 @@ AT_ONCE = 64  # pushes that are answered together: to wake a loop takes longer t
 
 # ---- what waits ----
 class Inbox(Generic[Waiting]):
-    """Things that event loops put in and a thread takes out, so many at most."""
+    """A bounded queue: event loops put things in, a thread takes them out."""
 
     def __init__(self, size: int, when_full: WhenFull, drop: Callable[[int], None]) -> None:
-        self._size = size  # how many may wait
-        self._when_full = when_full  # what is done with one more
+        self._size = size  # the most that may wait
+        self._when_full = when_full  # the fate of a thing that finds it full
         self._drop = drop  # is told how many have been dropped
         self._items: deque[Waiting] = deque()
         self._changed = threading.Condition()  # held while the rest changes
         self._ended = False  # nothing more comes
         self._closed = False  # nobody takes out anything any more
-        self._asking: deque[tuple[Waiting, Loop, asyncio.Future[None]]] = deque()  # what waits for room, and who
+        self._asking: deque[tuple[Waiting, Loop, asyncio.Future[None]]] = deque()  # waiting for room
 
     async def put(self, item: Waiting) -> bool:
-        """Put something in, and say whether it is in; what waits for room goes in also if its task is cancelled."""
+        """Put a thing in, and say whether it is in; if it waits for room, it goes in even if its task is cancelled."""
         with self._changed:
             if len(self._items) < self._size and not self._asking and not self._closed:
                 self._items.append(item)
@@ -75,7 +76,7 @@ class Inbox(Generic[Waiting]):
                 self._asking.append((item, loop, room))
         if self._when_full == "drop" or self._closed:
             self._drop(1)
-            await asyncio.sleep(0)  # a source that always has more would let nothing else go on
+            await asyncio.sleep(0)  # else a source that always has more would stop the loop
             return False
         await room
         return True
@@ -87,14 +88,14 @@ class Inbox(Generic[Waiting]):
             self._changed.notify()
 
     def take(self, most: int) -> list[Waiting]:
-        """Take out so many things, or fewer; none where nothing waits."""
+        """Take out at most `most` things; none where nothing waits."""
         with self._changed:
             taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
             self._make_room()
         return taken
 
     def _make_room(self) -> None:
-        """Let in what asks, when half of it is free: to wake a loop for each would take longer than to pour it."""
+        """Let in waiting things once half is free: to wake a loop for each takes longer than to pour it."""
         if 2 * len(self._items) > self._size:
             return
         while self._asking and len(self._items) < self._size:
@@ -104,7 +105,7 @@ class Inbox(Generic[Waiting]):
             _tell(loop, [last])
 
     def __iter__(self) -> Iterator[Waiting]:
-        """Take out one thing after the other, waiting for them, until the end."""
+        """Take out things one by one until the end; wait where there is none."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._items or self._ended)
@@ -121,7 +122,7 @@ class Inbox(Generic[Waiting]):
             self._changed.notify_all()
 
     def close(self) -> list[Waiting]:
-        """Take out what is left; what comes later is dropped."""
+        """Take out all that is left; things that come later are dropped."""
         with self._changed:
             self._closed = True
             return [*self._items, *(item for item, _, _ in self._asking)]
@@ -154,11 +155,11 @@ class _Stopped(Exception):
 
 
 class _Steps:
-    """What the thread of a stream does: it pours in what the source brings, and says what that completes."""
+    """The work of a stream's thread: it pours the items of the source, and yields the matches that they complete."""
 
     def __init__(self, engine: Engine, source: Reader | str | Path | Iterable[Any]) -> None:
         self.engine = engine
-        self.stopped = False  # the stream has ended for who has asked for it
+        self.stopped = False  # nobody takes matches of the stream any more
         self._inbox = source if isinstance(source, Inbox) else None
         self.steps: Iterator[list[Matches]]
         if isinstance(source, Reader | str | Path):
@@ -177,13 +178,13 @@ class _Steps:
         self._go_on()  # there may be items behind the last
 
     def stop(self) -> None:
-        """Let the step that is under way be the last."""
+        """Make the current step the last."""
         self.stopped = True
         if self._inbox is not None:
             self._inbox.end()
 
     def close(self) -> None:
-        """End it, and let what is in the inbox wait in the engine."""
+        """End it, and let the items of the inbox wait in the engine."""
         try:
             self.steps.close()  # type: ignore[attr-defined]  # a generator
         finally:
@@ -200,7 +201,7 @@ class _Steps:
 
 # ---- streams ----
 class _Worker:
-    """A thread that takes a stream's steps when it is asked to; it ends when this goes, whatever the loop does."""
+    """A thread that takes a stream's steps on request; it ends when this object goes, whatever the loop does."""
 
     def __init__(self, steps: _Steps) -> None:
         self._loop = loop = asyncio.get_running_loop()
@@ -211,7 +212,7 @@ class _Worker:
         threading.Thread(target=_work, args=work, name="retewave stream", daemon=True).start()
 
     async def step(self) -> Finding | None:
-        """Return what comes next; nothing at the end."""
+        """Return the matches of the next step; None at the end."""
         answer: asyncio.Future[Finding | None] = self._loop.create_future()
         self._asked.put(answer)
         return await answer
@@ -227,7 +228,7 @@ class _Worker:
 
 
 async def _wait_for(last: asyncio.Future[None]) -> None:
-    """Wait for what ends soon, some time at most; a task that is cancelled meanwhile (its loop ends) still does."""
+    """Wait for a future, for `PATIENCE` at most, also in a task that is cancelled meanwhile (its loop ends)."""
     try:
         await asyncio.wait({last}, timeout=PATIENCE)
     except asyncio.CancelledError:
@@ -250,7 +251,7 @@ def _work(
             except BaseException as raised:
                 error = raised
             _tell(loop, [(answer, found, error)])
-            answer = found = error = None  # what was found is the loop's alone
+            answer = found = error = None  # else this thread would hold the matches, too
     finally:
         try:
             steps.close()
@@ -262,7 +263,7 @@ def _work(
 
 
 def _tell(loop: Loop, answers: list[Answer]) -> None:
-    """Have a loop answer those that wait in it, if it still goes on."""
+    """Have a loop settle its futures, if it still runs."""
     try:
         loop.call_soon_threadsafe(_settle, answers)
     except RuntimeError:
@@ -302,7 +303,7 @@ async def stream(
         if feeding is not None:
             await feeding  # its error is the stream's
     finally:
-        del found  # what was not taken is left
+        del found  # matches that were not taken are left
         steps.stop()
         if asyncio._get_running_loop() is not None:  # else it has ended, and nobody has closed this
             await _end(worker, feeding)
@@ -319,7 +320,7 @@ async def _end(worker: _Worker, feeding: asyncio.Task[None] | None) -> None:
 
 
 async def _feed(inbox: Inbox[Any], source: AsyncIterable[Any]) -> None:
-    """Put what a source brings into an inbox."""
+    """Put the items of a source into an inbox."""
     try:
         async for item in source:
             try:
@@ -342,17 +343,17 @@ class Pushes:
         self._size, self._when_full = size, when_full
         self._inbox: Inbox[tuple[Loop, asyncio.Future[Any], Pushed]] = Inbox(size, when_full, self.drop)
         self._lock = threading.Lock()  # held while the rest changes
-        self._at_work = False  # there is a thread
+        self._at_work = False  # its thread is there
         self.dropped = 0  # items that found an inbox full
         self._tally = Tally("%s items are dropped, as an inbox is full")
 
     def inbox_like(self, size: int | None, when_full: WhenFull | None) -> Inbox[Any]:
-        """Return an inbox for a stream; what is not said is as for pushes."""
+        """Return an inbox for a stream; an argument of None is as for pushes."""
         check_inbox(1 if size is None else size, when_full or "wait")
         return Inbox(self._size if size is None else size, when_full or self._when_full, self.drop)
 
     def drop(self, count: int) -> None:
-        """Count what is dropped."""
+        """Count dropped items."""
         with self._lock:
             self.dropped += count
             self._tally.log(self.dropped)

@@ -1,7 +1,7 @@
-"""From registered queries to a network that runs: plan, lower, load what is there before the stream.
+"""From registered queries to a running network: plan, lower, load the data that is there before the stream.
 
-Changing the queries builds a new network and pours into it what the old one's α-memories hold; the network itself is
-never operated on.
+A change of queries builds a new network, into which the rows of the old α-memories are poured; the old one is never
+changed.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ __all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
 
 @dataclass
 class CompiledNetwork:
-    """Queries compiled into a network: its plan, its arrays, and what is needed to read its output."""
+    """Queries compiled into a network: its plan, its arrays, and the means to read its output."""
 
     lowered: Lowered  # the plan and its records
     dispatch: Dispatch  # how ε led to the tables
     runtime: Runtime  # the arrays
     programs: Programs  # its filters, and the constants that it keeps in the dictionary
-    outcome: Outcome  # what makes matches of output rows
-    feeding: Feeding  # what builds of output rows what rules feed
+    outcome: Outcome  # makes matches of output rows
+    feeding: Feeding  # builds triples of rules from output rows
     acceptance: Acceptance  # which triples a reader may drop
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
 
@@ -78,7 +78,7 @@ class CompiledNetwork:
 
     @cached_property
     def states(self) -> States:
-        """What is remembered that the rows do not tell, by identity."""
+        """The states, by identity: all that is remembered and does not follow from rows."""
         return self._nodes | self.outcome.states(self.outcome.queries)
 
     @cached_property
@@ -88,15 +88,15 @@ class CompiledNetwork:
     def take_over(self, former: CompiledNetwork) -> None:
         """Remember what nodes and queries remembered in another network.
 
-        A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
+        A query that was registered again is a new one, even with the same name and text: it has told nothing yet.
         """
         take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
         self.runtime.go_on_from(totals(former.runtime.arena).now)
 
     def look_from(self, time: int) -> None:
-        """Let probes decide no absence that what ended before a time may have to do with: its rows are not all there.
+        """Let probes decide no absence that reaches back before a time: rows from before it may be missing.
 
-        What is looked at has looked at something before, perhaps: that must be known, too.
+        A probe may look at tuples of another probe, which has looked back in turn: that time is added.
         """
         back = lookbacks(self.plan)
         for producer, probe in self.lowered.probes.items():
@@ -104,22 +104,22 @@ class CompiledNetwork:
             if isinstance(record, Probe) and record.chooses:
                 continue
             looked = inputs_of(record)[1].producer
-            single = isinstance(self.plan.producers[looked], AlphaTest)  # it came when it ended, as a whole
+            single = isinstance(self.plan.producers[looked], AlphaTest)  # a triple, which came whole when it ended
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
-        """Forget what states need no more."""
+        """Let all states forget what they need no more."""
         now = totals(self.runtime.arena).now
         for state in self.states.values():
             state.advance(now)
 
     def foretell(self, values: Values) -> Iterator[np.ndarray]:
-        """Yield the output that there would be if nothing more came; all goes on as if nobody had asked."""
+        """Yield the output that there would be if nothing more came; the network stays as it is."""
         with self.feeding.as_before():
             yield from self.runtime.foretell(values)
 
     def leave(self) -> None:
-        """Give it up: the constants of its queries are no longer its."""
+        """Give it up, and let go of the constants of its queries."""
         self.programs.leave()
 
 
@@ -157,7 +157,7 @@ def build(
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
-    """Return the report stages of the queries that have some."""
+    """Return the report stages, by query; queries without any are left out."""
     stages = {each.number: tuple(_stages(queries[each.number], each.width)) for each in listeners}
     return {number: found for number, found in stages.items() if found}
 
@@ -191,7 +191,7 @@ def _reporting(query: Query, width: int) -> Reporting:
 def load(
     compiled: CompiledNetwork, terms: Terms, static: np.ndarray, former: Sequence[CompiledNetwork] = ()
 ) -> Iterator[np.ndarray]:
-    """Pour in what is there before the stream: inline tables, static data, what former networks' memories hold."""
+    """Pour the data that is there before the stream: inline tables, static data, rows of former networks."""
     runtime = compiled.runtime
     for number, producer in enumerate(compiled.plan.producers):
         if isinstance(producer, Table):
@@ -204,7 +204,7 @@ def load(
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
-    """Return the atoms that static data, or the schema itself, gives something to."""
+    """Return the atoms for which static data or the schema itself has triples."""
     atoms = dispatch.reduction.atoms
     fed = {atoms[fact.atom] for fact in dispatch.facts}
     if len(static) == 0:
@@ -220,7 +220,7 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
-_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # the event of what the schema itself says, and the triple given
+_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event and no given triple
 
 
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:

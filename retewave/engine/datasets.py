@@ -1,7 +1,7 @@
 """Schema and static data: where they come from, and when they may still come.
 
 Queries name them too (`FROM <…>`): a local file is read, an IRI is looked up in the user's `datasets`; nothing is ever
-fetched.  What a file says about classes and properties becomes schema, everything else static data.
+fetched.  Axioms in a file about classes and properties become schema, all other triples static data.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class DatasetWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Closure:
-    """Who closes the schema, and within which bounds."""
+    """How the schema is closed: by which reasoner, and within which bounds."""
 
     by: Literal["retewave", "owlrl"] = "retewave"  # our own closure, or owlrl's OWL 2 RL closure before it
-    budget: Budget | None = None  # how far owlrl's may go; None: as far as is usual
-    progress: Progress | None = None  # is told the triples and the seconds of owlrl's so far
+    budget: Budget | None = None  # bounds of owlrl's closure; None: the usual ones
+    progress: Progress | None = None  # called with the triples and seconds of owlrl's closure so far
 
 
 class Datasets:
@@ -57,9 +57,9 @@ class Datasets:
         self._closure = closure
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
-        self._restored: tuple[Schema, np.ndarray] | None = None  # what a snapshot held; further sources add to it
+        self._restored: tuple[Schema, np.ndarray] | None = None  # from a snapshot; further sources add to it
         self.named: set[str] = set()  # files that queries have named
-        self._mixed: list[Path] = []  # those of them that hold schema and static data
+        self._mixed: list[Path] = []  # files of `named` that hold schema and static data
 
     @property
     def schema(self) -> Schema:
@@ -91,7 +91,7 @@ class Datasets:
         return self._static
 
     def put(self, schema: Schema, static: np.ndarray, named: Iterable[str]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the schema and static data of a snapshot."""
         self._schema, self._static = self._restored = schema, static
         self.named = set(named)
 
@@ -174,7 +174,7 @@ class Datasets:
 
 
 def _data_of(path: Path) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return what a file holds beside its schema."""
+    """Return the triples of a file that are not schema."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)  # the engine's schema, which includes the file, warns of it
         return Schema.load([path]).data

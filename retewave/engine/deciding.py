@@ -1,8 +1,8 @@
-"""The first stage: what the kernel left to Python is decided, and what a query shows or compares is put into columns.
+"""The first stage: decide the filters that the kernel left to Python, and put shown and compared variables in columns.
 
 Data's way: output rows -> **steps in Python** -> solutions.
 Most rows pass straight through: the kernel has decided every filter that it can.  A filter on one variable is
-evaluated once a term; what it said is entered in the kernel's memo, so that the next row is decided there.
+evaluated once a term; the verdict is entered in the kernel's memo, so that the kernel decides the next row.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Deciding:
     terms: Terms  # the dictionary
     runtime: Runtime  # whose output it is; its memo is filled here
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
-    outputs: dict[tuple[int, int], Output]  # what the rows of (query, branch) hold
+    outputs: dict[tuple[int, int], Output]  # (query, branch) -> its output rows
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
 
     def take(self, found: Solutions) -> Solutions:
@@ -62,7 +62,7 @@ class Deciding:
         return found._replace(columns=columns).only(kept)
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
-        """Return the shown ids when nothing is left to do: one branch, all decided, all columns in their order."""
+        """Return the shown ids if there is nothing to do: one branch, all rows decided, columns in their order."""
         branch = int(rows[0, layout.O_BRANCH])
         if branch & layout.UNDECIDED_ROW:
             return None
@@ -170,7 +170,7 @@ class Deciding:
 
 @cache
 def _python() -> Any:
-    """Return what evaluates expressions in Python; it loads rdflib, which most runs never need."""
+    """Return the module that evaluates expressions; it loads rdflib, which most runs never need."""
     from retewave.compiler.expressions import evaluate
 
     return evaluate

@@ -1,8 +1,8 @@
 """The engine: what a user does with retewave in one process.
 
 Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
-Any thread may call anything: what is read or changed is locked (`Matcher.lock`), who pours and calls back takes turns
-(`retewave.engine.telling`).  The turn is taken before the lock, and a user's code runs without the lock.
+Any thread may call anything: state is locked while it is read or changed (`Matcher.lock`), and threads that pour and
+call back take turns (`retewave.engine.telling`).  The turn is taken before the lock; user code runs without the lock.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Engine(Shown):
         options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
-        self.options = {  # what a snapshot keeps of the arguments
+        self.options = {  # the arguments that a snapshot keeps
             "lateness": _duration(lateness) / 1e6,
             "max_future": None if max_future is None else _duration(max_future) / 1e6,
             "max_live_rows": max_live_rows,
@@ -127,17 +127,17 @@ class Engine(Shown):
         self.lock, self.registry.network = self.matcher.lock, self._network  # the lock is held to read or change
         self.telling = Telling(self.registry, on_late)
         self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
-        self._hands_over = on_late is not None  # what is late
-        self._runs = 0  # under way: the last one to end lets go of what waits for late items
+        self._hands_over = on_late is not None  # late items
+        self._runs = 0  # runs under way: the last one to end lets waiting items go
         self.order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
         self.matcher.holders.append(self.order.held)
-        self.clock: Clock | None = None  # of the first time that has come in, which decides how times are shown
+        self.clock: Clock | None = None  # of the first time that came in: times are shown likewise
         self.triples = 0  # triples that came in, those that no pattern could use included
-        self.readers: list[Reader] = []  # what was run; they count what they could not read
-        self.seconds = Seconds()  # how long it took
-        self._inbox = (inbox, when_full)  # how many items of event loops may wait, and what becomes of more
+        self.readers: list[Reader] = []  # all that were run; they count the lines that they could not read
+        self.seconds = Seconds()  # how long the work took
+        self._inbox = (inbox, when_full)  # how many items of event loops may wait, and the fate of more
         self._pushes: Pushes | None = None  # none before the first
-        self._opening = threading.Lock()  # held while it is made
+        self._opening = threading.Lock()  # held while `_pushes` is made
         self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
 
     # ---- queries ----
@@ -206,7 +206,7 @@ class Engine(Shown):
         stream: str | None = None,
         event: int | None = None,
     ) -> list[Match]:
-        """Pour in a triple, or several of one time; call back and return the matches that this completes.
+        """Pour in a triple, or several of one time; call back and return the matches that they complete.
 
         Terms are rdflib terms, N-Triples texts (`<…>`, `"…"`, `_:…`), absolute IRIs or plain Python values; an
         array of ids [n, 3] comes from `encode`.  `time` is a number of seconds, a datetime or a datetime64, or a pair
@@ -250,9 +250,9 @@ class Engine(Shown):
             self.matcher.advance(self.order.watermark)
 
     def flush(self) -> list[Match]:
-        """Let go of what waits for late items, and tell what there would be if nothing more came; return the matches.
+        """Pour items that wait for late ones, and tell the matches that there are if nothing more comes; return them.
 
-        Call it at the end of a stream that was pushed.  Who pushes on afterwards loses nothing.
+        Call it at the end of a stream that was pushed.  If you push on afterwards, nothing is lost.
         """
         with self.turn:
             self._let_go()
@@ -260,10 +260,10 @@ class Engine(Shown):
         return [match for batches in found for match in in_order(batches)]
 
     def advance(self, time: Interval) -> list[Match]:
-        """Tell the engine that nothing which ends before a time comes any more; call back and return the matches.
+        """Tell the engine that no item that ends before a time comes any more; call back and return the matches.
 
-        What waits for a deadline or for the end of an instant before that time is told, in the order of time.  What
-        still comes from before it is late.  A time before the clock's changes nothing.
+        Decisions that wait for a deadline or for the end of an instant before that time are made, in the order of
+        time.  An item from before it that still comes is late.  A time before the clock's changes nothing.
         """
         _, until, clock = interval_of(time)
         with self.turn:
@@ -290,10 +290,10 @@ class Engine(Shown):
         """Read streams to their end, merged by time; call back and yield every match.
 
         A path stands for `read(path)`: the time of its triples is when they arrive.  With a `tick`, a duration such as
-        "1s", the clock goes on so often while nothing arrives, as by `advance`: what waits for it is told.
+        "1s", the clock also goes on that often while nothing arrives, as by `advance`, so that deadlines are told.
 
-        To leave it for a while, keep what this returns, and go on with it later.  Where it is left for good (`break`),
-        what it has read goes in, and what it has found is returned, with the next `push`, `flush` or `run`.
+        To pause, keep the iterator, and go on with it later.  If you leave it for good (`break`), the items that it has
+        read are poured, and the matches that it has found are returned, by the next `push`, `flush` or `run`.
         """
         for batches in self.run_batches(*readers, tick=tick):
             yield from Finding(self.telling, [batches])
@@ -301,10 +301,10 @@ class Engine(Shown):
     def run_batches(
         self, *streams: Reader | str | Path, between: Callable[[], object] | None = None, tick: Any = None
     ) -> Iterator[list[Matches]]:
-        """Read streams like `run`, and yield the matches as batches, one a query: for who wants columns.
+        """Read streams like `run`, and yield the matches as batches of columns, one a query.
 
-        `between` is called whenever all that has been read so far is told, some times a second or more on a busy
-        stream: the moment for a `snapshot`.
+        `between` is called whenever the matches of all items read so far are told: on a busy stream a few times a
+        second or more.  That is the moment for a `snapshot`.
         """
         readers = readers_of(streams)
         seconds = None if tick is None else seconds_of_tick(_duration(tick), readers)
@@ -314,7 +314,7 @@ class Engine(Shown):
         yield from self.course(self._read(readers, between, seconds), recorded=recorded)
 
     def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
-        """Yield what former calls have left, and the matches of a run's steps; then let go of what waits."""
+        """Yield matches that former calls have left, then those of a run's steps; at the end pour items that wait."""
         with self.lock:
             self._runs += 1
             # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
@@ -344,12 +344,12 @@ class Engine(Shown):
                     between()
 
     def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
-        """Pour in what readers have brought; call back and yield the matches as batches."""
+        """Pour rows of readers; call back and yield the matches as batches."""
         self.keep(arrived)
         yield from self.poured(arrived.triples)
 
     def keep(self, arrived: Arrived) -> None:
-        """Let what readers have brought wait for the next push, run or flush."""
+        """Let rows of readers wait for the next push, run or flush."""
         with self.lock:
             self.triples += arrived.triples
             self._tell(arrived.clock)
@@ -365,10 +365,10 @@ class Engine(Shown):
         inbox: int | None = None,
         when_full: WhenFull | None = None,
     ) -> AsyncGenerator[Match, None]:
-        """Pour in what a source brings, in a thread; call back there, and give every match to `async for`.
+        """Pour the items of a source in a thread; call back there, and give every match to `async for`.
 
-        A source is a reader or a path, or brings items: pairs of triples and their time, triples alone, which have the
-        time now, or mappings of the arguments of `push`.  Of an async one, as many as the `inbox` holds may wait.
+        A source is a reader, a path, or an iterable of items.  An item is a pair of triples and their time, a triple
+        alone, whose time is now, or a mapping of arguments of `push`.  Of an async source, at most `inbox` items wait.
         """
         from retewave.engine.asynchronous import stream
 
@@ -382,7 +382,7 @@ class Engine(Shown):
 
     @property
     def pushes(self) -> Pushes:
-        """What event loops have pushed and is yet to be poured."""
+        """The pushes of event loops that are yet to be poured."""
         from retewave.engine.asynchronous import Pushes
 
         with self._opening:  # not the engine's lock: a loop must not wait for it
@@ -392,7 +392,7 @@ class Engine(Shown):
 
     @property
     def dropped(self) -> int:
-        """How many items of event loops have found an inbox full, and were dropped."""
+        """How many items of event loops were dropped, as an inbox was full."""
         return 0 if self._pushes is None else self._pushes.dropped
 
     def _let_go(self) -> None:
@@ -401,7 +401,7 @@ class Engine(Shown):
             self.matcher.flush()
 
     def _all_poured(self, came: int = 0) -> list[list[Matches]]:
-        """Pour all that waits; call back, and return the matches.  What an error keeps from that, the next call has."""
+        """Pour all that waits; call back, and return the matches.  After an error, the next call returns the rest."""
         telling, pouring = self.telling, self._pouring(came)
         found: list[list[Matches]] = []
         try:
@@ -420,7 +420,7 @@ class Engine(Shown):
         return found
 
     def poured(self, came: int = 0) -> Iterator[list[Matches]]:
-        """Pour what waits, step by step; call back, and yield the matches.  Between steps, others may have their turn.
+        """Pour waiting rows step by step; call back, and yield the matches.  Between steps, others may have their turn.
 
         `came`: the triples that were read to get these rows.
         """
@@ -454,7 +454,7 @@ class Engine(Shown):
         return found
 
     def _left(self) -> Iterator[list[Matches]]:
-        """Yield what former calls have found and could not return."""
+        """Yield the matches that former calls have found and could not return."""
         while self.telling.left:
             with self.turn, self.lock:  # texts are copied: no sweep may come between
                 left = self.telling.take_left()
@@ -508,7 +508,7 @@ class Engine(Shown):
     # ---- snapshots ----
     @property
     def positions(self) -> tuple[Position, ...]:
-        """How far the readers of the latest run have come, in their order; `reader.at(position)` goes on there."""
+        """How far the readers of the latest run have come, in order; `reader.at(position)` goes on from there."""
         return self.matcher.positions()
 
     def snapshot(self, path: str | Path, *, note: Any = None) -> None:

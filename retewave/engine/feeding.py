@@ -1,7 +1,7 @@
-"""What rules build that the kernel cannot: new blank nodes, assigned values, what Python decides.
+"""Build the triples of rules that the kernel cannot build: with new blank nodes, assigned values, verdicts of Python.
 
 Data's way: output rows of rules -> decide -> **build** -> input rows of the same instant -> the feed of the network.
-Where it stands: beside the outcome; the same rows leave as matches, too.
+Where it stands: beside the outcome; the same output rows become matches, too.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from retewave.windows.times import Clock
 
 __all__ = ["Feeding", "feeder"]
 
-_CLOCK = Clock("int")  # of batches that nobody is shown
+_CLOCK = Clock("int")  # of batches that nobody sees
 _Fed = set[tuple[int, ...]]  # solutions that have been built from: their terms, start and end
 
 
 class Feeding:
-    """Builds what the rules of one network feed."""
+    """Builds the triples that the rules of one network feed."""
 
     def __init__(self, deciding: Deciding, queries: Mapping[int, Query], rules: Mapping[int, int]) -> None:
         self.deciding = deciding  # decides what the kernel has left open
         self.queries = queries  # by number
-        self.rules = rules  # the number of a rule -> that of the stream that it feeds
-        self._instant = BEFORE_ALL  # at which the solutions below end
+        self.rules = rules  # number of a rule -> number of the stream that it feeds
+        self._instant = BEFORE_ALL  # the end of the solutions in `_once`
         self._once: dict[int, _Fed] = {}  # by the number of a rule whose solutions are a set
 
     @contextmanager
@@ -50,7 +50,7 @@ class Feeding:
             self._instant, self._once = instant, once
 
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
-        """Return what is built of output rows, as input rows whose events number the solutions; and terms' values."""
+        """Return the triples of output rows, as input rows whose events number the solutions; and terms' values."""
         found = [np.empty((0, ROW_WIDTH), dtype=np.int64)]
         for number in np.unique(out[:, layout.O_QUERY]).tolist():
             if number in self.rules:
@@ -61,7 +61,7 @@ class Feeding:
         return np.concatenate(found), self.deciding.terms.values
 
     def _is_left(self, query: Query, branch: int) -> bool:
-        """Tell whether the kernel has left it to Python to build of a row."""
+        """Tell whether Python must build from a row, as the kernel cannot."""
         if branch & layout.UNDECIDED_ROW or self.deciding.outputs[query.number, branch].always:
             return True
         return any(map(_makes_nodes, query.parsed.template))
@@ -80,7 +80,7 @@ class Feeding:
         return found
 
     def _first_of(self, query: Query, found: Solutions) -> np.ndarray:
-        """Return the mask of the solutions that are the first of those with the same terms and the same interval."""
+        """Return the mask of solutions that are the first with their terms and interval."""
         keys = [query.columns.index(name) for name in query.solved]
         times = found.rows[:, [layout.O_START, layout.O_END]]
         first = np.ones(len(found.rows), dtype=np.bool_)
@@ -102,6 +102,6 @@ def _makes_nodes(triple: TemplateTriple) -> bool:
 
 
 def feeder(deciding: Deciding, queries: Mapping[int, Query], listeners: Sequence[Listener]) -> Feeding:
-    """Return what builds for the rules among some queries."""
+    """Return the builder for the rules among some queries."""
     rules = {each.number: each.rule.stream for each in listeners if each.rule is not None}
     return Feeding(deciding, queries, rules)

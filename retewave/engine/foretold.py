@@ -1,10 +1,10 @@
-"""What a flush has told before its time, and what is therefore not told again.
+"""Solutions that a flush has told before their time, which are therefore not told again.
 
-Data's way: decide -> report -> **what is not told yet** -> a batch of matches.
-A flush asks what there would be if nothing more came.  That is told, and the networks go on as if nobody had asked:
-what waits is decided again when its time comes, by all that has come until then.  So what was told early is remembered
-until its end is over, and the same solution, with the same interval, is not told a second time.
-Invariant: of equal solutions as many are told as the decisions, or one of the flushes, have found: the most of these.
+Data's way: decide -> report -> **leave out solutions that were told** -> a batch of matches.
+A flush tells the solutions that there would be if nothing more came; the networks do not change.  A tuple that waits is
+decided again when its time comes, by all rows that have come until then.  So a solution that was told early is
+remembered until its end has passed, and is not told a second time with the same interval.
+Invariant: if the decisions and each flush find a number of equal solutions, the greatest of these numbers is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Foretold"]
 class Foretold:
     """The last stage of a query whose solutions may wait: it remembers what flushes have told of one query."""
 
-    follows = False  # from the rows that are alive: these do not tell what was told
+    follows = False  # not from the live rows
     terms = frozenset({"columns"})  # the arrays of its state that hold terms
 
     def __init__(self, columns: int) -> None:
@@ -34,13 +34,13 @@ class Foretold:
         return self._told.total()
 
     def take(self, found: Solutions) -> Solutions:
-        """Return what is not told yet."""
+        """Return the solutions that are not told yet."""
         if found.ahead:
             return self._told_now(found)
         return self._not_told(found) if self._told and len(found.rows) else found
 
     def _told_now(self, found: Solutions) -> Solutions:
-        """Remember what a flush finds, and return what no flush before it has told."""
+        """Remember the solutions of a flush, and return those that no flush before it has told."""
         before, new = self._told.copy(), np.ones(len(found.rows), dtype=np.bool_)
         for place, solution in enumerate(_solutions(found)):
             if before[solution] > 0:
@@ -51,7 +51,7 @@ class Foretold:
         return found.only(new)
 
     def _not_told(self, found: Solutions) -> Solutions:
-        """Return what is decided now without what a flush has told of it."""
+        """Return the solutions decided now, without those that a flush has told."""
         new = np.ones(len(found.rows), dtype=np.bool_)
         for place, solution in enumerate(_solutions(found)):
             if self._told[solution] > 0:
@@ -61,11 +61,11 @@ class Foretold:
         return found.only(new)
 
     def advance(self, now: int) -> None:
-        """Forget what ends before a time: it is decided."""
+        """Forget solutions that end before a time: they are decided."""
         self._told = Counter({each: times for each, times in self._told.items() if times > 0 and each[1] >= now})
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark those of the first terms that are remembered."""
+        """Mark the remembered terms that `marks` has room for."""
         terms = self.state()["columns"]
         marks[terms[(terms > 0) & (terms < len(marks))]] = 1
 
@@ -75,7 +75,7 @@ class Foretold:
         return {"times": rows[:, :2], "columns": rows[:, 2:]}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Remember what such a stage remembered, and nothing else."""
+        """Take over the state of such a stage, and drop the own one."""
         rows = np.concatenate([state["times"], state["columns"]], axis=1)
         self._told = Counter(map(tuple, rows.tolist()))
 

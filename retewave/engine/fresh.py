@@ -1,7 +1,7 @@
-"""Which output rows are news: a network that is made anew before the stream finds its static matches anew.
+"""Find the new ones among output rows: a network that is made anew before the stream finds its static matches again.
 
-Data's way: a new network's first output -> **what was not found before** -> outcome.
-Invariant: rows are bags; of n equal rows, of which m were found before, n - m are news.
+Data's way: a new network's first output -> **rows that were not found before** -> outcome.
+Invariant: rows are bags; of n equal rows, of which m were found before, n - m are new.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from retewave.rete.words import layout
 
 __all__ = ["Outputs", "joined", "news", "plain"]
 
-Outputs = Mapping[tuple[int, int], Output]  # what the rows of (query, branch) hold
+Outputs = Mapping[tuple[int, int], Output]  # (query, branch) -> its output rows
 
 
 def joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -26,7 +26,7 @@ def joined(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def plain(rows: np.ndarray, outputs: Outputs) -> np.ndarray:
-    """Return output rows without what is not theirs: words behind their columns, what was not decided yet."""
+    """Return output rows that can be compared: without words behind their columns and marks of undecided filters."""
     rows = rows.copy()
     rows[:, layout.O_BRANCH] &= layout.UNDECIDED_ROW - 1
     kinds, kind = np.unique(rows[:, layout.O_QUERY] << 32 | rows[:, layout.O_BRANCH], return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a user gives to an engine as items: triples in their many forms, and their times.
+"""The items of users: triples in their many forms, and their times.
 
 Data's way: **a user's triples** -> texts of terms -> the dictionary's ids -> rows.
 Invariant: a user's code (an iterable, a term's `__str__`) runs here, before the engine is locked.
@@ -48,7 +48,7 @@ def ids_of(texts: list[bytes] | np.ndarray, terms: Terms) -> np.ndarray:
 
 
 def interval_of(time: Interval) -> tuple[int, int, Clock]:
-    """Return when an item starts and ends in microseconds, and how its times are told.
+    """Return the start and end of an item in microseconds, and the clock that shows its times.
 
     >>> interval_of((1, 2.5))
     (1000000, 2500000, Clock(kind='float', zone=None, unit='us'))

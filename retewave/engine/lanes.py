@@ -1,12 +1,12 @@
-"""One reader beside the engine: who reads it, and what it has scanned ahead.
+"""A reader beside the engine: its thread, and the chunks that it has scanned ahead.
 
 Data's way: reader -> **lane** -> pump -> network.
 Reading and matching overlap: scanning and matching both run without the GIL.  A gate keeps the dictionary from being
 swept while a scan is under way; a reader stands outside of it only while it reads bytes or waits for room.
-A reader that is alone and brings little at a time has no thread: to hand a few rows over takes longer than to scan
-them.  It is read by who takes its rows, and gets a thread when more comes at once; the thread ends when little comes.
+A reader that is alone and brings little at a time has no thread, because handing a few rows over takes longer than
+scanning them: the thread that takes its rows reads it.  It gets a thread when more comes at once, until little comes.
 
-Invariant: what was read is in `chunks` until it is taken, also when the lane has ended by an error.
+Invariant: rows that were read are in `chunks` until they are taken, also when an error has ended the lane.
 Left out: which lane's rows come first (`retewave.engine.pump`).
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Lane"]
 
 AHEAD = 3  # chunks that a thread may be ahead of the engine
-MUCH = 512  # triples at once that are worth a thread
+MUCH = 512  # triples a chunk that are worth a thread
 
 
 class _Stopped(Exception):
@@ -69,29 +69,29 @@ class _Open:
 
 @dataclass
 class Lane:
-    """One reader, perhaps its thread, and what it has scanned ahead."""
+    """A reader, perhaps its thread, and its chunks."""
 
     reader: Reader  # what is read
     stream: int  # the engine's number of its stream
     last_event: int  # event numbers start behind it
-    changed: threading.Condition  # shared by all lanes: something has changed
+    changed: threading.Condition  # shared by all lanes: notified when a lane changes
     gate: threading.Lock  # shared by all lanes: held while one scans
-    alone: bool = False  # there is no other lane: it may do without a thread
-    incoming: Generator[Chunk, None, None] | None = None  # what is read; none before the start
+    alone: bool = False  # no other lane is there, so it may do without a thread
+    incoming: Generator[Chunk, None, None] | None = None  # yields the chunks; None before the start
     thread: threading.Thread | None = None  # the last one that read
-    ahead: bool = False  # it reads; else whoever takes the chunks reads them, too
+    ahead: bool = False  # the thread reads; False: the thread that takes chunks reads them, too
     chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
     ended: bool = False  # no more chunks will come
     error: BaseException | None = None  # what ended it, if not the source's end
     stopped: bool = False  # the engine wants no more
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
-    given_up: bool = False  # it was stopped, and did not come back from its source
+    given_up: bool = False  # it was stopped, and its thread is still at the source
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
     newest: int = BEFORE_ALL  # the greatest end so far
-    doubted: int = 0  # of the rows that are not merged, the last ones whose end may be a wrong clock's
-    scope: int = 0  # the number of its document
+    doubted: int = 0  # number of last rows in `rows` whose end may be a wrong clock's
+    scope: int = 0  # number of its document
     scanned: Scanned = BEGINNING  # where the chunks taken end
-    times: TimesState = field(default_factory=dict)  # what waited for its time there
+    times: TimesState = field(default_factory=dict)  # the items that waited for their times there
 
     @property
     def clock(self) -> Clock:
@@ -99,7 +99,7 @@ class Lane:
         return Clock("float") if self.reader.rate is not None else Clock("datetime", zone=UTC)
 
     def open(self, matcher: Matcher, seconds: Seconds) -> None:
-        """Get ready to read; one that is not alone reads ahead from the beginning."""
+        """Get ready to read; a lane that is not alone reads ahead at once."""
         self._go_on(matcher)
         chunks = self.reader.chunks(
             matcher.terms,
@@ -114,7 +114,7 @@ class Lane:
             self._go_ahead()
 
     def _go_on(self, matcher: Matcher) -> None:
-        """Take over what the position of the reader tells, if it has one."""
+        """Take over the reader's position, if it has one."""
         position = self.reader.position
         if position is None:
             self.scope = documents.next()
@@ -127,7 +127,7 @@ class Lane:
         self.rows, self.newest = position.rows, position.newest
 
     def position(self, matcher: Matcher) -> Position:
-        """Tell how far the chunks go that were taken."""
+        """Return the position behind the chunks that were taken."""
         counters, reports = self.reader.counters, self.scanned.malformed
         return Position(
             self.reader.name,
@@ -142,7 +142,7 @@ class Lane:
         )
 
     def ids(self) -> list[np.ndarray]:
-        """Return rows of the ids that positions hold: that of the chunks taken, and those of the others."""
+        """Return the ids that positions hold: behind the chunks that were taken, and behind each other chunk."""
         of_chunks = [ids_of(chunk.scanned, chunk.times) for chunk in tuple(self.chunks)]
         return [ids_of(self.scanned, self.times), *of_chunks]
 
@@ -159,7 +159,7 @@ class Lane:
             with self.gate:
                 chunk = next(self.incoming, None)
                 self.chunks += [] if chunk is None else [chunk]
-        except Exception as error:  # raised when what came before has been handed over
+        except Exception as error:  # raised when the chunks before it have been taken
             self.error = error
         if chunk is None:
             self.ended = True
@@ -219,7 +219,7 @@ class Lane:
                 self.incoming.close()
 
     def end(self) -> None:
-        """Let go of what a lane that was stopped has, unless its thread is still at the source."""
+        """Close the source of a stopped lane, unless its thread is still there."""
         if self.ahead:
             return
         if self.thread is not None:
@@ -229,10 +229,10 @@ class Lane:
             self.ended = True
 
     def tell(self, *, away: bool) -> None:
-        """Say whether the thread is at its source, or waits.
+        """Note whether the thread is at its source, or waits.
 
-        Nobody is woken for it: an engine that waits for chunks would wake twice for each block that is read, and take
-        the GIL from the reader.  Who wants to know looks again after a while.
+        This wakes no thread: an engine that waits for chunks would wake twice for each block that is read, and take
+        the GIL from the reader.  Threads that need to know look again after a while.
         """
         with self.changed:
             self.away = away
@@ -246,9 +246,9 @@ class Lane:
         return chunk.triples
 
     def keys(self, doubt: Doubt, *, last: bool) -> np.ndarray:
-        """Return what its rows are merged by: the greatest end up to each.
+        """Return the keys that its rows are merged by: for each row the greatest end so far.
 
-        An end whose clock was wrong does not count; rows whose end is doubted have no key yet, unless they are last.
+        An end of a wrong clock does not count.  Rows whose end is in doubt have no key yet, unless they are last.
         """
         ends, newest = self.rows[:, END], None if self.newest == BEFORE_ALL else self.newest
         last = last or (self.ended and not self.chunks)

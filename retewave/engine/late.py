@@ -1,7 +1,7 @@
-"""What does not get in: items that came too late, or from too far in the future, as they are handed to `on_late`.
+"""Items that do not get in, as `on_late` gets them: they came too late, or from too far in the future.
 
-Data's way: rows -> order -> **what it sets aside** -> `on_late`.
-Invariant: such a record has all that `push` needs to let the item in again.
+Data's way: rows -> order -> **items that it sets aside** -> `on_late`.
+Invariant: the record of an item has all that `push` needs to let it in again.
 Left out: which items these are (`retewave.windows.order`), and when `on_late` is called (`retewave.engine.telling`).
 """
 

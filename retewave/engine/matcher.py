@@ -1,9 +1,9 @@
 """The networks that run: made when the queries change, poured into, swept.
 
 Data's way: rows in time order -> **networks** -> batches of matches.
-Whatever changes the queries marks the networks stale.  Before the next row a few changes make the young network anew
-(`retewave/engine/networks.py`), many the main one, of all queries; either takes over what the former ones' α-memories
-hold. Who asks for the network (`current`) gets one of all queries.
+A change of queries marks the networks stale.  Before the next row, a few changes make the young network anew
+(`retewave/engine/networks.py`); many changes make the main network anew, of all queries.  The new network takes over
+the rows of the former α-memories.  `current` returns one network of all queries.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ __all__ = ["Matcher"]
 Held = Callable[[], list[np.ndarray]]
 
 SWEPT_A_ROW = 16  # rows and terms that a sweep goes through for each row poured: it ends before the next is due
-_FEW = 16  # terms that no row accounts for are worth a sweep when they are one in so many
-_MANY_TIMES = 16  # a sweep that seems to be in vain is put off until the terms are so many times what the last one left
+_FEW = 16  # a sweep pays if one term in this many belongs to no row
+_MANY_TIMES = 16  # a sweep that seems useless waits until the terms are this many times those that the last one left
 _SETTLING = 1 << 8  # rows a query after which the young network's queries join the main one: until then it is cheaper
-_PIECE = 1 << 11  # rows poured between two slices of a sweep, so that none keeps a reader or a match waiting for long
+_PIECE = 1 << 11  # rows poured between two slices of a sweep: short, so that no reader and no match waits for long
 
 
 class Matcher:
     """The networks of a registry's queries, one after another: the engine's state.
 
-    Whoever calls a method holds the lock, but for readers' threads, which ask for `acceptance` only.
+    A caller of a method holds the lock, except threads of readers, which call `acceptance` only.
     """
 
     def __init__(self, terms: Terms, registry: Registry, datasets: Datasets, options: Options) -> None:
@@ -66,32 +66,32 @@ class Matcher:
         registry.network = self.current
         self.datasets = datasets  # schema and static data
         self.options = options  # what the user chose
-        self.networks: Networks | None = None  # none before they are first needed
+        self.networks: Networks | None = None  # None before they are first needed
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
         self.collected, self.shed = 0, 0  # rows, by networks before this one
         self._shed_tally = Tally("%s of the oldest rows are dropped, as the bound on live rows is met")
         self._rows_before = 0  # live rows when the last sweep began
         self._rows_ahead = 0  # rows that were waiting then
-        self._generation = -1  # the registry's when the networks were made
+        self._generation = -1  # generation of the registry when the networks were made
         self._settles = 0  # the number of rows poured at which the young network's queries join the main one
         self._found: list[np.ndarray] = []  # output rows of a new network that are yet to be reported
         self._known: set[int] = set()  # queries whose matches so far have been found
-        self.stated = joined([])  # what they have been found to match before the stream: plain output rows
-        self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows behind the bound on live rows
-        self.until = BEFORE_ALL  # what is due before this time is decided when all that waits is poured
-        self.flushing = False  # whether then all is told that would be if nothing more came
+        self.stated = joined([])  # their matches before the stream, as plain output rows
+        self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows that the bound on live rows holds up
+        self.until = BEFORE_ALL  # decisions due before this time are made when all waiting rows are poured
+        self.flushing = False  # then tell the matches that there are if nothing more comes
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
         self.event_blocks = 1  # blocks of event numbers taken so far, by readers
-        self.intervals = False  # an item was no instant, or may have been
-        self._readings: list[tuple[threading.Lock, Held]] = []  # readers at work: their gates, and what they hold
+        self.intervals = False  # an item was not an instant, or may not have been
+        self._readings: list[tuple[threading.Lock, Held]] = []  # of readers: gates, and rows held
         self.positions: Callable[[], tuple[Position, ...]] = tuple  # how far the readers of the latest run have come
         self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
         self._sweep: Sweep | None = None  # the sweep of the dictionary that is under way
 
     def acceptance(self) -> Acceptance:
-        """Return which triples a reader may drop; readers' threads ask, and must never make a network."""
+        """Return which triples a reader may drop; threads of readers call this, and must never make a network."""
         return (self.networks or Networks(self.current())).acceptance
 
     @property
@@ -121,15 +121,15 @@ class Matcher:
     def _may_be_young(self, networks: Networks) -> bool:
         """Tell whether the changes may be kept apart.
 
-        Before the stream all queries are planned at once; a bound is one network's, and so are counters.
+        Before the stream all queries are planned at once; a bound and counters belong to one network.
         """
         planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
         apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
-        apart = apart and not self.registry.rules  # what one network's rules build would have to come to the other
+        apart = apart and not self.registry.rules  # triples of one network's rules would have to go to the other
         return apart and are_few(len(planned ^ registered), len(planned))
 
     def _renew_young(self, networks: Networks) -> None:
-        """Make the young network anew: of the queries that the main one lacks, if there are any."""
+        """Make the young network anew, of the queries that the main one lacks, if any."""
         main, former = networks.main, networks.young
         lacking = self.registry.queries.keys() - main.outcome.queries.keys()
         gone = frozenset(main.outcome.queries.keys() - self.registry.queries.keys())
@@ -143,7 +143,7 @@ class Matcher:
         self._settles = self.triples + self.networks.live_rows + _SETTLING * len(self.registry.queries)
 
     def _loaded_young(self, networks: Networks, lacking: set[int]) -> CompiledNetwork:
-        """Return a network of some queries that begins with what the others' memories hold."""
+        """Return a network of some queries that begins with the rows of the others' memories."""
         for each in networks.all:
             each.runtime.collect()
         listeners = self.registry.listeners(sorted(lacking))
@@ -162,9 +162,9 @@ class Matcher:
         began = time.perf_counter()
         former, registry = () if self.networks is None else self.networks.all, self.registry
         if any(each.runtime.has_ends for each in former):
-            self.intervals = True  # some of its rows may be no instants, and the new network is to keep their ends
+            self.intervals = True  # the new network must keep the ends of rows that may be intervals
         for each in former:
-            each.runtime.collect()  # else a new query would find what was only not yet collected
+            each.runtime.collect()  # else a new query would find rows that are only not collected yet
         without_bound = replace(self.options, max_live_rows=0)
         compiled = self._built(registry.listeners(), without_bound, self.intervals)
         self._begin_to_look(compiled, former)
@@ -172,7 +172,7 @@ class Matcher:
         compiled.runtime.bound(self.options.max_live_rows)
         if not former:
             rehearse(compiled)
-        for each in reversed(former):  # the main one last: what it remembers goes further back
+        for each in reversed(former):  # the main one last: its memory goes further back
             compiled.take_over(each)
             self._give_up(each)
         self._found += self._new(found, compiled)
@@ -182,7 +182,7 @@ class Matcher:
         log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
 
     def _begin_to_look(self, compiled: CompiledNetwork, former: Sequence[CompiledNetwork]) -> None:
-        """Let a network decide no absence that reaches back before what it sees; it takes over what others know."""
+        """Let a network decide no absence that reaches back before its rows; take over what others know."""
         if self.triples > 0:
             compiled.look_from(max(totals(each.runtime.arena).now for each in former) + 1)
 
@@ -193,7 +193,7 @@ class Matcher:
         if self._sweep is not None:
             self._sweep.follow(former, None)
         former.leave()
-        self.terms.worthwhile = True  # what only the former one has used can go
+        self.terms.worthwhile = True  # terms that only the former one has used can go
 
     def _built(self, listeners: Sequence[Listener], options: Options, intervals: bool) -> CompiledNetwork:
         """Return a network for some queries, empty."""
@@ -205,13 +205,13 @@ class Matcher:
             raise unstratified(e, queries) from None
 
     def _meet_interval(self) -> None:
-        """Make the network anew, with room for the ends of items: the first that is no instant has come."""
+        """Make the network anew, with room for the ends of items: the first interval has come."""
         self.current()
         self.intervals = True
         self._renew()
 
     def _new(self, found: list[np.ndarray], compiled: CompiledNetwork) -> list[np.ndarray]:
-        """Return what a new network's first output tells that was not told: before the stream, to every query."""
+        """Return the rows of a new network's first output that were not told: before the stream, of any query."""
         if self.triples == 0:
             rows, outputs = joined(found), compiled.lowered.outputs
             fresh = news(rows, self.stated, outputs)
@@ -223,7 +223,7 @@ class Matcher:
     def take_over(
         self, waiting: np.ndarray, found: np.ndarray, stated: np.ndarray, counts: Mapping[str, Any]
     ) -> CompiledNetwork:
-        """Make the network of a snapshot, empty: nothing is loaded, only what was found there is reported."""
+        """Make the network of a snapshot, empty: nothing is loaded; only matches found there are reported."""
         self.leave_sweep()
         registry = self.registry
         self.intervals = counts["intervals"]
@@ -239,7 +239,7 @@ class Matcher:
     def pour(self, rows: np.ndarray, clock: Clock, came: int = 0) -> Iterator[list[Matches]]:
         """Pour rows in time order; yield the matches of all queries, batch by batch.
 
-        What is not poured yet waits: a pour that is left, or that comes in between, loses and disorders nothing.
+        Rows that are not poured yet wait: a pour may be left, or another come in between; no row is lost or misplaced.
         `came`: the triples that were read to get these rows.  Terms of the dropped ones count for the next sweep, too.
         """
         self.wait(rows)
@@ -265,7 +265,7 @@ class Matcher:
             self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
 
     def _meet(self, said: int, compiled: CompiledNetwork) -> None:
-        """Mend what stops the kernel, or tell what the user has to mend."""
+        """Mend the cause that stopped the kernel, or raise an error that tells the user how to."""
         if said == layout.INTERVAL:
             self._meet_interval()
         elif said == layout.AT_LIMIT:
@@ -276,7 +276,7 @@ class Matcher:
             raise self._endless(compiled)
 
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
-        """Yield what is certain now that the clock is known to be where it is."""
+        """Yield the matches of decisions that are due by the clock."""
         until, flushing, self.until, self.flushing = self.until, self.flushing, BEFORE_ALL, False
         if until > BEFORE_ALL:
             networks = self._follow()
@@ -294,21 +294,21 @@ class Matcher:
     def _told(
         self, networks: Networks, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False
     ) -> Iterator[list[Matches]]:
-        """Yield the matches that output makes, if there are any."""
+        """Yield the matches of output rows, if there are any."""
         found = networks.matches(outs, clock, ahead=ahead) if any(map(len, outs)) else []
-        if found:  # what is refused in Python, or by DISTINCT, is nobody's
+        if found:  # Python, or DISTINCT, may refuse all
             yield self._noted(found)
 
     def advance(self, until: int) -> None:
-        """Let the next pour decide what is due before a time."""
+        """Let the next pour make the decisions that are due before a time."""
         self.until = max(self.until, until)
 
     def flush(self) -> None:
-        """Let the next pour tell what there would be if nothing more came, and then go on as if nobody had asked."""
+        """Let the next pour tell the matches that there are if nothing more comes; the networks do not change by it."""
         self.flushing = True
 
     def new_events(self, count: int) -> int:
-        """Take so many event numbers; return the first, as a row has it: the others are below."""
+        """Take `count` event numbers; return the first, as a row has it: the others are below it."""
         first = -1 - self.events
         self.events += count
         return first
@@ -343,18 +343,18 @@ class Matcher:
         )
 
     def _endless(self, compiled: CompiledNetwork) -> LimitError:
-        """Give up what rules have yet to build at the instant; return the error that says so."""
+        """Drop the triples that rules have yet to build at the instant; return the error that says so."""
         compiled.runtime.give_up_instant()
         return endless(compiled, self.options.max_derivations)
 
     def check_rules(self) -> None:
-        """Refuse rules that decide, about an instant, on what they build in it themselves."""
+        """Refuse rules that decide about an instant by triples that depend on that decision."""
         listeners = self.registry.rules
         compiled = self._built(listeners, self.options, True)
         compiled.leave()
 
     def _first_matches(self, clock: Clock) -> Iterator[list[Matches]]:
-        """Yield what new queries have already matched: static data alone, or what the memories held."""
+        """Yield the first matches of new queries: of static data alone, or of rows that the memories held."""
         while self._found:
             batches = self._follow().first_matches(self._found.pop(0), clock)
             if batches:
@@ -423,7 +423,7 @@ class Matcher:
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Let no reader scan meanwhile: its rows are where they can be told, and the dictionary does not grow."""
+        """Let no reader scan meanwhile: then all its rows can be found, and the dictionary does not grow."""
         with ExitStack() as gates:
             for gate, _ in self._readings:
                 gates.enter_context(gate)

@@ -1,10 +1,10 @@
-"""The networks that run: the main one, and at times a young one beside it, of the queries that came last.
+"""The running networks: the main one, and at times beside it a young one, of the queries that came last.
 
 Data's way: rows in time order -> **main network, then the young one** -> output rows -> batches of matches.
-To plan all queries anew for one that comes or goes takes as long as there are queries.  So a query that comes while the
-stream runs shares a small network with the others that came lately; one that goes is silenced where it is.  When they
-are more than a few (`are_few`), or the stream has gone on for long, all queries become one network again (`matcher`).
-Invariant: each registered query is in one of the two; a row goes through both before the next batch of rows.
+Planning all queries anew takes the longer the more there are.  So a query that comes while the stream runs shares a
+small network with others that came lately; the output of a query that goes is dropped.  When these changes are more
+than a few (`are_few`), or the stream has gone on for long, all queries become one network again (`matcher`).
+Invariant: each registered query is in one of the two networks; a row goes through both before the next batch of rows.
 Left out: who makes them, and when.
 """
 
@@ -30,10 +30,10 @@ __all__ = ["Networks", "are_few"]
 
 
 def are_few(changes: int, queries: int) -> bool:
-    """Tell whether so many changes are better kept beside the network of so many queries.
+    """Tell whether a number of changes is best kept apart from a network with a number of queries.
 
-    Each change makes the young network anew, and the last of them all: a root balances the two.  A query that is gone
-    keeps its memories until then, so they are few beside the others, too.
+    Each change makes the young network anew; the last one plans all queries.  A root balances the two costs.  It also
+    bounds the number of gone queries, which keep their memories until then.
 
     >>> are_few(27, 3_000), are_few(28, 3_000), are_few(1, 4), are_few(1, 3)
     (True, False, True, False)
@@ -43,20 +43,20 @@ def are_few(changes: int, queries: int) -> bool:
 
 @dataclass(frozen=True)
 class Networks:
-    """What rows are poured into."""
+    """The networks that rows are poured into."""
 
     main: CompiledNetwork  # of all queries but those of `young`
-    young: CompiledNetwork | None = None  # of the queries that came last; it began with what the other's memories held
-    gone: frozenset[int] = frozenset()  # queries of `main` that are not registered any more
+    young: CompiledNetwork | None = None  # of the queries that came last; it began with the main one's rows
+    gone: frozenset[int] = frozenset()  # numbers of queries in `main` that were removed
 
     @property
     def all(self) -> tuple[CompiledNetwork, ...]:
-        """Return them, the main one first."""
+        """Return both, the main one first."""
         return (self.main,) if self.young is None else (self.main, self.young)
 
     @property
     def one(self) -> bool:
-        """Tell whether the main one is all, and has no query that is gone."""
+        """Tell whether there is only the main one, and no query of it is gone."""
         return self.young is None and not self.gone
 
     @cached_property
@@ -77,9 +77,9 @@ class Networks:
         return sum(totals(each.runtime.arena).live for each in self.all)
 
     def pour_some(self, rows: np.ndarray, values: Values) -> tuple[list[np.ndarray], int, int]:
-        """Pour rows into the main one until there is output enough, and the same rows into the young one.
+        """Pour rows into the main network until there is enough output, and the same rows into the young one.
 
-        Return the output of each, how many rows went in, and what stopped it (`Runtime.pour_some`).
+        Return the output of each, how many rows went in, and the code that stopped it (`Runtime.pour_some`).
         """
         out, poured, said = self.main.runtime.pour_some(rows, values)
         outs = [out]
@@ -88,11 +88,11 @@ class Networks:
         return outs, poured, said
 
     def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], bool]:
-        """Let each decide what is due before a time; return the output of each, and whether rules do not end."""
+        """Make the decisions due before a time; return the output of each network, and whether rules do not end."""
         return self._until_rules_end(lambda each: each.runtime.advance(until, values))
 
     def foretell(self, values: Values) -> tuple[list[np.ndarray], bool]:
-        """Return the output that each would make if nothing more came, and whether rules would not end."""
+        """Return the output that each network would have if nothing more came, and whether rules would not end."""
         return self._until_rules_end(lambda each: each.foretell(values))
 
     def _until_rules_end(
@@ -109,9 +109,9 @@ class Networks:
         return outs, not ends
 
     def matches(self, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False) -> list[Matches]:
-        """Return the matches that the output of each makes, in the order of their ends where both have some.
+        """Return the matches of each network's output, in the order of their ends where both have some.
 
-        `ahead`: they are so if nothing more comes.
+        `ahead`: they hold if nothing more comes.
         """
         outs = [self._heard(outs[0]), *outs[1:]]
         if len(outs) == 1 or not len(outs[1]):
@@ -126,7 +126,7 @@ class Networks:
         ]
 
     def first_matches(self, rows: np.ndarray, clock: Clock) -> list[Matches]:
-        """Return the matches that some output rows make, each in the network that has its query; others are dropped."""
+        """Return the matches of output rows, each from the network that has its query; others are dropped."""
         found: list[Matches] = []
         for each in self.all:
             numbers = [number for number in each.outcome.queries if number not in self.gone]
@@ -135,7 +135,7 @@ class Networks:
         return found
 
     def _heard(self, rows: np.ndarray) -> np.ndarray:
-        """Return the main one's output rows without those of queries that are gone."""
+        """Return output rows of the main network without those of removed queries."""
         if not self.gone or not len(rows):
             return rows
         return rows[~np.isin(rows[:, layout.O_QUERY], list(self.gone))]

@@ -1,11 +1,11 @@
-"""What nodes remember beside their rows: kinds of state, each of which finds its nodes in a network.
+"""The states of nodes, beside their rows: kinds of state, each of which finds its nodes in a network.
 
 Data's way: a network that is made -> **the states of its nodes, by the nodes' identities** ->
 `retewave/engine/states.py`.
-A kind is a function: given a network's records and arrays and the identities of its plan, it returns the states of the
-nodes that it is for: what a network that counts has counted, and what waits at a probe for its decision.
-A kind whose state is another for another window, or for other constants, has these in its identity, and its patterns
-keep their constants: nodes of such a kind are shared by equal queries only.
+A kind is a function: from a network's records and arrays and the identities of its plan, it returns the states of its
+nodes, such as counters, or tuples that wait at a probe.
+If a state depends on the window or on constants, they are part of its identity, and the patterns keep their constants:
+only equal queries share such a node.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def nodes_of(lowered: Lowered, identities: Sequence[Identity]) -> Iterator[tuple
 
 @dataclass(frozen=True)
 class Counted:
-    """What a network that counts has counted of one node."""
+    """The counters of one node."""
 
     runtime: Runtime  # where the counters are
     slots: tuple[int, ...]  # the node's, in its identity's order
@@ -64,7 +64,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class CountedDecisions:
-    """What a network that counts has counted of one probe's decisions."""
+    """The counters of one probe's decisions."""
 
     runtime: Runtime  # where the counters are
     probe: int  # number of the probe
@@ -78,7 +78,7 @@ class CountedDecisions:
         """Mark nothing: there are no terms."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return what has been decided, what of that passed, and what was not known."""
+        """Return how many tuples were decided, how many of them passed, and how many were unknown."""
         found = probe_counters(self.runtime.net, self.runtime.arena, self.probe)
         return {"probes": np.array([found.decided, found.passed, found.unknown])}
 
@@ -102,7 +102,7 @@ def _counted(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
 
 @dataclass(frozen=True)
 class Waiting:
-    """The tuples that wait at a probe for their decision, and from when on it knows what it looks at."""
+    """The tuples that wait at a probe for their decision, and the time from which on it knows all that it looks at."""
 
     runtime: Runtime  # where they are
     probe: int  # number of the probe
@@ -111,10 +111,10 @@ class Waiting:
     terms: frozenset[str] = frozenset(("columns",))
 
     def advance(self, now: int) -> None:
-        """Forget nothing: what is decided waits no more."""
+        """Forget nothing: a tuple that is decided waits no more."""
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include what waits."""
+        """Mark nothing: the memories' marks include waiting tuples."""
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of times and one of columns for each tuple."""
@@ -138,7 +138,7 @@ def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
         return {}
     known, found = identities(), []
     for producer, probe in lowered.probes.items():
-        names = known[producer].columns[: lowered.network.probes[probe].columns]  # what is taken along is not there yet
+        names = known[producer].columns[: lowered.network.probes[probe].columns]  # columns taken along come later
         order = tuple(sorted(range(len(names)), key=names.__getitem__))
         found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order)))
     return _together(found)
@@ -146,7 +146,7 @@ def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequen
 
 @dataclass(frozen=True)
 class Made:
-    """The rows of a memory that cannot be made again of what other memories hold."""
+    """The rows of a memory that cannot be made again from rows of other memories."""
 
     runtime: Runtime  # where they are
     slot: int  # number of the memory
@@ -166,7 +166,7 @@ class Made:
         return {"times": rows[:, :ROW_TIMES], "columns": rows[:, [ROW_TIMES + column for column in self.order]]}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Have these rows, and no others."""
+        """Hold these rows, and no others."""
         times, columns = state["times"], state["columns"]
         rows = np.zeros((len(times), ROW_TIMES + len(self.order)), dtype=np.int64)
         rows[:, :ROW_TIMES] = times.reshape(len(times), ROW_TIMES)
@@ -200,7 +200,7 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
 
 @dataclass(frozen=True)
 class SpentEvents:
-    """The events that a query has used up, as far as rows may hold them."""
+    """The events that a query has used up and that rows may still hold."""
 
     runtime: Runtime  # where they are
     slot: int  # number of their memory
@@ -219,7 +219,7 @@ class SpentEvents:
         return {"events": rows[:, [ROW_TIMES, 1]]}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Have used up these events, and no others."""
+        """Hold these events, and no others."""
         events = state["events"].reshape(-1, 2)
         self.runtime.put_rows(self.slot, events[:, [1, 1, 1, 0]])
 
@@ -230,7 +230,7 @@ def _spent(lowered: Lowered, runtime: Runtime, _identities: Callable[[], Sequenc
 
 @dataclass(frozen=True)
 class Instant:
-    """What was given and built at the instant: what rules have built of it does not come in twice."""
+    """The occurrences given and built at the instant: rules do not build one of them twice."""
 
     runtime: Runtime  # where it is
     follows = False  # from the rows that are alive
@@ -243,12 +243,12 @@ class Instant:
         """Mark nothing: the memories' marks include it."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of terms for each occurrence, and one of what else is known of it."""
+        """Return a row of terms for each occurrence, and a row of its other words."""
         rows, counts = self.runtime.instant
         return {"triples": rows[:, : OBJECT + 1], "times": rows[:, OBJECT + 1 :], "counts": counts}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Have this, and nothing else."""
+        """Hold these occurrences, and no others."""
         rows = np.zeros((len(state["triples"]), OCCURRENCE_WIDTH), dtype=np.int64)
         if len(rows):
             rows[:, : OBJECT + 1], rows[:, OBJECT + 1 :] = state["triples"], state["times"]
@@ -261,13 +261,13 @@ def _instant(lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identi
 
 @dataclass(frozen=True)
 class Alike:
-    """The states of nodes that are one by identity, though a network has them twice: each holds the same."""
+    """The states of nodes with one identity that a network has several times: each holds the same."""
 
     members: tuple[State, ...]  # at least one
 
     @property
     def follows(self) -> bool:
-        """Tell whether it follows from the rows that are alive."""
+        """Tell whether it follows from the live rows."""
         return self.members[0].follows
 
     @property
@@ -286,11 +286,11 @@ class Alike:
             each.mark(marks)
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return what one of them remembers."""
+        """Return the arrays of one member: all hold the same."""
         return self.members[0].state()
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Let each remember this."""
+        """Let each member remember these arrays."""
         for each in self.members:
             each.put(state)
 

@@ -1,8 +1,8 @@
 """The end of a match's way: a tuple of stages for each query, then batches of matches.
 
-Data's way: output rows -> **decide -> report** (`retewave/engine/stages.py`) -> **leave out what a flush has told**
-(`retewave/engine/foretold.py`) -> **build** -> callbacks, iterators, sinks.
-What is built is `Matches`; the triples of a CONSTRUCT query are built of these when somebody looks
+Data's way: output rows -> **decide -> report** (`retewave/engine/stages.py`) -> **leave out solutions that a flush has
+told** (`retewave/engine/foretold.py`) -> **build** -> callbacks, iterators, sinks.
+The result is `Matches`; the triples of a CONSTRUCT query are built from these when somebody looks
 (`retewave/construct.py`).
 """
 
@@ -28,9 +28,9 @@ from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
 
-Reports = dict[int, tuple[Reporting, ...]]  # the report stages of the queries that have some, by the query's number
+Reports = dict[int, tuple[Reporting, ...]]  # query's number -> its report stages, if it has any
 
-_BRANCH = layout.UNDECIDED_ROW - 1  # of an output row's branch, its number
+_BRANCH = layout.UNDECIDED_ROW - 1  # mask of the number in an output row's branch
 
 
 @dataclass
@@ -39,22 +39,22 @@ class Outcome:
 
     deciding: Deciding  # the first stage of every query
     queries: dict[int, Query]  # by number
-    reports: Reports  # the stages behind it
+    reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
     sources: Sources  # what the numbers of output rows mean
 
     def stages(self, number: int) -> tuple[Stage, ...]:
-        """Return what the rows of a query go through, in order."""
+        """Return the stages of a query, in order."""
         last = self.foretold.get(number)
         return self.deciding, *self.reports.get(number, ()), *(() if last is None else (last,))
 
     def matches(
         self, rows: np.ndarray, clock: Clock, places: np.ndarray | None = None, *, ahead: bool = False
     ) -> list[Matches]:
-        """Return the matches that output rows make, a batch a query; `places` tell their common order.
+        """Return the matches of output rows, a batch a query; `places` give their common order.
 
-        That is the order of the rows, unless the places are given.  `ahead`: they are so if nothing more comes; then
-        no report stage remembers them.
+        Without `places` that is the order of the rows.  `ahead`: the matches hold if nothing more comes; then no
+        report stage remembers them.
         """
         if not ahead:
             return self._batches(rows, clock, places, ahead)
@@ -78,7 +78,7 @@ class Outcome:
         order = np.argsort(numbers, kind="stable")
         ordered, by_query = rows[order], numbers[order]
         begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
-        for begin, end in pairwise(begins):  # copies: whoever holds one query's matches is not to hold all
+        for begin, end in pairwise(begins):  # copies: to hold one query's matches must not hold all
             query = self.queries[int(by_query[begin])]
             batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock, ahead)
             if len(batch):
@@ -107,9 +107,9 @@ class Outcome:
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
-        """Return what the stages of the queries of these numbers remember, by identity.
+        """Return the states of the stages of these queries, by identity.
 
-        That is of the query's name, which no other one of the engine has, and of its text: the same in every process.
+        The identity is made of the query's name, unique in the engine, and its text: the same in every process.
         """
         found: dict[str, State] = {}
         for number, query in self.queries.items():
@@ -122,7 +122,7 @@ class Outcome:
         return found
 
     def counts(self, number: int) -> dict[str, int]:
-        """Return how many solutions of a query were not reported, and how many things are remembered for that."""
+        """Return how many solutions of a query were not reported, and how many entries its stages remember."""
         stages = self.reports.get(number, ())
         if not stages:
             return {}

@@ -1,14 +1,13 @@
 """Readers into one stream: their rows are merged by time.
 
 Data's way: readers -> **merged rows** -> order -> network.
-Each reader has its lane (`retewave.engine.lanes`); what they have scanned and has not been taken yet is named by
-`held`.
+Each reader has its lane (`retewave.engine.lanes`); `held` returns rows that were scanned and are not poured yet.
 
-Invariants: a reader's own rows keep their order; readers are merged by the greatest end that each has shown so far, one
-wrong clock left out.
-Readers whose times are their arrival are not merged: what comes first goes first, and none is late for having been
-scanned beside another.  However it ends, the threads end with it, and what was scanned ahead is handed over.
-A tick tells the time while no reader scans, when all that was scanned has been taken: nothing is late for it.
+Invariants: a reader's own rows keep their order.  Readers are merged by the greatest end that each has shown so far; an
+end of a wrong clock does not count.  Readers whose times are their arrival are not merged: rows go in the order in
+which they come, and none is late because two readers scan at once.
+However the pump ends, its threads end with it, and rows that were scanned ahead are handed over.
+A tick tells the time while no reader scans and all scanned rows have been taken, so it makes no row late.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Arrived:
     rows: np.ndarray  # input rows
     triples: int  # triples read for them, refused ones included
     clock: Clock  # how their times are told
-    until: int | None = None  # nothing that ends before this time comes any more; None: their times say all
+    until: int | None = None  # nothing that ends before this time comes any more; None: the rows' times say it
 
 
 Keep = Callable[[Arrived], object]
@@ -59,10 +58,10 @@ Keep = Callable[[Arrived], object]
 
 @dataclass
 class Ticking:
-    """The clock on the wall, which goes on while nothing comes."""
+    """The clock on the wall, which goes on while no row comes."""
 
     every: float  # seconds
-    quiet: AbstractContextManager[object]  # held while the time is told: no reader scans, so none tells an earlier one
+    quiet: AbstractContextManager[object]  # held while the time is told: no reader scans, so none tells an earlier time
     last: float = field(default_factory=time.monotonic)  # the latest tick
 
     def left(self) -> float:
@@ -76,7 +75,7 @@ class Ticking:
 
 
 class _Pump:
-    """All lanes, and the merge of what they bring."""
+    """All lanes, and the merge of their rows."""
 
     def __init__(
         self,
@@ -88,16 +87,16 @@ class _Pump:
         ticking: Ticking | None = None,
     ) -> None:
         self.lanes, self.changed, self.doubt, self.ticking = lanes, changed, doubt, ticking
-        self.lock = lock or threading.RLock()  # the engine's: nobody looks while rows go from a lane to who keeps them
+        self.lock = lock or threading.RLock()  # the engine's: held while rows go from a lane to the engine
         self.keep = keep
         timed = [lane.reader.rate is not None or lane.reader.time_property is not None for lane in lanes]
         self.merging = len(lanes) > 1 and all(timed)
         self.arriving = (len(lanes) > 1 or ticking is not None) and not any(timed)
         self.newest = BEFORE_ALL  # the latest arrival or tick so far
-        self.handed = _NO_ROWS  # what was handed on last: it may not have come to the network yet
+        self.handed = _NO_ROWS  # the rows handed on last: the network may not have them yet
 
     def arrivals(self) -> Iterator[Arrived]:
-        """Yield rows until all readers have ended, or one has failed: then what all have brought, and the error."""
+        """Yield rows until all readers have ended; if a reader fails, yield the rows of all, and raise its error."""
         while True:
             self._wait()
             if error := next((lane.error for lane in self.lanes if lane.error is not None), None):
@@ -110,7 +109,7 @@ class _Pump:
                 return
 
     def rest(self) -> Iterator[Arrived]:
-        """Stop the readers, and yield all that they have brought."""
+        """Stop the readers, and yield all rows that they have scanned."""
         self.stop()
         yield from self._taken(self._all_chunks(), AFTER_ALL)
 
@@ -135,7 +134,7 @@ class _Pump:
         self.handed = _NO_ROWS
 
     def _ticked(self, ticking: Ticking) -> int:
-        """Tell the time: what goes on that began before arrives no earlier."""
+        """Return the time of a tick; rows that come later arrive no earlier."""
         self.newest = max(self.newest, ticking.now())
         return self.newest
 
@@ -164,14 +163,14 @@ class _Pump:
         return self._as_they_arrive(self.handed) if self.arriving else self.handed
 
     def _as_they_arrive(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows in the order of their arrival; one that another or a tick has overtaken arrives no earlier."""
+        """Return rows in the order of arrival; a row that another row or a tick has overtaken gets the later time."""
         rows = rows[np.argsort(rows[:, END], kind="stable")]
         rows[:, START] = rows[:, END] = np.maximum(rows[:, END], self.newest)
         self.newest = int(rows[-1, END]) if len(rows) else self.newest
         return rows
 
     def _merged(self, bound: int | None = None) -> np.ndarray:
-        """Take the rows that no reader can still go before, or those up to a bound, ordered by the greatest ends."""
+        """Take the rows up to a bound, by their keys; without a bound, those that no reader can go before any more."""
         keys = [lane.keys(self.doubt, last=bound is not None) for lane in self.lanes]
         if bound is None:
             bound = self._bound(keys)
@@ -189,17 +188,17 @@ class _Pump:
         open_ends = [
             int(of[-1]) if len(of) else lane.newest
             for lane, of in zip(self.lanes, keys, strict=True)
-            if not lane.ended or lane.chunks  # one that ended may have brought a last chunk that is not taken yet
+            if not lane.ended or lane.chunks  # a lane that has ended may have a last chunk that is not taken yet
         ]
         return min(open_ends, default=AFTER_ALL)
 
     def held(self) -> list[np.ndarray]:
-        """Return the rows that have been scanned and not been poured, and what the readers' positions hold."""
+        """Return the rows that were scanned and not poured yet, and the ids that the readers' positions hold."""
         scanned = [rows for lane in self.lanes for rows in (*(chunk.rows for chunk in tuple(lane.chunks)), *lane.ids())]
         return [*scanned, *(lane.rows for lane in self.lanes), self.handed]
 
     def stop(self) -> None:
-        """Let the threads end, each with the chunk at hand; one that stays at its source ends when that brings more."""
+        """Let the threads end after the current chunk; a thread at a silent source ends when that brings more."""
         with self.changed:
             for lane in self.lanes:
                 lane.stopped = True
@@ -217,7 +216,7 @@ class _Pump:
 class _QuickSwitches:
     """Let threads hand the GIL over soon: a scanning thread needs it for microseconds, and would wait milliseconds.
 
-    Runs of several threads may overlap: the first one changes what is the process's, the last one restores it.
+    Runs of several threads may overlap: the first one changes the setting of the process, the last one restores it.
     """
 
     def __init__(self) -> None:
@@ -251,11 +250,11 @@ def pump(
     doubt: Doubt | None = None,
     tick: float | None = None,
 ) -> Generator[Arrived, None, None]:
-    """Yield the rows of all readers; `keep` is given them before: also what was scanned ahead, when this is left early.
+    """Yield the rows of all readers; `keep` gets them first, and all scanned rows, if this is left early.
 
-    `tick`: and the time, whenever so many seconds have gone by; the readers then have a thread each.
+    `tick`: yield the time, too, whenever that many seconds have passed; then each reader has a thread.
 
-    A time that is to be doubted holds up the reader that tells it, but does not put it behind the others.
+    A time in doubt holds up the reader that tells it, but does not put it behind the others.
     """
     gate, changed = threading.Lock(), threading.Condition()
     lanes: list[Lane] = []
@@ -265,7 +264,7 @@ def pump(
             lanes.append(Lane(reader, stream, EVENT_BLOCK * matcher.event_blocks, changed, gate, alone))
             matcher.event_blocks += 1
         matcher.positions = lambda: tuple(lane.position(matcher) for lane in lanes)
-        matcher.current()  # the network is made here, not in the threads, which ask it what they may drop
+        matcher.current()  # make the network here: threads only ask it which triples they may drop
     ticking = None if tick is None else Ticking(tick, gate)
     of_all = _Pump(lanes, changed, doubt or Doubt(FAR), matcher.lock, keep, ticking)
     names = ", ".join(reader.name for reader in readers)

@@ -1,4 +1,4 @@
-"""The registered queries: read, checked, named, and what the planner needs of each."""
+"""The registered queries: reading, checks, names, and the form in which the planner needs each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read_query(query: str | Path, language: str | Language | None = None) -> Par
 
 
 def _names_a_file(query: str) -> bool:
-    """Tell whether a text is the path of a query: such a file is there, or it looks like nothing else."""
+    """Tell whether a text is the path of a query: the file is there, or the text looks like a path only."""
     if "\n" in query or "{" in query:
         return False
     suffixes = tuple(suffix for language in LANGUAGES for suffix in language.suffixes)
@@ -99,7 +99,7 @@ class Registry:
         number: int | None = None,
         quiet: bool = False,
     ) -> Query:
-        """Register a query; a snapshot's has its number already, and was warned of before."""
+        """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
         normal = branches(parsed)
         check_width(parsed, normal, explained)
         if self.sheds:
@@ -138,7 +138,7 @@ class Registry:
         log.info("query %s is removed", query.name)
 
     def check(self, query: object) -> None:
-        """Refuse what is no query of this engine."""
+        """Refuse anything but a query of this engine."""
         if not isinstance(query, Query):
             raise UsageError(f"{query!r} is no query", hint="give what register returned; engine.queries has them all")
         if query not in self:
@@ -153,11 +153,11 @@ class Registry:
         return [each for each in self._listeners.values() if each.rule is not None]
 
     def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
-        """Return queries as the planner needs them: all, oldest first, or those of some numbers."""
+        """Return queries as the planner needs them, oldest first: all, or those with some numbers."""
         return list(self._listeners.values()) if numbers is None else [self._listeners[number] for number in numbers]
 
     def stream_number(self, iri: str | None) -> int:
-        """Return the number of a stream; 0 for one without a name, which every query hears."""
+        """Return the number of a stream; 0 for a stream without a name, to which every query listens."""
         if iri is None:
             return 0
         known = self.streams.get(iri)
@@ -189,7 +189,7 @@ class Registry:
         return Listener(number, normal, (), width, streams, sources=sources, rule=rule)
 
     def _rule(self, parsed: Parsed) -> Rule | None:
-        """Return what a query feeds back, and on which stream: its own, else the one that it reads."""
+        """Return the template that a query feeds back, and the stream: its own, else the one that it reads."""
         if not parsed.is_rule:
             return None
         stream = parsed.feeds

@@ -1,10 +1,10 @@
-"""What a new network takes over of former ones: the live rows of their α-memories, as facts.
+"""Facts that a new network takes over from former ones: the live rows of their α-memories.
 
-Every old memory whose test has something in common with a new α test serves it.  A memory holds, of the arrivals of one
-triple within its window, all or none (its filters look at the triple only), so several memories together hold a triple
-as often as the one that holds it most often.  Where no memory has it, a new pattern starts without it.
-What is told of an arrival (its event) is taken over where a memory has it; of an arrival that came before anybody asked
-it stays unknown: 0.
+Every old memory serves a new α test if some triple may pass both tests.  Within its window, a memory holds all arrivals
+of a triple or none, because its filters look at the triple only.  So the number of arrivals is that of the memory that
+holds the triple most often.  A new pattern starts without triples that no memory holds.
+The event of an arrival is taken over where a memory has it.  It is unknown, 0, if the triple came before a query asked
+for events.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["facts_for"]
 
-_TOLD = FACT_COLUMNS + EVENT  # what stands before it is what a fact is; from there on, what is told of it
+_TOLD = FACT_COLUMNS + EVENT  # the words of a fact before it make it that fact; those from it on tell of its arrival
 
 
 def facts_for(new: Lowered, former: Sequence[tuple[Lowered, Runtime]], terms: Terms) -> np.ndarray:
@@ -41,7 +41,7 @@ Source: TypeAlias = tuple[Lowered, Runtime, AlphaMemory]
 
 
 def _serving(test: AlphaTest, former: Sequence[tuple[Lowered, Runtime]]) -> list[Source]:
-    """Return the memories that hold something of what a test asks for, without those that add nothing to another."""
+    """Return the memories that may hold triples of a test, without memories that add nothing to another."""
     fitting = [
         (lowered, runtime, memory)
         for lowered, runtime in former
@@ -61,7 +61,7 @@ def _serving(test: AlphaTest, former: Sequence[tuple[Lowered, Runtime]]) -> list
 
 
 def _told(test: AlphaTest) -> set[int]:
-    """Return what a memory of a test tells of its arrivals, beside the triple."""
+    """Return the columns in which a memory of a test tells of arrivals, beside the triple."""
     return {column for column in test.columns if column >= EVENT}
 
 
@@ -73,14 +73,14 @@ def _asking(lowered: Lowered, predicate: bytes | None) -> Iterator[AlphaMemory]:
 
 
 def _serves(one: AlphaTest, other: AlphaTest) -> bool:
-    """Say whether some triple may pass both tests."""
+    """Tell whether some triple may pass both tests."""
     if one.streams != other.streams:
         return False
     return all(a is None or b is None or bool(a & b) for a, b in zip(_sets(one), _sets(other), strict=True))
 
 
 def _covers(general: AlphaTest, special: AlphaTest) -> bool:
-    """Say whether all that passes `special` passes `general`."""
+    """Tell whether each triple that passes `special` passes `general`."""
     pairs = zip(_sets(general), _sets(special), strict=True)
     return set(general.equal) <= set(special.equal) and all(
         wide is None or (narrow is not None and narrow <= wide) for wide, narrow in pairs
@@ -88,7 +88,7 @@ def _covers(general: AlphaTest, special: AlphaTest) -> bool:
 
 
 def _union(sources: list[np.ndarray]) -> np.ndarray:
-    """Return each fact as often as the source that has it most often; of equal ones, those that tell most."""
+    """Return each fact as often as the source that has it most often; of equal facts, those that tell most."""
     if not sources:
         return np.empty((0, FACT_WIDTH), dtype=np.int64)
     if len(sources) == 1:

@@ -1,4 +1,4 @@
-"""What is wrong with rules, in words: those that wait for themselves, those that never end."""
+"""Errors of rules, in words: rules that wait for themselves, and rules that never end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["endless", "unstratified"]
 
 
 def unstratified(error: Unstratified, queries: Mapping[int, Query]) -> QueryError:
-    """Return the error for rules that decide, about an instant, on what they build in it themselves."""
+    """Return the error for rules that decide about an instant by triples that depend on that decision."""
     ring = " -> ".join(queries[number].name for number in error.rules)
     return QueryError(
         f"{ring}: whether something is there at an instant depends on what is built of the answer in that same instant",
@@ -23,7 +23,7 @@ def unstratified(error: Unstratified, queries: Mapping[int, Query]) -> QueryErro
 
 
 def endless(compiled: CompiledNetwork, most: int) -> LimitError:
-    """Return the error for rules that build more at one instant than they may."""
+    """Return the error for rules that build more than the bound allows at one instant."""
     queries = compiled.outcome.queries
     found = [" -> ".join(queries[number].name for number in ring) for ring in rings(compiled.lowered)]
     named = "; ".join(found) if found else ", ".join(q.name for q in queries.values() if q.parsed.is_rule)

@@ -1,6 +1,6 @@
-"""What an engine shows of itself: its plan, its network as a graph and as a picture, and why a match did not come.
+"""Views of an engine: its plan, its network as a graph and as a picture, and why a match did not come.
 
-Where it stands: beside data's way; nothing here changes what is found.
+Where it stands: beside data's way; nothing here changes the matches.
 Invariant: the engine's state is locked while it is looked at.
 Left out: counts (`retewave.engine.stats`), and what makes the reports.
 """

@@ -56,7 +56,7 @@ ALIGNED = 64  # bytes that an array's place is a multiple of
 # ---- writing ----
 def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
-    with engine.turn, engine.lock:  # what was found has been told; the rest is done while others go on
+    with engine.turn, engine.lock:  # all matches found so far have been told; the rest is done while others go on
         engine.matcher.current()  # new queries join in before
         with engine.matcher.standing_still():
             places, body = _laid_out(_arrays(engine))
@@ -95,7 +95,7 @@ def _put_in_place(path: Path, parts: Sequence[bytes]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the folder say so on the disk, too: the new file has the name."""
+    """Bring the folder to the disk, too: the new file has the name."""
     if os.name == "nt":
         return  # a folder cannot be opened there
     descriptor = os.open(folder, os.O_RDONLY)
@@ -106,7 +106,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _drop_remains(path: Path) -> None:
-    """Drop what snapshots that were killed have left: their locks are gone with them."""
+    """Delete the files that killed snapshots have left: their locks went with their processes."""
     for part in path.parent.glob(f"{glob.escape(path.name)}.????????.part"):
         with suppress(OSError), part.open("rb+") as file:  # it may be gone, or being written
             if fcntl is not None:
@@ -115,7 +115,7 @@ def _drop_remains(path: Path) -> None:
 
 
 def _lock(file: BinaryIO) -> None:
-    """Hold a file until it is closed; one that somebody holds is an OSError."""
+    """Hold a file until it is closed; raise OSError if another process holds it."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -197,9 +197,9 @@ def _axiom_data(axiom: Axiom) -> list[str | None]:
 
 
 def fingerprint(compiled: CompiledNetwork) -> str:
-    """Return a name of what a network's arena means: two networks with the same one can take over each other's.
+    """Return a digest of the meaning of a network's arena: networks with the same digest can exchange arenas.
 
-    That is what its producers are, and where their rows have which words.
+    It is made of the identities of the producers, and of the words of their rows.
     """
     network = compiled.lowered.network
     nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]

@@ -1,10 +1,10 @@
-"""Stages: what the kernel's output goes through before it leaves as matches; all have one shape.
+"""Stages: the steps, all of one shape, that the kernel's output goes through before it leaves as matches.
 
 Data's way: output rows of one query -> **stage -> stage -> …** -> a batch of matches.
-The first stage of every query decides (`retewave/engine/deciding.py`); each one behind it reports: it remembers what a
-query has told and says which of the solutions that are there now are to be told, too.  DISTINCT is one of these.
+The first stage of every query decides (`retewave/engine/deciding.py`).  Each stage behind it reports: it remembers the
+solutions that a query has told and says which new solutions are told, too.  DISTINCT is such a stage.
 
-Invariant: a stage lets solutions pass or keeps them back, and never changes their order.  What a report stage remembers
+Invariant: a stage lets solutions pass or keeps them back, and never changes their order.  The memory of a report stage
 is a state with an identity (`retewave/engine/states.py`): it is bounded by time, outlives a change of the queries,
 spares its terms from sweeps, and is part of snapshots.
 """
@@ -24,16 +24,16 @@ __all__ = ["Once", "Report", "Reporting", "Solutions", "Stage"]
 
 
 class Solutions(NamedTuple):
-    """Solutions of one query, as far as the stages have come (a tuple, which is soon made)."""
+    """Solutions of one query between two stages (a tuple, because that is made quickly)."""
 
-    query: Query  # whose they are
+    query: Query  # the query
     rows: np.ndarray  # int64[n, …]: the kernel's output rows
     places: np.ndarray  # int64[n]: where they stood among the rows of all queries
-    columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; none before it is decided
-    ahead: bool = False  # a flush asks: they are so if nothing more comes
+    columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; no columns before the first stage
+    ahead: bool = False  # from a flush: they hold if nothing more comes
 
     def only(self, kept: np.ndarray) -> Solutions:
-        """Return those that a mask keeps."""
+        """Return the solutions that a mask keeps."""
         if kept.all():
             return self
         return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept], self.ahead)
@@ -43,11 +43,11 @@ class Stage(Protocol):
     """One step on the way from output rows to matches."""
 
     def take(self, found: Solutions) -> Solutions:
-        """Return what passes, in its order."""
+        """Return the solutions that pass, in their order."""
 
 
 class Report(State, Protocol):
-    """What a report stage remembers of one query's solutions."""
+    """The memory of a report stage: the solutions that one query has told."""
 
     def __len__(self) -> int:
         """Return how many things are remembered."""
@@ -57,15 +57,15 @@ class Report(State, Protocol):
 
 
 class Reporting:
-    """A stage that lets pass what its memory says is to be reported."""
+    """A stage that lets those solutions pass that its memory reports."""
 
     def __init__(self, report: Report, keys: Sequence[int]) -> None:
-        self.report = report  # what is remembered
+        self.report = report  # the memory
         self.suppressed = 0  # solutions that were not reported
-        self._keys = list(keys)  # the columns that the memory is told
+        self._keys = list(keys)  # the columns that the memory compares
 
     def take(self, found: Solutions) -> Solutions:
-        """Return what is to be reported."""
+        """Return the solutions to report."""
         if len(found.rows) == 0:
             return found
         starts, ends = found.rows[:, layout.O_WINDOW_START], found.rows[:, layout.O_END]
@@ -79,7 +79,7 @@ class Reporting:
 
     @property
     def follows(self) -> bool:
-        """Tell whether what is remembered follows from the rows that are alive."""
+        """Tell whether the memory follows from the live rows."""
         return self.report.follows
 
     @property
@@ -92,7 +92,7 @@ class Reporting:
         self.report.advance(now)
 
     def mark(self, marks: np.ndarray) -> None:
-        """Mark those of the first terms that are remembered."""
+        """Mark the remembered terms that `marks` has room for."""
         self.report.mark(marks)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -100,13 +100,13 @@ class Reporting:
         return {**self.report.state(), "suppressed": np.array([self.suppressed])}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Remember what such a stage remembered, and nothing else."""
+        """Take over the state of such a stage, and drop the own one."""
         self.report.put(state)
         self.suppressed = int(state["suppressed"][0])
 
 
 class Once(Reporting):
-    """A stage that lets each solution pass once: of those with the same terms and the same interval, the first."""
+    """A stage that lets only the first solution pass of those with the same terms and interval."""
 
     def _compared(self, found: Solutions) -> np.ndarray:
         times = found.rows[:, [layout.O_START, layout.O_END]]

@@ -1,4 +1,4 @@
-"""What is going on in an engine, in numbers: what went in, what is kept, what came out, and the seconds it took.
+"""An engine in numbers: counts of input, of kept rows and of output, and the seconds of its work.
 
 Where it stands: beside data's way.  The engine and its readers keep the counts; this module only gathers them.
 Invariant: the result is JSON, with the same keys and types at any time; unknown is 0.
@@ -37,14 +37,14 @@ class Seconds:
     def __init__(self) -> None:
         self.read = 0.0  # spent scanning, added up over readers; in threads it runs beside the matching
         self.match = 0.0  # spent matching
-        self._total = 0.0  # of what has ended
-        self._since = 0.0  # when what runs began
-        self._depth = 0  # how many runs and pushes are under way
+        self._total = 0.0  # of runs and pushes that have ended
+        self._since = 0.0  # when those under way began
+        self._depth = 0  # number of runs and pushes under way
         self._lock = threading.Lock()  # two readers add to `read`, and runs of several threads begin and end
 
     @property
     def total(self) -> float:
-        """Wall time of runs and pushes, of what the caller did with the matches meanwhile, too."""
+        """Wall time of runs and pushes, the caller's work on the matches meanwhile included."""
         return self._total + (time.perf_counter() - self._since if self._depth else 0.0)
 
     def begin(self) -> None:
@@ -120,7 +120,7 @@ def stats(engine: Engine) -> dict[str, Any]:
 
 
 def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
-    """Return what DISTINCT did not report, and how many things it remembers, by query."""
+    """Return, by query, how many solutions DISTINCT did not report, and how many entries it remembers."""
     compiled = engine.matcher.main
     found = {} if compiled is None else {query.name: compiled.outcome.counts(query.number) for query in engine.queries}
     return {
@@ -136,7 +136,7 @@ def _of_rules(engine: Engine) -> dict[str, int]:
 
 
 def _counted(engine: Engine) -> dict[str, Any]:
-    """Return what the network counts by memory, by join and by probe, if it was told to."""
+    """Return the network's counts by memory, by join and by probe, if it keeps them."""
     compiled = engine.matcher.main
     if compiled is None or not engine.matcher.options.stats:
         return {}

@@ -4,9 +4,9 @@ Where it stands: beside data's way; `retewave.engine.matcher` begins one when th
 little after each batch of rows.  It goes through all rows, then through the matches that somebody still holds, then
 through all terms but the pinned ones at their beginning.
 
-Invariant: a term that is reclaimed is used by nothing.  What was there at the beginning is marked before the first term
-is reclaimed; what comes meanwhile is marked by who brings it: the dictionary marks whatever it is asked for, the kernel
-whatever it stores, and whoever makes matches tells of them (`spare`): their rows may go before it is their turn.
+Invariant: nothing uses a term that is reclaimed.  All terms in use at the beginning are marked before the first term is
+reclaimed.  Terms that come meanwhile are marked at once: by the dictionary, when it is asked for them; by the kernel,
+when it stores them; by `spare`, when they are of new matches, whose rows may go before the sweep comes to them.
 Left out: when to sweep, and keeping readers out while one begins (`retewave.engine.matcher`).
 """
 
@@ -29,16 +29,16 @@ class Sweep:
     def __init__(
         self,
         terms: Terms,
-        marks: np.ndarray,  # the dictionary's, of the sweep that it has begun
+        marks: np.ndarray,  # the dictionary's marks of this sweep
         networks: Iterable[CompiledNetwork],
-        held: Iterable[np.ndarray],  # what else is in use, by id; other numbers there do no harm
+        held: Iterable[np.ndarray],  # other ids in use; numbers that are no ids do no harm
         matches: Iterable[Matches],
     ) -> None:
         self.freed = 0  # terms reclaimed so far
         self._terms, self._networks = terms, list(networks)
-        self._matches = list(matches)  # yet to be gone through, before what they hold is reclaimed
+        self._matches = list(matches)  # to be marked before terms are reclaimed
         self._marking = True
-        self._next = terms.first_passing()  # the term to come to next
+        self._next = terms.first_passing()  # the next term to go through
         self._marks = marks
         for ids in held:
             marks[ids[(ids > 0) & (ids < len(marks))]] = 1
@@ -46,7 +46,7 @@ class Sweep:
             each.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
-        """Do so much work, counted in rows, matches and terms; say whether all is done."""
+        """Do an amount of work, counted in rows, matches and terms; say whether the sweep is done."""
         if self._marking:
             work = self._mark(work)
         if self._marking:
@@ -59,12 +59,12 @@ class Sweep:
         return True
 
     def spare(self, matches: Iterable[Matches]) -> None:
-        """Spare what matches hold that are made while it is under way."""
+        """Spare the terms of matches that are made while the sweep is under way."""
         if self._marking:
             self._matches += matches
 
     def follow(self, leaves: CompiledNetwork | None, joins: CompiledNetwork | None) -> None:
-        """Go on with another network in place of one; what it takes over of the other is yet to be poured into it."""
+        """Go on with another network in place of one, before the rows of the former are poured into it."""
         self._networks = [each for each in self._networks if each is not leaves]
         if joins is not None:
             self._networks.append(joins)
@@ -72,13 +72,13 @@ class Sweep:
                 joins.runtime.begin_marking(self._marks)
 
     def leave(self) -> None:
-        """Give it up: what is not reclaimed yet stays until the next sweep."""
+        """Give it up: terms that are not reclaimed yet stay until the next sweep."""
         for each in self._networks:
             each.runtime.end_marking()
         self._terms.leave_sweep()
 
     def _mark(self, work: int) -> int:
-        """Mark what rows and matches hold, and what states remember; return the work that is left."""
+        """Mark the terms of rows, matches and states; return the work that is left."""
         for each in self._networks:
             work = each.runtime.mark_some(work)
         while work > 0 and self._matches:
@@ -95,7 +95,7 @@ class Sweep:
         return work
 
     def _forget(self, freed: np.ndarray) -> None:
-        """Forget what filters said of terms whose ids will be others'."""
+        """Forget the verdicts of filters on reclaimed terms: their ids will be reused."""
         for each in self._networks:
             memo = each.runtime.memo
             memo[:, freed[freed < memo.shape[1]]] = 0

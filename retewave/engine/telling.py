@@ -1,13 +1,13 @@
-"""Who has the engine's turn, what has been found and is yet to be told, and what no call has returned yet.
+"""The engine's turn, the matches that are yet to be told, and those that no call has returned yet.
 
-Data's way: matches, late items -> **telling** -> callbacks; what a call could not return -> **the next call**.
+Data's way: matches, late items -> **telling** -> callbacks; matches that a call could not return -> **the next call**.
 An engine has two locks.  Its *state* (`Matcher.lock`) is held while anything is read or changed, and never while a
-user's code runs.  Its *turn*, which is here, is held by whoever pours and calls back: so callbacks come one at a time,
-in the order in which their matches were found, and a push waits until what was found before it has been told.
-A callback may call anything.  What it finds is returned to it at once, and told when what was found before has been.
+user's code runs.  Its *turn*, which is here, is held by the thread that pours and calls back.  So callbacks come one at
+a time, in the order in which their matches were found, and a push waits until earlier matches have been told.
+A callback may call anything.  Matches of its own calls are returned to it at once, and told after earlier matches.
 
 Invariants: each match is told once, and is returned or yielded by one call.  A callback that raises keeps no other
-match from being told; what interrupts a callback (KeyboardInterrupt) leaves the rest to be told by the next call.
+match from being told; after an interrupt (KeyboardInterrupt) in a callback, the next call tells the rest.
 Left out: pouring (`retewave.engine.matcher`), and which call it is (`retewave.engine.engine`).
 """
 
@@ -28,14 +28,14 @@ from retewave.query import Query
 __all__ = ["Finding", "Telling", "Turn"]
 
 PATIENCE = 10.0  # seconds that a thread waits for another's callback before it says so
-MOST_LEFT = 100_000  # matches that wait to be returned: a callback may fail each time, and nobody look
+MOST_LEFT = 100_000  # matches that wait to be returned; beyond, the oldest are dropped
 LISTED = 3  # errors that are told beside the first
 
 
 class Turn:
     """A lock that a thread may take again, and that says so when another waits long for a callback to return.
 
-    Who takes it often does what `with` does: `turn.acquire(False) or turn.wait()`.
+    A caller that takes it often writes what `with` does: `turn.acquire(False) or turn.wait()`.
     """
 
     def __init__(self) -> None:
@@ -67,17 +67,17 @@ class Turn:
 
 
 class Telling:
-    """What has been found and is yet to be told, or to be returned.  Whoever tells something has the turn."""
+    """Matches that are yet to be told, or to be returned.  The thread that tells them has the turn."""
 
     def __init__(self, registry: Registry, on_late: Callable[[list[LateItem]], object] | None) -> None:
-        self.turn = Turn()  # held by whoever pours and calls back
+        self.turn = Turn()  # held by the thread that pours and calls back
         self._registry = registry  # a query that was removed is told nothing more
         self._on_late = on_late
         self.untold: deque[Iterator[Match] | list[LateItem]] = deque()  # oldest first
-        self.at_work = False  # callbacks are being called: what a callback finds is told behind
-        self.left: deque[tuple[Sequence[Matches], int]] = deque()  # what no call returned, but for the first so many
-        self._left_matches = 0  # how many they are
-        self._leaving = threading.RLock()  # held while that changes: who leaves something need not have the turn
+        self.at_work = False  # callbacks are being called: matches that a callback finds are told later
+        self.left: deque[tuple[Sequence[Matches], int]] = deque()  # not returned, but for a number of first ones
+        self._left_matches = 0  # number of matches in `left`
+        self._leaving = threading.RLock()  # held while `left` changes: a thread without the turn may leave matches
         self.unreturned = 0  # matches that no call will return: more waited than `MOST_LEFT`
         self._tally = Tally("%s matches are dropped that calls which failed could not return")
 
@@ -92,7 +92,7 @@ class Telling:
             self.untold.append(in_order(found))
 
     def add_late(self, items: list[LateItem]) -> None:
-        """Let items be told that were set aside."""
+        """Let items that were set aside be told."""
         self.untold.append(items)
 
     def tell(self) -> None:
@@ -116,7 +116,7 @@ class Telling:
             raise first
 
     def _tell_first(self, errors: list[tuple[str, Exception]]) -> None:
-        """Tell what waits first: a match is told when its callback has been called, whatever comes of that."""
+        """Tell the first that waits: a match is told when its callback has been called, even if that raises."""
         found, turn, registry = self.untold[0], self.turn, self._registry
         if isinstance(found, list):
             self.untold.popleft()
@@ -142,7 +142,7 @@ class Telling:
                 errors.append(("on_late", error))
 
     def leave(self, found: Sequence[Matches], taken: int = 0) -> None:
-        """Keep what a call has found and cannot return, but for the first so many matches, for the next call."""
+        """Keep matches that a call cannot return for the next call, without the first `taken` ones."""
         with self._leaving:
             self.left.append((found, taken))
             self._left_matches += _count(found) - taken
@@ -153,7 +153,7 @@ class Telling:
                 self._tally.log(self.unreturned)
 
     def take_left(self) -> list[Matches]:
-        """Return what a former call has left, the oldest first; nothing where none has."""
+        """Return the matches that the earliest of the former calls has left, if there are any."""
         with self._leaving:
             if not self.left:
                 return []
@@ -171,13 +171,13 @@ def _count(batches: Sequence[Matches]) -> int:
 
 
 class Finding:
-    """An iterator over what a call has found; what is not taken of it when it goes is left to the next call."""
+    """An iterator over the matches of a call; when it goes, those that were not taken are left to the next call."""
 
     def __init__(self, telling: Telling, found: Iterable[Sequence[Matches]]) -> None:
         self._telling = telling
         self._rest = deque(found)
-        self._batches: Sequence[Matches] = ()  # at hand
-        self._matches: Iterator[Match] = iter(())  # those of them that are not taken
+        self._batches: Sequence[Matches] = ()  # the current ones
+        self._matches: Iterator[Match] = iter(())  # matches of `_batches` that are not taken
 
     def __iter__(self) -> Iterator[Match]:
         return self
@@ -200,14 +200,14 @@ class Finding:
 
 
 def _after(batches: Sequence[Matches], taken: int) -> list[Matches]:
-    """Return the batches without those matches that come first in their common order."""
+    """Return batches without the first `taken` matches of their common order."""
     places = [(place, number) for number, batch in enumerate(batches) for place in batch.places.tolist()]
     gone = Counter(number for _, number in sorted(places)[:taken])
     return [batch.after(gone[number]) if gone[number] else batch for number, batch in enumerate(batches)]
 
 
 def _note(error: BaseException, others: Sequence[tuple[str, Exception]]) -> None:
-    """Say what else was raised."""
+    """Add the other errors as a note."""
     if others:
         listed = ", ".join(f"{other!r} by {name}" for name, other in others[:LISTED])
         more = f", and {len(others) - LISTED:,} more" if len(others) > LISTED else ""

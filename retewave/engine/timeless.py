@@ -1,7 +1,7 @@
-"""Refuse a group of static data alone where its place in time is asked for: it has none, so nothing would be told.
+"""Refuse a group of static data alone where an operator needs its time: it has none, so no match would be told.
 
-Where it stands: between a query and the registry; it looks at the static data that there is, and at the schema.
-A group is static alone if static data gives something to each of its patterns, and none names a stream.
+Where it stands: between a query and the registry; it looks at the engine's static data and schema.
+A group is static alone if static data has triples for each of its patterns, and no pattern names a stream.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BESIDE_STREAM = "if the stream brings such triples, too, write STREAM <â€¦> { â
 
 
 def check_timed(parsed: Query, datasets: Datasets) -> None:
-    """Refuse a query in which an operator of time, or of what is there, has a side of static data alone."""
+    """Refuse a query where a side of an operator of time, or of OPTIONAL, MINUS or EXISTS, is static data alone."""
     sides = [(node, side) for node in walk(parsed.where) for side in _timed(node)]
     patterns = tuple(dict.fromkeys(pattern for _, side in sides for pattern in _patterns(side)))
     given = _given(patterns, datasets) if patterns else frozenset()
@@ -60,7 +60,7 @@ def check_timed(parsed: Query, datasets: Datasets) -> None:
 
 
 def _timed(node: Algebra) -> Iterator[Algebra]:
-    """Yield the operands of a node of which it asks the time."""
+    """Yield the operands whose time a node needs."""
     match node:
         case Relate() | Between() | Before() | After() | OptionalBefore() | OptionalEquals():
             yield from operands(node)
@@ -69,7 +69,7 @@ def _timed(node: Algebra) -> Iterator[Algebra]:
 
 
 def _patterns(side: Algebra) -> Iterator[TriplePattern]:
-    """Yield the triple patterns that the solutions of a side are made of."""
+    """Yield the triple patterns whose triples are parts of a side's solutions."""
     waiting = [side]
     while waiting:
         each = waiting.pop()
@@ -79,7 +79,7 @@ def _patterns(side: Algebra) -> Iterator[TriplePattern]:
 
 
 def _given(patterns: tuple[TriplePattern, ...], datasets: Datasets) -> frozenset[TriplePattern]:
-    """Return those of some patterns to which static data gives something."""
+    """Return the patterns for which static data has triples."""
     atoms = {each: _atom(each) for each in patterns if each.source is None}
     if not atoms or not len(datasets.static):
         return frozenset()
@@ -89,7 +89,7 @@ def _given(patterns: tuple[TriplePattern, ...], datasets: Datasets) -> frozenset
 
 
 def _has_subject(pattern: TriplePattern, datasets: Datasets) -> bool:
-    """Tell whether static data says anything of a pattern's subject, if that is a constant."""
+    """Tell whether static data has triples about a pattern's subject, if that is a constant."""
     if not isinstance(pattern.subject, bytes):
         return True
     rows = datasets.static
