@@ -1,4 +1,4 @@
-"""The command line: a module a command, the options they share, and what they tell on stderr."""
+"""The command line: a module for each command, their common options, and their notes on stderr."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command that the arguments of the process name."""
-    from retewave.cli.app import main as run  # loads what only a command needs
+    from retewave.cli.app import main as run  # loads modules that only a command needs
 
     run()

@@ -2,7 +2,7 @@
 
 Where it stands: above everything.  Each command imports what it needs when it runs, so that `--help` and `--version`
 load neither numpy nor numba.
-Left out: the options' words (`options`), the run (`run`), and what is told on stderr (`notes`).
+Left out: the texts of the options (`options`), the run (`run`), and notes on stderr (`notes`).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def run(
 def check(
     queries: options.Queries, allow_cartesian: options.Cartesian = False, language: options.WrittenIn = None
 ) -> None:
-    """Read queries and say what is wrong with them; nothing is run."""
+    """Read queries and show their mistakes; nothing is run."""
     with _exit_codes():
         from retewave.cli.check import check as check_all
 
@@ -142,7 +142,7 @@ def explain(
     policy: options.Policy = None,
     shards: options.SpreadOver = None,
 ) -> None:
-    """Show how queries are run: what the schema adds, which tests and joins there are, what is shared."""
+    """Show how queries are run: entailments of the schema, tests, joins, and the parts that queries share."""
     with _exit_codes():
         from retewave.cli import explain as cli_explain
         from retewave.cli import why_not as cli_why_not
@@ -181,7 +181,7 @@ def why_not(
     language: options.WrittenIn = None,
     policy: options.Policy = None,
 ) -> None:
-    """Say why a query has not matched what was expected: what was found, and what refused the rest."""
+    """Say why an expected match did not come: which triples were found, and what refused the others."""
     with _exit_codes():
         from retewave.cli import why_not as cli_why_not
         from retewave.cli.queries import Queries
@@ -258,7 +258,7 @@ def spark(
         from retewave.cli import spark as cli_spark
         from retewave.cli.times import TimeOptions
 
-        TimeOptions(rate, time_property, arrival)  # refuses more than one of them
+        TimeOptions(rate, time_property, arrival)  # refuses more than one kind of times
         late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
         deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
         job = _knowledge(schema, static, dataset) | {
@@ -278,7 +278,7 @@ def spark(
     "`retewave bench PART --help` tells more.",
 )
 def bench(context: typer.Context) -> None:
-    """Measure: the paper's evaluation and more, beside what one would use instead."""
+    """Measure: the paper's evaluation and more, beside other engines and libraries."""
     with _exit_codes():
         from retewave.cli.bench import bench as run_bench
 
@@ -288,7 +288,7 @@ def bench(context: typer.Context) -> None:
 def _knowledge(
     schema: Sequence[Path] | None, static: Sequence[Path] | None, dataset: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what an engine is told about schema and static data."""
+    """Return an engine's arguments for schema and static data."""
     mapping = _mapping(dataset)
     return {"schema": schema or (), "static": static or (), "datasets": mapping, "imports": mapping}
 
@@ -308,7 +308,7 @@ def _mapping(datasets: Sequence[str] | None) -> dict[str, str]:
 
 @contextmanager
 def _exit_codes() -> Iterator[None]:
-    """Turn what ends a command into its exit code: errors are told in a line or a few, never as a traceback."""
+    """Turn the end of a command into its exit code: errors are told in a few lines, never as a traceback."""
     try:
         yield
     except RetewaveError as error:
@@ -318,7 +318,7 @@ def _exit_codes() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         raise typer.Exit(INTERRUPTED) from interrupt
     except BrokenPipeError:
-        # Python flushes stdout once more at its end; what it still holds has nowhere to go.
+        # Python flushes stdout once more at its end, but nobody reads it any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         typer.echo(f"retewave: {error}", err=True)
@@ -326,12 +326,12 @@ def _exit_codes() -> Iterator[None]:
 
 
 def _keep_descriptors() -> None:
-    """Let no file that we open become standard output or error, where one was closed before we began (`>&-`)."""
+    """Let no file that we open become standard output or error, if one of them was closed before we began (`>&-`)."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - print(file=None) would use stdout
 
@@ -339,8 +339,8 @@ def _keep_descriptors() -> None:
 def main() -> None:
     """Run the command line.
 
-    Both signals interrupt, also in a process whose parent ignores them (as a shell's `&` does), and in commands that
-    have no better way to end.
+    SIGINT and SIGTERM interrupt, also in a process whose parent ignores them (as a shell's `&` does), and in commands
+    that have no better way to end.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

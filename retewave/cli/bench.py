@@ -1,6 +1,6 @@
-"""`retewave bench`: the benches, run as the modules that they are.
+"""`retewave bench`: run the benches, each as a module.
 
-Nothing here imports them: they stand above everything else.
+Nothing here imports them: they stand above all other packages.
 """
 
 from __future__ import annotations

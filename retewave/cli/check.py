@@ -1,4 +1,4 @@
-"""`retewave check`: what queries are, or what is wrong with them, without running them."""
+"""`retewave check`: describe queries, or show their mistakes, without running them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check"]
 
 
 def check(queries: Sequence[str], language: str | None, *, allow_cartesian: bool) -> bool:
-    """Print what each query is, or what is wrong with it; return whether all are right."""
+    """Print a description of each query, or its mistake; return whether all are right."""
     registry, notes, right = Registry(), Notes(sys.stderr), True
     with notes.warnings():
         for query in queries:

@@ -1,11 +1,11 @@
-"""`retewave run --checkpoint`: a run that can be killed at any moment, and goes on when it is started again.
+"""`retewave run --checkpoint`: a run that can be killed at any moment, and goes on when started again.
 
 A folder holds one file, `state`: a snapshot of the engine with its readers' positions, and in its note the run's
-options, the length of the output's file, and whether the run has ended.  All of it is one file, which is replaced by
-another in one step, so a kill leaves a state in which input, memory and output agree.
+options, the length of the output's file, and whether the run has ended.  The file is replaced in one step, so a kill
+leaves a state in which input, memory and output agree.
 
 Invariant: with files, a run that was killed and started again, however often, has the output of an uninterrupted run.
-The output's file is cut back to the noted length; a pipe cannot be, so there the matches since then come twice.
+The output's file is cut back to the noted length; a pipe cannot be cut, so there later matches come twice.
 Left out: reading on (`retewave.io.reading.position`) and the state itself (`retewave.engine.snapshot`).
 """
 
@@ -30,14 +30,14 @@ from retewave.io.reading.reader import Reader
 __all__ = ["Checkpoint", "asked", "check_formats", "contents"]
 
 _ANEW = "begin anew with another folder, or remove this one"
-_HEAD = 4096  # bytes by which a stream's file is known again
+_HEAD = 4096  # first bytes, by which a stream's file is recognised
 
 
 @dataclass
 class Checkpoint:
-    """A run's folder, and when it is written next."""
+    """The folder of a run, and the time of its next writing."""
 
-    folder: Path  # it is made where there is none
+    folder: Path  # it is made if it does not exist
     every: float  # seconds
     asked: Mapping[str, Any]  # the run's options: a run with other options does not go on
     streams: Sequence[str]  # the files that are read; - is standard input
@@ -47,12 +47,12 @@ class Checkpoint:
 
     @property
     def state(self) -> Path:
-        """The file that holds it all."""
+        """The file of the whole state."""
         return self.folder / "state"
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder, in which no other run may be at work, and look at the note of the last run."""
+        """Hold the folder, so that no other run uses it, and read the note of the last run."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / "lock").open("wb")
@@ -79,7 +79,7 @@ class Checkpoint:
             raise UsageError(f"another run is at work in {self.folder}", hint="wait for it, or end it") from error
 
     def _compare(self, note: Mapping[str, Any]) -> None:
-        """Refuse to go on with something else than was begun."""
+        """Refuse to go on with other options than those of the last run."""
         differences = list(_differences(note["asked"], self.asked))
         for path, (size, digest) in note["heads"].items():
             if path in self.streams and _digest(_read(path, size)) != digest:
@@ -89,15 +89,15 @@ class Checkpoint:
 
     @property
     def ended(self) -> bool:
-        """Whether the run that was left has come to its end."""
+        """Whether the last run has come to its end."""
         return self.note is not None and bool(self.note["ended"])
 
     def engine(self) -> Engine | None:
-        """Return the engine as it was left, if there is one."""
+        """Return the engine of the last run, if there is one."""
         return None if self.note is None else Engine.restore(self.state, keep=0)
 
     def output(self, path: Path) -> BinaryIO:
-        """Open the output's file, cut back to where the state stands."""
+        """Open the output's file, cut back to the length in the note."""
         length = 0 if self.note is None else self.note["length"]
         if length is None or (path.exists() and not path.is_file()):  # a pipe, or a device
             return path.open("wb")
@@ -126,7 +126,7 @@ class Checkpoint:
 
 
 def _synced(out: BinaryIO) -> int | None:
-    """Bring a file to the disk and return its length; nothing unless it is a regular file."""
+    """Bring a file to the disk and return its length; None if it is not a regular file."""
     out.flush()
     try:
         if not stat.S_ISREG(os.fstat(out.fileno()).st_mode) or not out.seekable():
@@ -138,7 +138,7 @@ def _synced(out: BinaryIO) -> int | None:
 
 
 def check_formats(readers: Sequence[Reader]) -> None:
-    """Refuse formats that cannot be read on in the middle."""
+    """Refuse formats that cannot be read from the middle."""
     for reader in readers:
         if reader.format not in LINES:
             raise UsageError(
@@ -157,7 +157,7 @@ def asked(options: Mapping[str, Any], files: Mapping[str, Sequence[str | Path]])
 
 
 def contents(path: str | Path) -> str:
-    """Return a digest of a file; of a text that is no file (a query) its own."""
+    """Return a digest of a file, or of the text itself if it names no file (a query)."""
     with suppress(OSError, ValueError):  # a text may be no path at all
         return _digest(Path(path).read_bytes())
     return _digest(str(path).encode())

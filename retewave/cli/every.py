@@ -22,7 +22,7 @@ __all__ = ["begin_stats", "every", "tell"]
 
 
 def begin_stats(stats: dict[str, Any], path: Path) -> None:
-    """Write the counts of a run that begins, and so find out whether they can be written."""
+    """Write the counts at the beginning of a run, which shows whether they can be written."""
     try:
         if _is_replaced(path):
             _replace(stats, path)
@@ -45,7 +45,7 @@ def tell(stats: dict[str, Any], path: Path | None) -> None:
 
 
 def _is_replaced(path: Path) -> bool:
-    """Return whether another file can take its place: not if it is a pipe or a device, or the folder is not ours."""
+    """Tell whether another file can replace it: no pipe, no device, and the folder can be written."""
     return (path.is_file() or not path.exists()) and os.access(path.resolve().parent, os.W_OK)
 
 
@@ -65,7 +65,7 @@ def _written(stats: dict[str, Any]) -> str:
 
 @contextmanager
 def every(seconds: float, act: Callable[[], object]) -> Iterator[None]:
-    """Act whenever `seconds` have gone by; the first error ends that, and is raised at the end."""
+    """Act whenever `seconds` have passed; the first error stops that, and is raised at the end."""
     over, failed = threading.Event(), []
 
     def go_on() -> None:

@@ -1,4 +1,4 @@
-"""`retewave explain`: the plan of queries as text, data or a picture, with counts if it is to run first."""
+"""`retewave explain`: the plan of queries as text, data or a picture, with counts if streams are read first."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def explain(
 
 
 def write(shown: bytes, out: Path | None) -> None:
-    """Write to a file, or to standard output; a picture is not thrown at a terminal."""
+    """Write to a file, or to standard output; refuse to write a picture to a terminal."""
     with open_output(out) as file:
         if shown.startswith(b"\x89PNG") and file.isatty():
             raise UsageError("a PNG is no text for a terminal", hint="name a file: --out plan.png")

@@ -1,8 +1,8 @@
 """The streams of a run: files and pipes that a signal can end.
 
 Data's way: **file or pipe** -> reader -> engine.
-Invariant: after a signal no further byte is read, so the readers end by themselves and all that the engine has found
-is written; a reader that waits for its pipe is woken.  A second signal ends the run at once.
+Invariant: after a signal no byte is read any more, so the readers end by themselves and all matches found so far are
+written; a reader that waits for its pipe is woken.  A second signal ends the run at once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Stopper:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals, instead of being ended by them."""
+        """Handle the signals, which else would end the process."""
         before = {number: signal.signal(number, self._take) for number in SIGNALS}
         try:
             yield
@@ -72,7 +72,7 @@ class Stoppable(io.RawIOBase):
 
     @property
     def size(self) -> int | None:
-        """How many bytes there are; unknown for a pipe."""
+        """The number of bytes; None for a pipe."""
         return None if self._waits else os.fstat(self._file.fileno()).st_size
 
     def readable(self) -> bool:
@@ -80,7 +80,7 @@ class Stoppable(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Return whether what has been read can be read again."""
+        """Tell whether bytes can be read again."""
         return not self._waits
 
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
@@ -95,7 +95,7 @@ class Stoppable(io.RawIOBase):
         return self._file.fileno()
 
     def readinto(self, room: memoryview) -> int:  # type: ignore[override]
-        """Read the bytes that are there; wait for some, or for a signal."""
+        """Read the bytes that are there; if there are none, wait for some, or for a signal."""
         if self._waits:
             select.select([self._file.fileno(), self._stopper.descriptor], [], [])
         if self._stopper.asked:

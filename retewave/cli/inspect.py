@@ -16,13 +16,13 @@ from retewave.io.reading.reader import Reader
 
 __all__ = ["inspect"]
 
-_ANYWHERE = ("", "0.0.0.0", "::")  # a server there could not tell its own name from another's
+_ANYWHERE = ("", "0.0.0.0", "::")  # a server on all addresses cannot know its own name
 
 
 def inspect(
     queries: Queries, readers: Sequence[Reader], host: str, port: int, pace: float | None, options: dict[str, Any]
 ) -> None:
-    """Serve the inspector until a signal ends it; port 0 takes a free one."""
+    """Serve the inspector until a signal ends it; port 0 takes a free port."""
     try:
         from retewave.inspector.serving import own_hosts, serve
     except ModuleNotFoundError as error:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Notes", "Tick", "progress"]
 
-SHOWN = 10  # malformed lines that are shown
+SHOWN = 10  # at most this many malformed lines are shown
 
-Tick = Callable[[int], None]  # is called with the bytes that were read
+Tick = Callable[[int], None]  # called with the number of bytes read
 
 
 class Notes:
@@ -33,7 +33,7 @@ class Notes:
         print(f"retewave: {text}", file=self._file, flush=True)
 
     def closing(self, triples: int, seconds: float) -> None:
-        """Tell how far the closure of a schema is."""
+        """Tell the progress of a schema's closure."""
         self.say(f"closing the schema with owlrl: {triples:,} triples, {seconds:.0f} s")
 
     @contextmanager
@@ -56,7 +56,7 @@ class Notes:
 
     @contextmanager
     def logging(self, level: str | None) -> Iterator[None]:
-        """Write the package's log from a level on as notes; nothing without a level."""
+        """Write the package's log as notes, from a level on; without a level, write nothing."""
         if level is None:
             yield
             return
@@ -72,7 +72,7 @@ class Notes:
             package.setLevel(before)
 
     def left_out(self, engine: Engine, readers: Sequence[Reader]) -> None:
-        """Tell what of the stream was not matched, and why."""
+        """Tell which lines and triples of the stream were left out, and why."""
         for reader in readers:
             if reader.on_error == "count":
                 self._malformed(reader)
@@ -98,7 +98,7 @@ class Notes:
 
 
 class _Said(logging.Handler):
-    """Says what is logged."""
+    """Writes log records as notes."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""The options of the command line, each with its words; the commands put them together.
+"""The options of the command line, each with its help text; the commands put them together.
 
-Left out: their effect, which is the commands' (`cli`).
+Left out: their effect, which is in the modules of the commands.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ __all__ = [
 
 
 class MatchFormat(StrEnum):
-    """What matches are written as."""
+    """The formats of matches."""
 
     ndjson = "ndjson"
     csv = "csv"
@@ -82,14 +82,14 @@ class MatchFormat(StrEnum):
 
 
 class OnError(StrEnum):
-    """What a malformed line does."""
+    """The effect of a malformed line."""
 
     COUNT = "count"
     RAISE = "raise"
 
 
 class LogLevel(StrEnum):
-    """What is logged to stderr."""
+    """The lowest level that is logged to stderr."""
 
     debug = "debug"
     info = "info"
@@ -98,21 +98,21 @@ class LogLevel(StrEnum):
 
 
 class AtLimit(StrEnum):
-    """What happens when there are too many live rows."""
+    """The effect of too many live rows."""
 
     error = "error"
     shed = "shed"
 
 
 class Closer(StrEnum):
-    """Who closes the schema."""
+    """The reasoner that closes the schema."""
 
     retewave = "retewave"
     owlrl = "owlrl"
 
 
 class PlanFormat(StrEnum):
-    """How a plan is shown."""
+    """The formats of a plan."""
 
     text = "text"
     json = "json"
@@ -122,7 +122,7 @@ class PlanFormat(StrEnum):
 
 
 class Drawn(StrEnum):
-    """What is drawn of a plan."""
+    """The parts of a plan that are drawn."""
 
     full = "full"
     reduced = "reduced"
@@ -134,9 +134,9 @@ Draw = Annotated[
     Drawn,
     Option("--draw", help="For dot, svg and png: the schema's whole ε-network, the reduced one, the joins, or all."),
 ]
-Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show what was counted.")]
+Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
-OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file of a query, or its text.")]
+OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file with a query, or its text.")]
 Binding = Annotated[
     list[str] | None,
     Option(
@@ -146,8 +146,8 @@ Binding = Annotated[
         " (repeatable).",
     ),
 ]
-Pace = Annotated[float, Option("--pace", metavar="N", help="Let in N triples a second of the clock on the wall.")]
-Host = Annotated[str, Option("--host", metavar="H", help="Listen there; whoever reaches it sees the data.")]
+Pace = Annotated[float, Option("--pace", metavar="N", help="Read N triples a second of wall time.")]
+Host = Annotated[str, Option("--host", metavar="H", help="Listen on this address; all who reach it see the data.")]
 Port = Annotated[int, Option("--port", metavar="P", min=0, max=65535, help="Listen on this port; 0 for a free one.")]
 Schemas = Annotated[
     list[Path] | None, Option("--schema", metavar="F", help="A file of RDFS and OWL axioms (repeatable).")
@@ -159,7 +159,7 @@ Datasets = Annotated[
 ]
 WrittenIn = Annotated[
     str | None,
-    Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); known by file or words."),
+    Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); else recognised in each."),
 ]
 Policy = Annotated[
     str | None,
@@ -181,7 +181,7 @@ Streams = Annotated[
 ]
 StreamFormat = Annotated[
     str | None,
-    Option("--stream-format", metavar="F", help="nt, nq, ttl, trig, rdf or jsonld, where a file's name does not tell."),
+    Option("--stream-format", metavar="F", help="nt, nq, ttl, trig, rdf or jsonld; else the file's name tells."),
 ]
 Rate = Annotated[float | None, Option("--rate", metavar="N", help="Times: N triples a second, from 0 on.")]
 TimeProperty = Annotated[
@@ -189,33 +189,31 @@ TimeProperty = Annotated[
     Option(
         "--time-property",
         metavar="IRI",
-        help="Times: what this property tells of a named graph, such as http://www.w3.org/ns/prov#generatedAtTime.",
+        help="Times: the value of this property of a named graph, such as http://www.w3.org/ns/prov#generatedAtTime.",
     ),
 ]
-Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (if nothing else is said).")]
+Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (the default).")]
 Lateness = Annotated[str, Option("--lateness", metavar="D", help="How late items may come, such as 250ms, 5s or 1m.")]
 MaxFuture = Annotated[
     str,
-    Option("--max-future", metavar="D", help="An item further ahead waits for the next, which tells."),
+    Option("--max-future", metavar="D", help="An item further ahead waits: the next item shows if its time is right."),
 ]
 Tick = Annotated[
     str | None,
     Option(
         "--tick",
         metavar="D",
-        help="Let the clock go on so often while nothing arrives, so that deadlines are told (with --arrival).",
+        help="Move the clock once in every D while nothing arrives, so that deadlines are told (with --arrival).",
     ),
 ]
 Matches = Annotated[
     MatchFormat | None,
-    Option(
-        "--format", help="How matches are written: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False
-    ),
+    Option("--format", help="The format of matches: usually ndjson for SELECT, nt for CONSTRUCT.", show_default=False),
 ]
 Explained = Annotated[
     bool,
     Option(
-        "--explain", help="Say of each match which triples made it, and why: in text, a field of ndjson, a picture."
+        "--explain", help="Say for each match which triples made it, and why: in text, a field of ndjson, a picture."
     ),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
@@ -225,58 +223,70 @@ Every = Annotated[
     Option(
         "--every",
         metavar="D",
-        help="Write the counts of --stats so often: to its file, or as a line of JSON to stderr.",
+        help="Write the counts of --stats once in every D: to its file, or as a line of JSON to stderr.",
     ),
 ]
 RunCheckpoint = Annotated[
     Path | None,
     Option(
-        "--checkpoint", metavar="DIR", help="Keep there how far the run has come; the same command goes on from it."
+        "--checkpoint",
+        metavar="DIR",
+        help="Keep the state of the run in this folder; the same command goes on from it.",
     ),
 ]
-CheckpointEvery = Annotated[str, Option("--checkpoint-every", metavar="D", help="How often that is written.")]
-LogTo = Annotated[LogLevel | None, Option("--log-level", help="Write to stderr what is logged from this level on.")]
+CheckpointEvery = Annotated[str, Option("--checkpoint-every", metavar="D", help="How often the checkpoint is written.")]
+LogTo = Annotated[LogLevel | None, Option("--log-level", help="Write the log to stderr, from this level on.")]
 OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
-WithClosure = Annotated[Closer, Option("--closure", help="Who closes the schema.")]
+WithClosure = Annotated[Closer, Option("--closure", help="The reasoner that closes the schema.")]
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
-    int | None, Option("--max-live-rows", metavar="N", min=1, help="A bound on the rows that windows hold.")
+    int | None, Option("--max-live-rows", metavar="N", min=1, help="The most rows that windows may hold.")
 ]
 Derivations = Annotated[
     int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
 ]
-WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop the oldest rows, counted.")]
+WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop and count the oldest rows.")]
 Inputs = Annotated[
     list[str],
     Option(
         "--input",
         metavar="[NAME=]F|DIR|kafka://HOST:PORT/TOPIC",
-        help="Files of the stream, now and to come, or a topic; NAME is the stream's IRI (repeatable).",
+        help="Files of the stream (new ones in a folder, too), or a topic; NAME is the stream's IRI (repeatable).",
     ),
 ]
 Checkpoint = Annotated[
-    str, Option("--checkpoint", metavar="DIR", help="Where the job keeps how far it has come; start again with it.")
+    str,
+    Option(
+        "--checkpoint", metavar="DIR", help="The folder for the state of the job; the same command goes on from it."
+    ),
 ]
 SparkOut = Annotated[
-    str, Option("--out", "-o", metavar="DIR|console", help="Write a folder a micro-batch; or to stdout.")
+    str, Option("--out", "-o", metavar="DIR|console", help="Write a folder for each micro-batch; or to stdout.")
 ]
 Shards = Annotated[
-    int | None, Option("--shards", metavar="N", min=1, help="Spread the network so; as many as cores if not said.")
+    int | None,
+    Option("--shards", metavar="N", min=1, help="Spread the network over N shards; by default as many as cores."),
 ]
 Watermark = Annotated[
     str | None,
-    Option("--watermark", metavar="D", help="How late triples may come; matches wait as long: 10s, or 0s at a rate."),
+    Option(
+        "--watermark",
+        metavar="D",
+        help="How late triples may come; matches wait as long. The default: 10s, or 0s at a rate.",
+    ),
 ]
 BatchBytes = Annotated[
-    int, Option("--batch-bytes", metavar="N", min=1, help="Take so much of the files in a micro-batch, about.")
+    int, Option("--batch-bytes", metavar="N", min=1, help="Read about N bytes of files in a micro-batch.")
 ]
-Once = Annotated[bool, Option("--once", help="Do what is there now, and stop.")]
+Once = Annotated[bool, Option("--once", help="Read the input that is there now, and stop.")]
 Master = Annotated[
-    str | None, Option("--master", metavar="URL", help="Spark's address; this machine if not said: local[*].")
+    str | None, Option("--master", metavar="URL", help="Spark's address; by default this machine: local[*].")
 ]
 Settings = Annotated[list[str] | None, Option("--conf", metavar="KEY=VALUE", help="A setting of Spark (repeatable).")]
-Sample = Annotated[Path | None, Option("--sample", metavar="F", help="Some of the stream, to plan the shards by.")]
-SpreadOver = Annotated[
-    int | None, Option("--shards", metavar="N", min=1, help="Show how so many shards on Spark would spread it, too.")
+Sample = Annotated[
+    Path | None, Option("--sample", metavar="F", help="A part of the stream, by which the shards are planned.")
 ]
-Plans = Annotated[PlanFormat, Option("--format", help="How the plan is shown.")]
+SpreadOver = Annotated[
+    int | None, Option("--shards", metavar="N", min=1, help="Show, too, how N shards on Spark would spread it.")
+]
+Plans = Annotated[PlanFormat, Option("--format", help="The format of the plan.")]

@@ -1,8 +1,7 @@
-"""Where a command writes: to files that it does not read, or to standard output if that is there.
+"""The outputs of a command: files that it does not read, or standard output if it is open.
 
 Data's way: matches -> sink -> **file or standard output**.
-Invariant: nothing is opened for writing before all that is read and written is known to be different files, whatever
-links there are.
+Invariant: no file is opened for writing before all inputs and outputs are known to be different files, also by links.
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ def _identity(place: _Place) -> object | None:
     """Return a key that is equal for all names of a file; None if it is no file."""
     try:
         found = os.fstat(place) if isinstance(place, int) else Path(place).stat()
-    except ValueError:  # no path at all: a query's text may hold anything
+    except ValueError:  # no path: a query's text may hold any character
         return None
     except OSError:
-        return None if isinstance(place, int) else os.path.realpath(place)  # it is yet to be made
+        return None if isinstance(place, int) else os.path.realpath(place)  # the file does not exist yet
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def check_folders(inputs: Iterable[str], outputs: Mapping[str, str]) -> None:
-    """Refuse a folder for output that is another's, or that lies in one of the inputs, which would be read again."""
+    """Refuse an output folder that two outputs share, or that lies in an input, where it would be read again."""
     local = {option: Path(path).resolve() for option, path in outputs.items() if "://" not in path}
     for option, folder in local.items():
         for each in inputs:
@@ -77,7 +76,7 @@ def stdout() -> BinaryIO:
 
 @contextmanager
 def open_output(path: Path | None, opening: Callable[[Path], BinaryIO] | None = None) -> Iterator[BinaryIO]:
-    """Open a file for writing, anew if nothing else is said, or standard output."""
+    """Open a file for writing, by default a new one, or standard output."""
     if path is None:
         yield stdout()
         return
@@ -94,7 +93,7 @@ def open_output(path: Path | None, opening: Callable[[Path], BinaryIO] | None = 
 
 @contextmanager
 def naming(path: Path | None) -> Iterator[None]:
-    """Name the file in the error when it cannot be written: the system's own does not."""
+    """Name the file in the error when it cannot be written: the system's error does not."""
     try:
         yield
     except BrokenPipeError:

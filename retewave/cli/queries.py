@@ -1,4 +1,4 @@
-"""The queries of a command: files or texts, in the language that was named, or that each is recognised by."""
+"""The queries of a command: files or texts, in the language that was named, or recognised in each."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Queries:
 
     written: tuple[str, ...]  # paths, or texts
     language: str | None = None  # the language of all of them; None: recognised in each
-    policy: str | None = None  # the policy of all of them; None: as each says
+    policy: str | None = None  # the policy of all of them; None: that in each text
     explained: bool = False  # their matches are to be explained
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
         """Register all with an engine."""
         if self.explained:
-            keep = keep or KEPT  # what rules have built is explained by their matches
+            keep = keep or KEPT  # matches of rules explain the triples that they have built
         options: dict[str, Any] = {
             "keep": keep,
             "language": self.language,

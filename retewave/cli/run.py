@@ -36,17 +36,17 @@ __all__ = ["Course", "Streams", "Writing", "run"]
 
 @dataclass(frozen=True)
 class Streams:
-    """What is read."""
+    """The inputs of a run."""
 
     written: tuple[str, ...]  # [NAME=]FILE or -
-    format: str | None  # where the file's name does not tell
+    format: str | None  # None: the file's name tells
     times: TimeOptions
     on_error: str  # "count" or "raise"
 
 
 @dataclass(frozen=True)
 class Writing:
-    """What is written, and where."""
+    """The outputs of a run."""
 
     format: str | None  # of the matches; None: the queries decide
     out: Path | None  # the matches' file; None: stdout
@@ -55,12 +55,12 @@ class Writing:
 
 @dataclass(frozen=True)
 class Course:
-    """What a long run is given on its way."""
+    """The options of a run that lasts."""
 
     every: str | None = None  # how often counts are written
     checkpoint: Path | None = None  # the folder from which it goes on
-    checkpoint_every: str = "30s"  # how often that is written
-    log_level: str | None = None  # what is logged to stderr; None: nothing
+    checkpoint_every: str = "30s"  # how often the checkpoint is written
+    log_level: str | None = None  # the lowest level that is logged to stderr; None: nothing is
 
 
 def run(
@@ -87,7 +87,7 @@ def run(
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
-        engine.matcher.current()  # reads schema and static data, so their mistakes are known before files are opened
+        engine.matcher.current()  # reads schema and static data, to find mistakes before files are opened
         check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
         if kept is not None:
             readers = _gone_on(kept, engine, readers, notes)
@@ -137,7 +137,7 @@ def _loop(
                 with naming(out):
                     sink.write(batches)
         except Interrupted:
-            # Rows that several readers had read ahead have been merged to the end by now: no place to go on from.
+            # Rows that several readers had read ahead have all been merged by now, so no checkpoint can stand here.
             if keep is not None and readers == 1:
                 keep(now=True)
             return
@@ -178,7 +178,7 @@ def _checkpoint(
 
 
 def _gone_on(kept: Checkpoint, engine: Engine, readers: Sequence[Reader], notes: Notes) -> list[Reader]:
-    """Return the readers where the checkpoint has them, and say what a pipe cannot hold."""
+    """Return the readers at the positions of the checkpoint, and tell what a pipe cannot do."""
     check_formats(readers)
     if any(path == "-" for path in kept.streams):
         notes.say("standard input cannot be read again: what came since the last checkpoint is lost at a kill")
@@ -195,7 +195,7 @@ def _tell_ended(kept: Checkpoint, output: Writing, notes: Notes) -> None:
     notes.say(f"the run in {kept.folder} has ended; remove the folder to run it anew")
     if output.out is not None:
         with kept.output(output.out):
-            pass  # it is cut there
+            pass  # this cuts it to its length then
     if output.stats is not None:
         tell(kept.note["stats"], output.stats)
 
@@ -267,7 +267,7 @@ def _check_names(engine: Engine, readers: Sequence[Reader], notes: Notes) -> Non
 
 
 def _progress(engine: Engine, files: Sequence[Stoppable], out: BinaryIO) -> AbstractContextManager[Tick]:
-    """Return the display of how far the files have been read; nothing where the matches appear on the same terminal."""
+    """Return the display of progress in the files; it shows nothing where the matches go to the same terminal."""
     sizes = [file.size for file in files]
     total = sum(size for size in sizes if size is not None) if None not in sizes else None
     return progress(

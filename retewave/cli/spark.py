@@ -1,8 +1,8 @@
 """`retewave spark`: the same queries as a job of Spark Structured Streaming.
 
 Data's way: options -> session, inputs, job -> **wait for the end** -> notes.
-Invariant: a signal ends the run between two micro-batches' commits, and the next run goes on there.
-Left out: everything of Spark (`retewave.spark`), which is imported when the command runs.
+Invariant: a signal ends the run between the commits of two micro-batches, and the next run goes on there.
+Left out: the work on Spark itself (`retewave.spark`), which is imported when the command runs.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["Deployment", "run"]
 class Deployment:
     """Where and how a job runs."""
 
-    master: str | None  # Spark's address; None: this machine, or what spark-submit says
+    master: str | None  # Spark's address; None: this machine, or that of spark-submit
     settings: tuple[str, ...]  # of Spark, KEY=VALUE
     shards: int | None  # None: as many as there are cores
     checkpoint: str  # a folder
     out: str  # a folder, or "console"
     watermark: str  # a duration
-    batch_bytes: int  # of files that a micro-batch takes
-    once: bool  # stop when everything that is there is done
+    batch_bytes: int  # about as many of files in a micro-batch
+    once: bool  # stop when all input that is there has been read
 
 
 def run(
@@ -106,7 +106,7 @@ def _where(deployment: Deployment) -> Where:
 
 
 def _waiting(watermark: str) -> str:
-    """Say which matches a run that was only to do what is there has not put out.
+    """Say which matches a run with --once has not written yet.
 
     >>> _waiting("0s")
     "matches that end in the stream's last millisecond wait for what comes later (--watermark)"
@@ -131,7 +131,7 @@ def _wait(running: RunningQuery, signals: _Signals, show: Callable[[RunningQuery
 
 
 def _tell(running: RunningQuery, notes: Notes) -> None:
-    """Tell what was read, found and left out."""
+    """Tell the counts of triples read and left out, and of matches."""
     stats = running.stats
     for error in stats.first_malformed[:SHOWN]:
         notes.say(error)
@@ -146,14 +146,14 @@ def _tell(running: RunningQuery, notes: Notes) -> None:
 
 
 class _Signals:
-    """Takes the signals that ask for the end; a second one ends the run at once."""
+    """Handles the signals that ask for the end; a second signal ends the run at once."""
 
     def __init__(self) -> None:
         self._asked = False
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals, instead of being ended by them in the middle of a word with the JVM."""
+        """Handle the signals, which else would end the process in the middle of its talk with the JVM."""
         before = {number: signal.signal(number, self._take) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -174,7 +174,7 @@ class _Signals:
 
 @contextmanager
 def _shown(out: str) -> Iterator[Callable[[RunningQuery], None]]:
-    """Show on a terminal what has been done; nothing where the matches appear on the same terminal."""
+    """Show progress on a terminal; show nothing where the matches go to the same terminal."""
     if not sys.stderr.isatty() or (out == "console" and sys.stdout.isatty()):
         yield lambda _: None
         return

@@ -12,12 +12,12 @@ __all__ = ["TimeOptions"]
 
 @dataclass(frozen=True)
 class TimeOptions:
-    """Where the times of streams come from: one of these, or the clock."""
+    """The source of the times of streams: one of these, or the clock."""
 
     rate: float | None = None  # triples a second
-    property: str | None = None  # the IRI that tells a named graph's time
+    property: str | None = None  # IRI of the property that has a named graph's time
     arrival: bool = False  # the clock, asked for by name
-    tick: str | None = None  # how often the clock goes on while nothing arrives; None: it does not
+    tick: str | None = None  # how often the clock goes on while nothing arrives; None: never
 
     def __post_init__(self) -> None:
         if sum((self.rate is not None, self.property is not None, self.arrival)) > 1:

@@ -1,7 +1,7 @@
-"""`retewave why-not`: run a query over streams to their end, and say why it has not matched what was expected.
+"""`retewave why-not`: run a query over streams to their end, and say why an expected match did not come.
 
-The run is only for this, so it keeps more than another would: rows that a filter keeps out of a memory, and rows that
-have left the window.  So an answer at the end of a day can tell of its morning.
+The run is only for this question, so it keeps more rows than others: rows that a filter refuses, and rows that have
+left the window.  So an answer at the end of a day can tell of its morning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from retewave.query import Query
 __all__ = ["answer", "readers_of", "term_of"]
 
 _NEVER = b"<urn:retewave:never:%d>"  # predicates that no triple has
-_FOR_EVER = 1 << 60  # microseconds that every range is widened by: their differences stay
+_FOR_EVER = 1 << 60  # microseconds added to every range, so that their differences stay
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -85,7 +85,7 @@ def _split(query: Query, text: str) -> tuple[str, Any]:
 
 
 def term_of(query: Query, text: str) -> Any:
-    """Return the term that is written: a prefixed name of the query, a whole number, or what `push` takes.
+    """Return the term of a text: a prefixed name of the query, a whole number, or any text that `push` takes.
 
     >>> from retewave import Engine
     >>> query = Engine().register("PREFIX e: <http://e/> SELECT * { ?x e:p ?y }")
