@@ -1,9 +1,9 @@
-"""The kernel: pour input rows through the network, write out what matches.
+"""The kernel: pour input rows through the network, and write output rows.
 
 Data's way: rows -> dispatch -> **memories and joins** -> output rows.  One loop, one explicit stack, no recursion:
-a tuple (an α's triple or a join's result) is taken off the stack and sent along its producer's edges; an edge that
-ends in a slot stores it as a row and puts what that row completes on the stack; an edge that ends in a terminal
-writes output rows, as does a node of which nothing is left to test.  The kernel is compiled once for all patterns: the
+a tuple (an α's triple or a join's result) is taken off the stack and sent along its producer's edges.  An edge to a
+slot stores the tuple as a row, and puts the tuples that this row completes on the stack.  An edge to a terminal writes
+output rows, and so does a node whose tuples need no more test.  The kernel is compiled once for all patterns: the
 network is data.
 """
 
@@ -133,7 +133,7 @@ from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["CELLS", "State", "connect", "new_state", "run", "run_looking"]
 
-STEP = 3 * PAGE + MOST_GROUP_WORDS  # more words than storing one row can take: a page, and a group
+STEP = 3 * PAGE + MOST_GROUP_WORDS  # storing a row takes fewer words than this: a page, and a group
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096
 LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 # The cells that tell the kernel where the arrays are: those of State in its order, those of terms; then sizes.
@@ -161,7 +161,7 @@ class State(NamedTuple):
 
 
 def new_state(net: np.ndarray, arena: np.ndarray, depth: int, most_built: int) -> State:
-    """Return the arrays to run a network with; `depth` is the stack that its deepest filter program needs."""
+    """Return the arrays of a network; `depth`: the stack that its deepest filter program needs."""
     depth += 1
     stride, width = int(net[N_STRIDE]), int(net[N_OUT_WIDTH])
     progress = np.zeros(P_WIDTH, dtype=np.int64)
@@ -183,21 +183,21 @@ def new_state(net: np.ndarray, arena: np.ndarray, depth: int, most_built: int) -
 
 
 def connect(cells: np.ndarray, state: State, values: Values, memo: np.ndarray) -> None:
-    """Tell the cells where the arrays are; whoever replaces one of them tells again, and keeps them alive."""
+    """Write the arrays' addresses to the cells; a caller that replaces an array calls again, and keeps all alive."""
     arrays = (*state, *values, memo)
     cells[:_MEMO_WIDTH] = [address_of(array) for array in arrays]
     cells[_MEMO_WIDTH:] = memo.shape[1], len(state.arena), len(state.stack), len(state.out)
 
 
 class View(NamedTuple):
-    """What filters look at."""
+    """The arrays that filters read."""
 
     filters: Filters  # the interpreter's programs (they stand in `net`), memo and stack
     values: Values  # the values of terms
 
 
 class Sizes(NamedTuple):
-    """How much room there is."""
+    """The sizes of the arrays."""
 
     arena: int  # words that may be used before a step
     stack: int  # words
@@ -208,7 +208,7 @@ class Sizes(NamedTuple):
 def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
 
-    What is undecided passes, and is decided at the end; or Python is asked, where the last instruction says so.
+    A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
     """
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
     if code == code_end:
@@ -216,7 +216,7 @@ def _passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
     if net[code_end - INSTRUCTION_WIDTH] == ASKING:
         said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
-        verdict = said if verdict == UNDECIDED else verdict  # who was asked may have told the memo, too
+        verdict = said if verdict == UNDECIDED else verdict  # the memo may have Python's answer, too
         if verdict == UNDECIDED:
             at[P_ASKED], at[P_ASKED_ROW] = edge, 0
             return NEEDS_VERDICT
@@ -247,9 +247,9 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Combine the row that has just been stored with the others of its group; say NEEDS_* when room is wanted first.
+    """Combine a row that has just been stored with the others of its group; say NEEDS_* if there must be room first.
 
-    What comes out is put on the stack; or where it belongs, at once, if one query is all that listens.
+    The results are put on the stack; if a single query is all that listens, they are written as output rows at once.
     """
     slot, width = net[edge + EDGE_TARGET], net[N_OUT_WIDTH]
     node, index = net[slot + SLOT_NODE], net[slot + SLOT_INDEX]
@@ -325,7 +325,7 @@ def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
-    """Say whether a tuple that has waited for a time is made of events that were used up meanwhile."""
+    """Tell whether a waiting tuple has events that were used up meanwhile."""
     spent, events = net[net[probe + PROBE_NODE] + NODE_SPENT], net[probe + PROBE_EVENTS]
     return spent != 0 and is_tuple_spent(arena, net, spent, events, net[probe + PROBE_EVENT_COUNT], item, time)
 
@@ -358,7 +358,7 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
 
 @kernel
 def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
-    """Give a tuple to a probe, which decides on it now, or lets it wait.  What is static has no place in time."""
+    """Give a tuple to a probe, which decides on it now, or lets it wait.  A static tuple has no place in time."""
     probe = net[edge + EDGE_TARGET]
     if at[P_DECIDING] != 0:
         return _decided(net, arena, probe, view, stack, at)
@@ -382,9 +382,9 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 @kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand to a probe, a memory that is looked at or of events, or any slot but a plain one.
+    """Send the current tuple to a probe, or to any slot but a plain one.
 
-    In `work` is then the group of such a slot if the tuple may complete something there, else 0.
+    `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
     if at[P_DECIDING] == 0:
@@ -409,7 +409,7 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
 
 @inlined
 def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Complete what may be completed in the group in `work`; where nothing was, its extremes may be too wide."""
+    """Complete tuples in the group in `work`; if there are none, its extremes may be too wide."""
     top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
     said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
@@ -455,7 +455,7 @@ def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-d
 
 @kernel
 def _next_due(net, arena, feed, sizes, view, stack, at):  # type: ignore[no-untyped-def]
-    """Do what is due first: at the close of an instant what rules have built comes in before anything is decided."""
+    """Do the step that is due first: at the close of an instant, built occurrences come in before any decision."""
     if at[P_DECIDING] == 0 and feed[F_DUE] <= arena[A_DUE]:
         return _next_built(net, arena, feed, view, stack, at)
     return _next_decision(net, arena, sizes, view, stack, at)
@@ -463,9 +463,9 @@ def _next_due(net, arena, feed, sizes, view, stack, at):  # type: ignore[no-unty
 
 @kernel
 def _free_rows(arena, net, now):  # type: ignore[no-untyped-def]
-    """Collect, then shed if the user chose so; say whether the live rows are below their bound.
+    """Collect, then shed if the user chose so; tell whether the live rows are below their bound.
 
-    `now` is the end of the row that is to come.  Tuples that wait for their decision are never shed.
+    `now`: the end of the next row.  Tuples that wait for their decision are never shed.
     """
     arena[A_NOW] = max(arena[A_NOW], now)
     collect_all(arena, net)
@@ -478,7 +478,7 @@ def _free_rows(arena, net, now):  # type: ignore[no-untyped-def]
 
 @inlined
 def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Send the tuple at hand along one edge; say NEEDS_* when room is wanted first, else DONE."""
+    """Send the current tuple along one edge; say NEEDS_* if there must be room first, else DONE."""
     group = at[P_GROUP]
     if group == 0:
         kind = net[edge + EDGE_KIND]
@@ -508,10 +508,10 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     AT_LIMIT: the bound on live rows is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
-    NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides on a filter, builds for a rule, collects what is used up.
+    NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides a filter, builds for a rule, collects used-up events.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
-    The tuple at the top of the stack sends itself along its next edge; what that completes comes to lie above it.
+    The tuple at the top of the stack goes along its next edge; tuples that it completes are put above it.
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
@@ -604,19 +604,18 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
 
 @kernel
 def run(cells: Address, rows: np.ndarray) -> int:
-    """Pour rows through the network until the output has as many rows as are wanted or the live rows their bound.
+    """Pour rows through the network until it must return; say why, by one of the codes that `_pour` lists.
 
-    `cells` were told by `connect`; the P_* words of its progress say which of `rows` are to be poured, whether they are
-    facts or input rows, and afterwards which one is next and how many output rows there are.  What is on the stack
-    already is sent first.  Return what happened: DONE, OUTPUT_FULL, AT_LIMIT, INTERVAL, or NEEDS_*: an array is too
-    small, and the caller makes it larger and calls again.
+    `cells` were written by `connect`.  The P_* words of the progress say which of `rows` to pour, and whether they are
+    facts or input rows; afterwards, which row is next, and how many output rows there are.  Tuples that are on the
+    stack already go first.
 
-    For networks of joins alone: what follows `looks` is not compiled into it, and costs nothing.
+    For networks of joins alone: code that depends on `looks` is not compiled into it, and costs nothing.
     """
     return _run(cells, rows, None)  # type: ignore[no-any-return]
 
 
 @kernel
 def run_looking(cells: Address, rows: np.ndarray) -> int:
-    """Do as `run` does, for networks in which some rows are only looked at, or only pass."""
+    """Do as `run` does, for networks with more than joins: probes, passing rows, comparisons of rows, or rules."""
     return _run(cells, rows, 1)  # type: ignore[no-any-return]

@@ -7,8 +7,8 @@
     arena  [header | free lists of groups | slot states | last groups | … pages, groups, bucket tables in any order …]
 
 A **row** in a memory (slot) is `[next << 32 | group, window start, (end, (start,)) columns …]`.  The end has a word of
-its own only where items have been intervals, or a query asks how they lie to each other.  The true start has one only
-where some query gives its streams different ranges; then there is an end word, too.  Without those words `N_END` and
+its own only if items have been intervals, or a query compares times.  The true start has one only if some query gives
+its streams different ranges; then there is an end word, too.  Without those words `N_END` and
 `N_START` read the window start.  That is correct for instants, and for the start of a joined row; nothing reads a
 joined row's end in such a network (`N_TIMES` is 1).
 Behind a row's columns are its readings, where filters compare rows (`rete/filters/compare.py`).
@@ -16,18 +16,18 @@ A **group** is `[node, mask of the slots that hold rows, key …, (head << 32 | 
 the bucket table is open addressing over `hash << 32 | group`, at most half full.
 A slot's list holds its streamed rows in arrival order, then its static rows; tail is 0 while it has no streamed row.
 
-This page leaves out who writes what when: see `memory`, `join`, `collect`, `kernel`.
+Left out: which code writes these words, and when: see `memory`, `join`, `collect`, `kernel`.
 """
 
 from __future__ import annotations
 
 # ---- net: header ----
 N_SEED = 0  # seed of the hashes of predicates and keys
-N_TIMES = 1  # words of a row's times: the window start, or that and the end, or these and the true start
+N_TIMES = 1  # words of a row's times; 1: the window start; 2: and the end; 3: and the true start
 N_STRIDE = 2  # words of a tuple on the work stack: T_COLUMNS + widest tuple
 N_PREDICATES = 3  # open-addressing table of known predicates: PREDICATE_* words each
 N_PREDICATE_MASK = 4
-N_KEYS = 5  # open-addressing table of (s, p, o) keys that say more than a predicate: KEY_* words each
+N_KEYS = 5  # open-addressing table of (s, p, o) keys with more than a predicate: KEY_* words each
 N_KEY_MASK = 6
 N_ROUTES = 7
 N_ALPHAS = 8
@@ -43,16 +43,16 @@ N_INSTANCE_KEY_MASK = 17
 N_STREAMS = 18  # a row a stream set: shift of the window start by stream number, REFUSED where not in the set
 N_STREAM_WIDTH = 19
 N_LISTS = 20  # lists of columns, of relations and of readings, and filter programs, one after the other
-N_UNKNOWN = 21  # what stands for the predicates that are not known: PREDICATE_* words, their id is 0
+N_UNKNOWN = 21  # the record for all unknown predicates: PREDICATE_* words, id 0
 N_OUT_WIDTH = 22  # words of an output row
 N_MOST_ROUTES = 23  # the most tuples that one input row can put on the stack
 N_END = 24  # which word of a row is its end
 N_START = 25  # which word of a row is its true start
 N_PROBES = 26
 N_PROBE_COUNT = 27
-N_INSTANTS = 28  # 1: it is made for instants alone
-N_LOOKS = 29  # 1: some rows are only looked at, or only pass, or rules build
-N_BUILT = 30  # the predicates that rules build: how many (-1: any), the list of them
+N_INSTANTS = 28  # 1: the network is made for instants alone
+N_LOOKS = 29  # 1: more than joins: probes, passing rows, comparisons or rules
+N_BUILT = 30  # number of predicates that rules build (-1: any); their list
 N_BUILT_LIST = 31
 N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
 N_HEADER = 33
@@ -64,7 +64,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 OF_START, OF_END = -2, -3
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
-# a predicate: its id, which keys to look up for it, the routes of those who ask for nothing but it
+# a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
 PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_BEGIN, PREDICATE_COUNT, PREDICATE_WIDTH = 0, 1, 2, 3, 4
 SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4
 KEY_S, KEY_P, KEY_O, KEY_BEGIN, KEY_COUNT, KEY_WIDTH = 0, 1, 2, 3, 4, 5
@@ -74,13 +74,13 @@ FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = (
     -1,
     -2,
 )  # where a part of a derived triple comes from; > 0: a constant
-# what there is to look at before a route fires; most have nothing but their streams
-FLAG_GUARD = 1  # does not fire when the input's object is a literal
+# checks before a route fires; most routes have none but for their streams
+FLAG_GUARD = 1  # the route does not fire if the input's object is a literal
 FLAG_TWIN = 2  # another route to the same α may derive the same triple from the same input
-FLAG_DERIVES = 4  # the triple is another than the input's
-FLAG_EQUAL = 8  # the α wants a term to be repeated
+FLAG_DERIVES = 4  # the derived triple differs from the input
+FLAG_EQUAL = 8  # the α needs a repeated term
 FLAG_STREAMS = 16  # the α does not take every stream
-FLAG_GIVEN = 32  # the α's tuples tell the input, too
+FLAG_GIVEN = 32  # the α's tuples have the input triple, too
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
 EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
@@ -88,57 +88,57 @@ EDGE_KEYS, EDGE_PAYLOAD, EDGE_PAYLOAD_COUNT, EDGE_WIDTH = 4, 5, 6, 7
 TO_SLOT, TO_TERMINAL = 0, 1
 TO_MEMORY, TO_PROBE = 2, 3  # a slot whose rows are only looked at; a probe, which decides on the tuple
 TO_PASSING = 4  # a slot whose rows only pass: they find the others, and are not kept
-TO_INSTANT = 5  # a slot of the best of each key in an instant; it is only looked at, and the window start is the end
-TO_SPENT = 6  # a slot of the events that a query has used up; the key is the event, the window start the time of that
+TO_INSTANT = 5  # a slot of the best row of each key in an instant; only looked at; its window start is the end
+TO_SPENT = 6  # a slot of events that a query has used up; key: the event; window start: when it was used up
 TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT)  # edges whose target is a slot
 TO_COMPARED = 7  # a slot whose rows have readings; only `net` tells it from TO_SLOT
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
 SLOT_LIST = 4  # the word of a group where the slot's list is
-SLOT_PASSING = 5  # where the arena has the one row of a slot whose rows only pass, or 0
-SLOT_EVENTS, SLOT_EVENT_COUNT = 6, 7  # words of a row that hold events which may be used up
-SLOT_RANK, SLOT_RANK_COUNT, SLOT_LATEST = 8, 9, 10  # what makes a row the best; 1: the greatest is
+SLOT_PASSING = 5  # place in the arena of the only row, if rows of the slot only pass; else 0
+SLOT_EVENTS, SLOT_EVENT_COUNT = 6, 7  # words of a row with events that may be used up
+SLOT_RANK, SLOT_RANK_COUNT, SLOT_LATEST = 8, 9, 10  # words by which the best row is chosen; 1: the greatest is best
 SLOT_READINGS, SLOT_READING_COUNT = 11, 12
-SLOT_LENGTH, SLOT_WIDTH = 13, 14  # how long after its true start a row is of use
-NODE_NUMBER, NODE_SEED = 0, 1  # the node's number, and the hash of it: what the hashes of its keys begin with
-NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # how many; the mask of them all; where the state of the first one is
+SLOT_LENGTH, SLOT_WIDTH = 13, 14  # time after its true start for which a row is of use
+NODE_NUMBER, NODE_SEED = 0, 1  # the node's number; its hash, with which hashes of its keys begin
+NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # number of slots; mask of them all; place of the first one's state
 NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
-NODE_LAST_GROUP = 8  # where the arena notes the group that was used last
+NODE_LAST_GROUP = 8  # place in the arena of the group that was used last
 NODE_WINDOW, NODE_OUT, NODE_OUT_COUNT, NODE_RELATIONS, NODE_RELATION_COUNT = 9, 10, 11, 12, 13
-# a node of which nothing is left to test is "last": in place of its edges stand the query and branch of its output rows
+# a node whose tuples need no more test is "last": in place of its edges are the query and branch of its output rows
 NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
 NODE_FORESEEN = 17  # the edge to prefetch along when all slots but one have rows, or NONE
 NODE_FIRST_SLOT = 18  # the record of the first of its slots
-NODE_SPENT = 19  # the node of the events that are used up for its query, or 0 where nothing is
-NODE_COMPARED, NODE_COMPARED_COUNT, NODE_WIDTH = 20, 21, 22  # what its rows' readings must keep: COMPARED_* words each
+NODE_SPENT = 19  # the node of the events that its query has used up; 0: it uses none up
+NODE_COMPARED, NODE_COMPARED_COUNT, NODE_WIDTH = 20, 21, 22  # comparisons of readings: COMPARED_* words each
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
-# a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another one; then
-# whether it is of an upper side, and the word of a group that has its extreme, or NONE
+# a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another word; then
+# 1 if it is of an upper side, and the word of a group that has its extreme, or NONE
 READING_OF, READING_INTO, READING_FACTOR, READING_CONSTANT, READING_SLACK, READING_UPPER = 0, 1, 2, 3, 4, 5
 READING_EXTREME, READING_WIDTH = 6, 7
 OPEN = (1 << 63) - 1  # an upper reading that refuses nothing; a lower one is -OPEN
-# a comparison of two readings: of each its slot, its word, and the word of the group that has its extreme
+# a comparison of two readings: for each its slot, its word, and the word of a group that has its extreme
 COMPARED_LOWER, COMPARED_LOWER_WORD, COMPARED_LOWER_EXTREME = 0, 1, 2
 COMPARED_UPPER, COMPARED_UPPER_WORD, COMPARED_UPPER_EXTREME, COMPARED_WIDTH = 3, 4, 5, 6
-# a probe: the node and slot that it looks at, and how it decides
+# a probe: the node and slot that it looks at, and the way in which it decides
 PROBE_NODE, PROBE_SLOT, PROBE_DECIDED, PROBE_WANTED, PROBE_STREAMED, PROBE_JOINT = 0, 1, 2, 3, 4, 5
-PROBE_DEADLINE, PROBE_REACH = 6, 7  # how long after the start; how far it looks back
-PROBE_GAPS, PROBE_GAP_COUNT = 8, 9  # relations between the tuple's words (left or right is 0) and the row's (1)
+PROBE_DEADLINE, PROBE_REACH = 6, 7  # time from the start to the decision; how far the probe looks back
+PROBE_GAPS, PROBE_GAP_COUNT = 8, 9  # relations between words of the tuple (side 0) and of the row (side 1)
 PROBE_CODE, PROBE_CODE_END = 10, 11  # the condition
 PROBE_COLUMNS, PROBE_SEEN, PROBE_SEEN_COUNT = 12, 13, 14  # columns of the tuple; words of the row that conditions see
 PROBE_KEYS = 15  # the tuple's columns that make the key
 PROBE_EDGES, PROBE_EDGE_COUNT = 16, 17
-PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits, which the tuple takes along behind its columns
+PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits: the tuple gets them behind its columns
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
-PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; what of one time is decided first
-PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple that hold events which may be used up
+PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower levels are decided first
+PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
 PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
 INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS = 5, 6, 7
-# what a rule builds of each solution, three parts a triple: constants, or columns as -1, -2, …; and on which stream
+# the triples that a rule builds, three parts each: constants, or columns as -1, -2, …; and their stream
 INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM, INSTANCE_WIDTH = 8, 9, 10, 11, 12
 BUILDS_NOTHING, BUILDS, BUILDS_IN_PYTHON = 0, 1, 2
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
@@ -151,7 +151,7 @@ GIVEN, GIVEN_COLUMNS = (
     8,
 )  # behind them, where it is asked for: the input's subject, predicate, object, and its stream
 
-# ---- an output row: a tuple's times and columns stand in it where they stand in the tuple ----
+# ---- an output row: times and columns are in the same words as in a tuple ----
 O_QUERY, O_BRANCH, O_END, O_WINDOW_START, O_START, O_COLUMNS = 0, 1, T_END, T_WINDOW_START, T_START, T_COLUMNS
 UNDECIDED_ROW = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
 
@@ -161,23 +161,23 @@ A_FREE_PAGE = 1  # list of free pages, linked by their first word
 A_BUCKETS = 2
 A_BUCKET_MASK = 3
 A_GROUPS = 4  # number of groups
-A_LIVE = 5  # streamed rows that are stored
-A_STATIC = 6  # static rows that are stored
+A_LIVE = 5  # streamed rows stored now
+A_STATIC = 6  # static rows stored now
 A_NOW = 7  # greatest end seen
 A_COLLECTED = 8  # rows collected since the start
 A_SHED = 9  # rows shed because of the bound on live rows
 A_SINCE = 10  # input rows since the last full collection
 A_LIMIT = 11  # bound on A_LIVE; 0 for none
 A_SHEDDING = 12  # 1: shed at the limit; 0: stop at it
-A_SLOT_STATES = 13  # where the slot states are
+A_SLOT_STATES = 13  # place of the slot states
 A_COUNTING = 14  # 1: keep the counters of slots and edges
-A_EDGE_COUNTERS = 15  # where the edges' counters are (rows refused by filter)
-A_USED_WORDS = 16  # words in pages and groups that hold something
-A_MOST_WORDS = 17  # the arena may not grow beyond: a link is half a word
-A_DUE = 18  # the earliest time at which something is to be decided
-A_AGENDA = 19  # where the agenda is: a heap of [time, level, probe], one for each probe with waiting tuples
+A_EDGE_COUNTERS = 15  # place of the edges' counters (rows refused by filter)
+A_USED_WORDS = 16  # words of pages and groups in use
+A_MOST_WORDS = 17  # the greatest size of the arena: a link is half a word
+A_DUE = 18  # the earliest time at which a decision is due
+A_AGENDA = 19  # place of the agenda: a heap of [time, level, probe], one entry for each probe with waiting tuples
 A_AGENDA_COUNT = 20
-A_SPENT = 21  # events used up since the rows that hold such were last collected
+A_SPENT = 21  # events used up since rows with such events were last collected
 A_FREE_GROUPS = 22  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
@@ -188,44 +188,44 @@ S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_USED_UP, S_WI
 
 # ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----
 W_FIRST, W_LAST, W_HEAP, W_COUNT = 0, 1, 2, 3
-W_SINCE, W_SINCE_END = 4, 5  # what is looked at is known if it starts, or if it ends, at this time or later
-W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts: decided; of these passed, not known
+W_SINCE, W_SINCE_END = 4, 5  # all rows that start, or that end, at this time or later are known
+W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts of tuples: decided; of these, passed and unknown
 
 # ---- arena: a tuple that waits for its decision ----
 B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory
-# a row's end and true start are at the words that N_END and N_START tell, its columns at 1 + N_TIMES
+# a row's end and true start are in the words N_END and N_START; its columns begin at 1 + N_TIMES
 R_LINK, R_WINDOW_START = 0, 1
 G_NODE, G_MASK, G_KEY = 0, 1, 2
 LOW = (1 << 32) - 1  # mask of the low half of a packed word
 
-# ---- feed: what has come in at one instant, and what rules have built there: `rete/feed.py` ----
+# ---- feed: the occurrences that came in at one instant, and those that rules built there: `rete/feed.py` ----
 F_TIME = 0  # the instant
-F_COUNT = 1  # occurrences that are noted
-F_POURED = 2  # of these, the first ones, in which nothing is left to be poured
-F_DUE = 3  # the time at whose close something that was built comes in; AFTER_ALL: there is nothing
-F_STAMP = 4  # what an entry of the table bears that is of this instant
+F_COUNT = 1  # number of occurrences noted
+F_POURED = 2  # number of the first of these that need not be poured any more
+F_DUE = 3  # at the close of this time built occurrences come in; AFTER_ALL: there are none
+F_STAMP = 4  # the stamp of this instant's entries in the table
 F_DERIVED = 5  # occurrences that rules have built at this instant
-F_MOST = 6  # how many they may
-F_ROUND_END = 7  # of the occurrences noted, where the next round begins
+F_MOST = 6  # the most that they may build at one instant
+F_ROUND_END = 7  # number of the occurrence at which the next round begins
 F_ROUNDS = 8  # rounds since the start
 F_DERIVATIONS = 9  # occurrences built since the start
-F_SOLUTIONS = 10  # of rules, since the start
-F_CAPACITY = 11  # occurrences that there is room for
-F_ENTRIES = 12  # where they begin; the table is behind them: F_MASK + 1 times a stamp and a place
+F_SOLUTIONS = 10  # solutions of rules since the start
+F_CAPACITY = 11  # occurrences for which there is room
+F_ENTRIES = 12  # place of the occurrences; behind them the table: F_MASK + 1 times a stamp and a place
 F_MASK = 13
 F_HEADER = 14
 # an occurrence: a row (`rete/words/rows.py`), and whether it is still to be poured
 OCCURRENCE_WAITS, OCCURRENCE_WIDTH = 7, 8
 
-# ---- what the kernel says when it returns ----
+# ---- codes that the kernel returns ----
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2
-INTERVAL = 3  # the next input row is no instant, and the network's rows have no room for an end
-NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # room: `Runtime` makes some and calls again
-NEEDS_VERDICT = 7  # a filter that must be decided here, and that the kernel cannot decide: `Runtime` asks
-NEEDS_FEED = 8  # room for what rules build
-NEEDS_BUILT = 9  # what rules build that the kernel cannot: `Runtime` asks
-NEEDS_CLEARING = 10  # many rows hold events that are used up: `Runtime` collects them
-ENDLESS = 11  # rules have built more at one instant than they may
+INTERVAL = 3  # the next input row is an interval, and the network's rows have no word for an end
+NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # an array is too small: `Runtime` makes it larger and calls again
+NEEDS_VERDICT = 7  # a filter must be decided now, and the kernel cannot: `Runtime` asks Python
+NEEDS_FEED = 8  # the feed is too small
+NEEDS_BUILT = 9  # a rule builds what the kernel cannot: `Runtime` asks Python
+NEEDS_CLEARING = 10  # many events are used up: `Runtime` collects the rows that hold them
+ENDLESS = 11  # rules have built more at one instant than the bound allows
