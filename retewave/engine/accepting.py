@@ -57,7 +57,7 @@ def check_width(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> 
 def _rows(branch: Branch) -> Iterator[Branch]:
     """Yield a branch and, one by one, what its probes and those of its parts look at: each has rows of its own."""
     yield branch
-    for probe in _probes(branch):
+    for probe in branch.all_probes:
         yield probe.there
 
 
