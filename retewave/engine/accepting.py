@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.algebra import TriplePattern
