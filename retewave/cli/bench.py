@@ -19,10 +19,11 @@ _PARTS = (
     "generate",
     "profile",
     "report",
+    "roads",
     "soak",
     "spark-scaling",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate")
+_WITHOUT_PLOTS = ("events", "generate", "roads")
 
 
 def bench(arguments: Sequence[str]) -> None:
