@@ -22,8 +22,9 @@ _PARTS = (
     "roads",
     "soak",
     "spark-scaling",
+    "tsunami",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate", "roads")
+_WITHOUT_PLOTS = ("events", "generate", "roads", "tsunami")
 
 
 def bench(arguments: Sequence[str]) -> None:
