@@ -22,9 +22,10 @@ _PARTS = (
     "roads",
     "soak",
     "spark-scaling",
+    "sums",
     "tsunami",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate", "roads", "tsunami")
+_WITHOUT_PLOTS = ("events", "generate", "roads", "sums", "tsunami")
 
 
 def bench(arguments: Sequence[str]) -> None:
