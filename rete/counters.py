@@ -17,8 +17,8 @@ from retewave.rete.words import layout
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
-    "Built",
     "ProbeCounters",
+    "RuleCounts",
     "SlotCounters",
     "Totals",
     "built",
@@ -75,16 +75,16 @@ class ProbeCounters:
 
 
 @dataclass(frozen=True)
-class Built:
+class RuleCounts:
     """What the rules of a network have done."""
 
     rounds: int  # in which something new came in
     derivations: int  # occurrences that they have built
 
 
-def built(feed: np.ndarray) -> Built:
+def built(feed: np.ndarray) -> RuleCounts:
     """Return what the rules of a network have done since the start."""
-    return Built(int(feed[layout.F_ROUNDS]), int(feed[layout.F_DERIVATIONS]))
+    return RuleCounts(int(feed[layout.F_ROUNDS]), int(feed[layout.F_DERIVATIONS]))
 
 
 def totals(arena: np.ndarray) -> Totals:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from retewave.compiler.expressions.evaluate import term_of
-from retewave.compiler.expressions.numbers import FLOAT, number
 from retewave.compiler.expressions.tree import Constant, Expression, Operation, Variable
 
 __all__ = ["Difference", "Share", "differences"]
@@ -131,6 +129,9 @@ def _multiplied(operator: str, left: _Sum, right: _Sum) -> _Sum | None:
 
 
 def _constant(text: bytes) -> _Sum | None:
+    from retewave.compiler.expressions.evaluate import term_of  # these load rdflib, which most runs never need
+    from retewave.compiler.expressions.numbers import FLOAT, number
+
     found = number(term_of(text))
     if found is None or found[0] == FLOAT or len(text) > 64 + len("http://www.w3.org/2001/XMLSchema#"):
         return None

@@ -22,7 +22,7 @@ from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.compiler.rewrite.branch import Decided
 from retewave.engine.asking import Asking
 from retewave.engine.deciding import Deciding
-from retewave.engine.feeding import feeder
+from retewave.engine.feeding import Feeding, feeder
 from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
@@ -41,6 +41,7 @@ from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
+from retewave.rete.terms.kinds import Values
 from retewave.rete.words.rows import OBJECT, PREDICATE
 from retewave.windows.intervals import AFTER_ALL, STATIC_END, STATIC_START
 
@@ -56,6 +57,7 @@ class CompiledNetwork:
     runtime: Runtime  # the arrays
     programs: Programs  # its filters, and the constants that it keeps in the dictionary
     outcome: Outcome  # what makes matches of output rows
+    feeding: Feeding  # what builds of output rows what rules feed
     acceptance: Acceptance  # which triples a reader may drop
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
 
@@ -111,6 +113,11 @@ class CompiledNetwork:
         for state in self.states.values():
             state.advance(now)
 
+    def foretell(self, values: Values) -> Iterator[np.ndarray]:
+        """Yield the output that there would be if nothing more came; all goes on as if nobody had asked."""
+        with self.feeding.as_before():
+            yield from self.runtime.foretell(values)
+
     def leave(self) -> None:
         """Give it up: the constants of its queries are no longer its."""
         self.programs.leave()
@@ -144,8 +151,9 @@ def build(
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)
     outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries), sources)
-    runtime.build = feeder(deciding, dict(queries), listeners)
-    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, _acceptance(lowered), streams)
+    feeding = feeder(deciding, dict(queries), listeners)
+    runtime.build = feeding.rows
+    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _acceptance(lowered), streams)
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:

@@ -6,7 +6,8 @@ Where it stands: beside the outcome; the same rows leave as matches, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -38,6 +39,15 @@ class Feeding:
         self.rules = rules  # the number of a rule -> that of the stream that it feeds
         self._instant = BEFORE_ALL  # at which the solutions below end
         self._once: dict[int, _Fed] = {}  # by the number of a rule whose solutions are a set
+
+    @contextmanager
+    def as_before(self) -> Iterator[None]:
+        """Build for a while, and forget that afterwards."""
+        instant, once = self._instant, {number: set(known) for number, known in self._once.items()}
+        try:
+            yield
+        finally:
+            self._instant, self._once = instant, once
 
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
         """Return what is built of output rows, as input rows whose events number the solutions; and terms' values."""
@@ -91,9 +101,7 @@ def _makes_nodes(triple: TemplateTriple) -> bool:
     return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
 
 
-def feeder(
-    deciding: Deciding, queries: Mapping[int, Query], listeners: Sequence[Listener]
-) -> Callable[[np.ndarray], tuple[np.ndarray, Values]]:
+def feeder(deciding: Deciding, queries: Mapping[int, Query], listeners: Sequence[Listener]) -> Feeding:
     """Return what builds for the rules among some queries."""
     rules = {each.number: each.rule.stream for each in listeners if each.rule is not None}
-    return Feeding(deciding, queries, rules).rows
+    return Feeding(deciding, queries, rules)

@@ -93,7 +93,7 @@ class Networks:
 
     def foretell(self, values: Values) -> tuple[list[np.ndarray], bool]:
         """Return the output that each would make if nothing more came, and whether rules would not end."""
-        return self._until_rules_end(lambda each: each.runtime.foretell(values))
+        return self._until_rules_end(lambda each: each.foretell(values))
 
     def _until_rules_end(
         self, found_by: Callable[[CompiledNetwork], Iterable[np.ndarray]]

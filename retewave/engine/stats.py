@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete.counters import Built, built, next_due, probe_counters, totals
+from retewave.rete.counters import RuleCounts, built, next_due, probe_counters, totals
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -131,7 +131,7 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
 def _of_rules(engine: Engine) -> dict[str, int]:
     """Return how many triples rules have built, and in how many rounds."""
     compiled = engine.matcher.main
-    found = Built(0, 0) if compiled is None else built(compiled.runtime.state.feed)
+    found = RuleCounts(0, 0) if compiled is None else built(compiled.runtime.state.feed)
     return {"derivations": found.derivations, "rounds": found.rounds}
 
 

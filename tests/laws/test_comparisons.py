@@ -70,10 +70,10 @@ queries = st.builds(
 
 
 @st.composite
-def items(draw: st.DrawFn) -> list[Item]:
+def items(draw: st.DrawFn, terms: list[bytes] = TERMS) -> list[Item]:
     """Draw numbers of two things, some of them lasting, in the order of their ends."""
     found, end = [], 0
-    few = draw(st.lists(st.sampled_from(TERMS), min_size=1, max_size=4))
+    few = draw(st.lists(st.sampled_from(terms), min_size=1, max_size=4))
     for _ in range(draw(st.integers(0, 14))):
         end += draw(st.sampled_from([0, 1000, 1000, 2000]))
         start = end - draw(st.sampled_from([0, 0, 0, 1000, 2000]))
@@ -90,6 +90,26 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(replace(query, solutions="bag"), stream, frozenset())
 
 
+NEAR = [  # multiples of each other, so that both sides of a comparison are often equal
+    f'"{number}"^^<{XSD}{kind}>'.encode()
+    for number in ("0.7", "1.4", "2.8", "-0.7", "-1.4")
+    for kind in ("decimal", "double")
+]
+equal_sides = st.builds(
+    "{} * ?a {} {} * ?b".format,
+    st.sampled_from(["1", "2", "-1"]),
+    st.sampled_from(["<=", ">=", "="]),
+    st.sampled_from(["1", "0.5", "2", "-2"]),
+)
+
+
+@st.composite
+def near_cases(draw: st.DrawFn) -> Case:
+    """Draw a comparison of numbers that are often equal."""
+    query = query_of(draw(st.sampled_from(["SEQ", "EQUALS"])), "", draw(equal_sides), 9)
+    return Case(replace(query, solutions="bag"), draw(items(NEAR)), frozenset())
+
+
 def all_found(case: Case, *, counting: bool, cut: int = 0) -> Counter:
     """Return what is told of a stream that is poured in two parts; an engine that counts compares nothing early."""
     engine, _ = listening(case, stats=counting)
@@ -101,6 +121,12 @@ def all_found(case: Case, *, counting: bool, cut: int = 0) -> Counter:
 @law(400)
 @given(cases())
 def test_filters_that_compare_rows_tell_what_is_meant(case: Case) -> None:
+    assert all_found(case, counting=False) == bag(detected(case.query, case.stream, case.static))
+
+
+@law(300)
+@given(near_cases())
+def test_numbers_that_are_equal_but_for_rounding_are_not_refused(case: Case) -> None:
     assert all_found(case, counting=False) == bag(detected(case.query, case.stream, case.static))
 
 

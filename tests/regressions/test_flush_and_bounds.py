@@ -126,3 +126,15 @@ def test_what_python_says_of_terms_is_asked_once(monkeypatch: pytest.MonkeyPatch
         push(engine, "q", 10 * round_ + 1, '"abb"')
         engine.advance(10 * round_ + 6)
         assert len(evaluated) <= 3
+
+
+def test_what_a_rule_builds_for_a_flush_is_built_again_at_its_time() -> None:
+    engine = rw.Engine()
+    unanswered = "{ ?x <urn:asks> ?n FILTER NOT EXISTS { ?x <urn:gets> ?n } }"
+    engine.register(f"CONSTRUCT {{ ?x <urn:is> [] . ?x <urn:waits> ?x }} WHERE {unanswered}", language="epsparql")
+    reader = engine.register("SELECT ?x WHERE { { ?x <urn:waits> ?y } SEQ { ?x <urn:calls> ?z } }", language="epsparql")
+    push(engine, "asks", 9)
+    engine.flush()
+    push(engine, "calls", 10)
+    engine.flush()
+    assert reader.matched == 1

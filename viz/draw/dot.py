@@ -199,6 +199,8 @@ class _Writer:
             said["style"] = style
         if data["kind"] in ("S", "O", "SO", "OS", "-"):
             said["label"] = data["kind"]
+        if data["kind"] == "feeds":
+            said |= {"constraint": False, "tooltip": "what a rule builds comes in again"}
         if data.get("axiom"):
             said["tooltip"] = data["axiom"]
         if data.get("rows") is not None:

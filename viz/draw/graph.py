@@ -120,6 +120,7 @@ class _Drawn:
             self.looks = looks_of(end.shape.members[0].steps)
             self._producer(reached(self.plan, end))
             self._end(place, end)
+        self._feed()
         self._forget_lonely_goals()
         return self.graph
 
@@ -295,6 +296,13 @@ class _Drawn:
                 name, kind="query", label=query.name, text=query.name, layer=self.last + 1, shared_by=1, **matched
             )
             self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
+
+    def _feed(self) -> None:
+        """Lead from each rule back to the α tests that may get something of what it builds."""
+        for test, rules in self.lowered.fed.items():
+            for number in dict.fromkeys(rule for rule, _ in rules):
+                query = self.compiled.outcome.queries[number]
+                self.graph.add_edge(f"query:{query.name}", self._name(test), kind="feeds")
 
     def _rows_out(self, number: int) -> dict[str, int]:
         """Return how many tuples a join has made or a probe let pass; what an α test alone gives is not counted."""

@@ -63,6 +63,7 @@ EDGES = {  # kind of a link -> (colour, line)
     "fills": ("#7b8794", "solid"),
     "decides": ("#c2662d", "solid"),
     "completes": ("#334e68", "solid"),
+    "feeds": ("#7c3aed", "dashed"),
     "rest": ("#cbd2d9", "dotted"),
 }
 _LEAST_HOT = 100  # rows: a handful is not hot, even where it is the most
