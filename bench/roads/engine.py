@@ -7,6 +7,7 @@ Invariant: the network, its kernels and the static data are there before the clo
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,6 +76,8 @@ def visited(town: City, traffic: Traffic) -> Visited:
     """Push closures and questions one by one, and wait for each answer; no two agents ask at the same time."""
     engine = engine_of(town, *RULES["epsparql"], "roads_wanted.epsparql")
     seen, answers, solutions = Visited(Derived(0, 0, 0)), 0, 0
+    gc.collect()
+    gc.freeze()
     for at, is_asked, triples in sorted((at, "isAt" in triples[0][1], triples) for at, triples in traffic.triples()):
         worked, started = time.process_time(), time.perf_counter()
         found = engine.push(triples, time=at / SECOND, stream=STREAM)
@@ -88,6 +91,7 @@ def visited(town: City, traffic: Traffic) -> Visited:
         told = [match.query.name for match in found]
         answers += told.count("roads_wanted")
         solutions += len(told) - told.count("roads_wanted")
+    gc.unfreeze()
     told = engine.stats()
     seen.arena, seen.found = told["arena_bytes"], Derived(told["derivations"], solutions, answers)
     return seen
