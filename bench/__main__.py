@@ -1,4 +1,7 @@
-"""Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all; `events` has its own."""
+"""Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all.
+
+`events` and `roads` have tables of their own.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from rich.table import Table
 from retewave.bench.events.__main__ import main as events
 from retewave.bench.harness import Machine, Row, rows_of, shown, write_rows
 from retewave.bench.report import write_report
+from retewave.bench.roads.__main__ import main as roads
 from retewave.bench.sweeps import SWEEPS, points
 from retewave.bench.targets import rows_of_targets
 from retewave.bench.watched import SweepNames, leave_if_failed, measure_watched
@@ -59,5 +63,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["events"]:
         del sys.argv[1]
         typer.run(events)
+    elif sys.argv[1:2] == ["roads"]:
+        del sys.argv[1]
+        typer.run(roads)
     else:
         typer.run(main)

@@ -19,10 +19,13 @@ _PARTS = (
     "generate",
     "profile",
     "report",
+    "roads",
     "soak",
     "spark-scaling",
+    "sums",
+    "tsunami",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate")
+_WITHOUT_PLOTS = ("events", "generate", "roads", "sums", "tsunami")
 
 
 def bench(arguments: Sequence[str]) -> None:
