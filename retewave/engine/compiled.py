@@ -79,7 +79,7 @@ class CompiledNetwork:
     @cached_property
     def states(self) -> States:
         """What is remembered that the rows do not tell, by identity."""
-        return self._nodes | self.outcome.states(self.outcome.queries)
+        return self._nodes | self.feeding.states | self.outcome.states(self.outcome.queries)
 
     @cached_property
     def _nodes(self) -> dict[str, State]:
@@ -90,7 +90,8 @@ class CompiledNetwork:
 
         A query that was registered anew is another one, though its name and text be the same: it has told nothing yet.
         """
-        take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+        mine = self._nodes | self.feeding.states | self.outcome.states(former.outcome.queries)
+        take_over(mine, former.states)
         self.runtime.go_on_from(totals(former.runtime.arena).now)
 
     def look_from(self, time: int) -> None:

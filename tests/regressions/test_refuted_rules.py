@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import retewave as rw
@@ -33,6 +35,38 @@ def test_what_is_made_of_what_rules_build_is_told_once_by_flushes_and_the_close_
     engine.push(edge("b", "c"), time=2)
     engine.flush()
     assert told(query) == [("urn:a", 1), ("urn:b", 2)]
+
+
+@pytest.mark.parametrize("decided", ["", "MINUS { ?x <urn:not> 1 }"])
+def test_a_flush_makes_the_blank_nodes_that_the_close_of_the_instant_makes(decided: str) -> None:
+    engine = rw.Engine()
+    rule = "REGISTER STREAM <urn:out> AS CONSTRUCT { _:n <urn:of> ?x } WHERE { ?x <urn:p> ?y %s }"
+    engine.register(rule % decided, keep=0)
+    query = engine.register("SELECT ?a ?x WHERE { ?a <urn:of> ?x }", keep=None)
+    engine.push([("urn:a", "urn:p", 1), ("urn:a", "urn:p", 2)], time=1)
+    for _ in range(2):
+        engine.flush()
+    engine.push([], time=2)
+    engine.advance(2)
+    assert len(query.matches) == len({row["a"] for row in query.matches}) == 2
+
+
+@pytest.mark.parametrize("between", ["nothing", "a snapshot", "another query"])
+def test_of_equal_solutions_of_a_set_one_makes_blank_nodes_whatever_comes_between(tmp_path: Path, between: str) -> None:
+    engine = rw.Engine()
+    rule = "CONSTRUCT { _:n <urn:of> ?x } WHERE { ?x <urn:p> ?y }"
+    engine.register(rule, language="epsparql", keep=0)
+    engine.register("SELECT ?a ?x WHERE { ?a <urn:of> ?x }", name="found", keep=None)
+    engine.push(("urn:a", "urn:p", 1), time=1)
+    if between == "a snapshot":
+        engine.snapshot(tmp_path / "it")
+        engine = rw.Engine.restore(tmp_path / "it", keep=None)
+    elif between == "another query":
+        engine.register("SELECT * WHERE { ?a <urn:other> ?x }")
+    engine.push(("urn:a", "urn:p", 1), time=1)
+    engine.flush()
+    [query] = [each for each in engine.queries if each.name == "found"]
+    assert len(query.matches) == 1
 
 
 # ---- bounds ----
