@@ -50,6 +50,7 @@ from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 __all__ = [
     "build",
+    "expect",
     "feed_counts",
     "has_room",
     "instant_rows",
@@ -176,6 +177,13 @@ def build(net, feed, instance, item, kinds):  # type: ignore[no-untyped-def]
         s, p, o = _part(net[triple], item), _part(net[triple + 1], item), _part(net[triple + 2], item)
         if o != 0 and kinds[p] == IRI and (kinds[s] == IRI or kinds[s] == BLANK):
             _add(feed, s, p, o, item[T_START], item[T_END], net[instance + INSTANCE_STREAM], event)
+
+
+@kernel
+def expect(feed, end):  # type: ignore[no-untyped-def]
+    """Let the close of an instant wait for what Python builds of a solution."""
+    _begin(feed, end)
+    feed[F_DUE] = min(feed[F_DUE], end)
 
 
 @kernel

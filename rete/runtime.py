@@ -280,6 +280,14 @@ class Runtime:
             self._progress[P_UNTIL] = BEFORE_ALL
         self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
 
+    def catch_up(self, now: int, values: Values) -> Iterator[np.ndarray]:
+        """Decide on the facts poured what was due before a time; yield what matches.  Rules build nothing of it."""
+        self._progress[P_UNTIL] = now
+        try:
+            yield from self._run(np.empty((0, FACT_WIDTH), dtype=np.int64), 1, values)
+        finally:
+            self._progress[P_UNTIL] = BEFORE_ALL
+
     def foretell(self, values: Values) -> Iterator[np.ndarray]:
         """Yield what would match if nothing more came; all goes on as if nobody had asked."""
         arena, feed = self.state.arena, self.state.feed
@@ -426,6 +434,12 @@ class Runtime:
     def instant(self) -> tuple[np.ndarray, np.ndarray]:
         """What was given and built at the instant, in a network with rules, and its counts: `rete/feed.py`."""
         return instant_rows(self.state.feed), feed_counts(self.state.feed)
+
+    @property
+    def yet_to_come(self) -> np.ndarray:
+        """What rules have built at the instant and has not come in, as input rows."""
+        rows = instant_rows(self.state.feed)
+        return rows[rows[:, layout.OCCURRENCE_WAITS] != 0, :ROW_WIDTH]
 
     def put_instant(self, rows: np.ndarray, counts: np.ndarray) -> None:
         """Let this have been given and built at the instant, and nothing else."""

@@ -5,7 +5,7 @@ A terminal's instances are the queries of that shape; where they differ in const
 
 from __future__ import annotations
 
-from retewave.rete.feed import build, has_room
+from retewave.rete.feed import build, expect, has_room
 from retewave.rete.filters.codes import TRUE, UNDECIDED
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.arena import mix
@@ -17,7 +17,6 @@ from retewave.rete.words.layout import (
     BUILDS_NOTHING,
     DONE,
     F_COUNT,
-    F_DUE,
     INSTANCE_BRANCH,
     INSTANCE_BUILDS,
     INSTANCE_CODE,
@@ -93,7 +92,7 @@ def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-un
         return
     if undecided or net[instance + INSTANCE_BUILDS] != BUILDS:
         at[P_BUILDING] += 1
-        feed[F_DUE] = min(feed[F_DUE], item[T_END])
+        expect(feed, item[T_END])
         return
     first = feed[F_COUNT]
     build(net, feed, instance, item, view.values.kind)

@@ -38,12 +38,13 @@ class Built:
     matches: np.ndarray  # int64[n]: the match that each triple is of, as its place in the batch
 
 
-def built(batch: Matches, numbers: Numbers, scope: bytes = b"") -> Built:
+def built(batch: Matches, numbers: Numbers, scope: bytes = b"", scopes: Sequence[bytes] = ()) -> Built:
     """Return what a batch builds, with the batch's ids for what is bound and `numbers` for the rest.
 
-    `scope` sets the blank nodes that are made here apart from those of other processes.
+    `scope` sets the blank nodes that are made here apart from those of other processes; `scopes`, one for each match,
+    sets those of the matches apart, where the batch's number is not to do that.
     """
-    found = [_instances(batch, triple, numbers, scope) for triple in batch.query.parsed.template]
+    found = [_instances(batch, triple, numbers, scope, scopes) for triple in batch.query.parsed.template]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -53,7 +54,9 @@ def built(batch: Matches, numbers: Numbers, scope: bytes = b"") -> Built:
     return Built(np.concatenate([each.ids for each in found], axis=1)[:, order], matches[order])
 
 
-def _instances(batch: Matches, triple: TemplateTriple, numbers: Numbers, scope: bytes) -> Built:
+def _instances(
+    batch: Matches, triple: TemplateTriple, numbers: Numbers, scope: bytes, scopes: Sequence[bytes]
+) -> Built:
     """Return the instances of a triple of the template, without those that are no RDF."""
     parts = (triple.subject, triple.predicate, triple.object)
     ids = np.empty((3, len(batch)), dtype=np.int64)
@@ -64,7 +67,8 @@ def _instances(batch: Matches, triple: TemplateTriple, numbers: Numbers, scope: 
             proper &= _fits(batch, ids[place], place)
         elif isinstance(part, BlankNode):
             label = part.label.encode()
-            made = [b"_:%s%s.%s" % (scope, batch.blank_scope(row), label) for row in range(len(batch))]
+            apart = scopes or [batch.blank_scope(row) for row in range(len(batch))]
+            made = [b"_:%s%s.%s" % (scope, each, label) for each in apart]
             ids[place] = numbers(made)
             proper &= place != _PREDICATE
         else:

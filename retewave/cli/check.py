@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from retewave.cli.notes import Notes
-from retewave.engine.registry import Registry, read_query
+from retewave.engine.engine import Engine
+from retewave.engine.registry import read_query
 from retewave.errors import RetewaveError
 
 __all__ = ["check"]
@@ -14,19 +16,19 @@ __all__ = ["check"]
 
 def check(queries: Sequence[str], language: str | None, *, allow_cartesian: bool) -> bool:
     """Print a description of each query, or its mistake; return whether all are right."""
-    registry, notes, right = Registry(), Notes(sys.stderr), True
+    engine, notes, right = Engine(allow_cartesian=allow_cartesian), Notes(sys.stderr), True
     with notes.warnings():
         for query in queries:
             try:
-                print(_described(query, language, registry, allow_cartesian))
+                print(_described(query, language, engine))
             except RetewaveError as error:
                 right = False
                 notes.say(str(error))
     return right
 
 
-def _described(text: str, language: str | None, registry: Registry, allow_cartesian: bool) -> str:
+def _described(text: str, language: str | None, engine: Engine) -> str:
     parsed = read_query(text, language)
-    query = registry.add(parsed, name=None, on_match=None, keep=0, allow_cartesian=allow_cartesian)
+    query = engine.register(replace(parsed, dataset=(), schema=(), static=()), keep=0)
     shown = "".join(f" ?{name}" for name in query.variables)
-    return f"{parsed.source}: {query.name}: {parsed.form}{shown}"
+    return f"{parsed.source}: {query.name}: {parsed.form}{shown}{', a rule' if parsed.is_rule else ''}"

@@ -6,7 +6,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,7 +43,7 @@ from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words.rows import OBJECT, PREDICATE
-from retewave.windows.intervals import AFTER_ALL, STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 
 __all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
 
@@ -79,7 +79,7 @@ class CompiledNetwork:
     @cached_property
     def states(self) -> States:
         """The states, by identity: all that is remembered and does not follow from rows."""
-        return self._nodes | self.outcome.states(self.outcome.queries)
+        return self._nodes | self.feeding.states | self.outcome.states(self.outcome.queries)
 
     @cached_property
     def _nodes(self) -> dict[str, State]:
@@ -90,7 +90,8 @@ class CompiledNetwork:
 
         A query that was registered again is a new one, even with the same name and text: it has told nothing yet.
         """
-        take_over(self._nodes | self.outcome.states(former.outcome.queries), former.states)
+        mine = self._nodes | self.feeding.states | self.outcome.states(former.outcome.queries)
+        take_over(mine, former.states)
         self.runtime.go_on_from(totals(former.runtime.arena).now)
 
     def look_from(self, time: int) -> None:
@@ -162,12 +163,14 @@ def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Rep
     return {number: found for number, found in stages.items() if found}
 
 
-def _foretold(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> dict[int, Foretold]:
-    """Return the stage of each query whose solutions may wait for a decision."""
+def _foretold(listeners: Collection[Listener], queries: Mapping[int, Query]) -> dict[int, Foretold]:
+    """Return the stage of each query whose solutions may wait: for a decision, or for what rules build."""
+    built = any(each.rule is not None for each in listeners)
     return {
         each.number: Foretold(len(queries[each.number].columns))
         for each in listeners
-        if any(probe.decided is not Decided.AT_ARRIVAL for branch in each.branches for probe in branch.all_probes)
+        if built
+        or any(probe.decided is not Decided.AT_ARRIVAL for branch in each.branches for probe in branch.all_probes)
     }
 
 
@@ -201,6 +204,8 @@ def load(
     yield from runtime.pour_facts(static_facts(compiled, terms, static), terms.values)
     sources = [(each.lowered, each.runtime) for each in former]
     yield from runtime.pour_facts(facts_for(compiled.lowered, sources, terms), terms.values)
+    now = max((totals(each.runtime.arena).now for each in former), default=BEFORE_ALL)
+    yield from runtime.catch_up(now, terms.values)
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:

@@ -12,22 +12,23 @@ from contextlib import contextmanager
 import numpy as np
 
 from retewave.compiler.algebra import BlankNode, TemplateTriple
+from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.shape import Listener
 from retewave.construct import built
 from retewave.engine.deciding import Deciding
+from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
+from retewave.engine.states import State
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM, SUBJECT
-from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
 __all__ = ["Feeding", "feeder"]
 
 _CLOCK = Clock("int")  # of batches that nobody sees
-_Fed = set[tuple[int, ...]]  # solutions that have been built from: their terms, start and end
 
 
 class Feeding:
@@ -37,17 +38,21 @@ class Feeding:
         self.deciding = deciding  # decides what the kernel has left open
         self.queries = queries  # by number
         self.rules = rules  # number of a rule -> number of the stream that it feeds
-        self._instant = BEFORE_ALL  # the end of the solutions in `_once`
-        self._once: dict[int, _Fed] = {}  # by the number of a rule whose solutions are a set
+        self.solved = Solved()  # of rules whose solutions are a set, or make blank nodes
 
     @contextmanager
     def as_before(self) -> Iterator[None]:
         """Build for a while, and forget that afterwards."""
-        instant, once = self._instant, {number: set(known) for number, known in self._once.items()}
+        remembered = self.solved.state()
         try:
             yield
         finally:
-            self._instant, self._once = instant, once
+            self.solved.put(remembered)
+
+    @property
+    def states(self) -> dict[str, State]:
+        """What is remembered of the instant, by identity."""
+        return {digest(("solved",)): self.solved} if self.rules else {}
 
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
         """Return the triples of output rows, as input rows whose events number the solutions; and terms' values."""
@@ -68,33 +73,41 @@ class Feeding:
 
     def _of_rule(self, query: Query, rows: np.ndarray, first: int) -> np.ndarray:
         decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0]))
-        if query.parsed.solutions == "set":
-            decided = decided.only(self._first_of(query, decided))
+        scopes: list[bytes] = []
+        is_set = query.parsed.solutions == "set"
+        if is_set or any(map(_makes_nodes, query.parsed.template)):
+            names = self._names(query, decided)
+            times = [self.solved.again(name, end) for name, end in zip(names, _ends(decided), strict=True)]
+            kept = np.array([time == 0 or not is_set for time in times], dtype=np.bool_)
+            decided = decided.only(kept)
+            scopes = [b"r%s.%d" % (names[place].encode(), times[place]) for place in np.flatnonzero(kept).tolist()]
         starts, ends = decided.rows[:, layout.O_START], decided.rows[:, layout.O_END]
         shown = decided.columns[:, : len(query.variables)]
-        made = built(Matches(query, self.deciding.terms, _CLOCK, shown, starts, ends), self._numbers)
+        made = built(Matches(query, self.deciding.terms, _CLOCK, shown, starts, ends), self._numbers, scopes=scopes)
         found = np.empty((len(made.matches), ROW_WIDTH), dtype=np.int64)
         found[:, SUBJECT : OBJECT + 1] = made.ids.T
         found[:, START], found[:, END] = starts[made.matches], ends[made.matches]
         found[:, STREAM], found[:, EVENT] = self.rules[query.number], first + made.matches
         return found
 
-    def _first_of(self, query: Query, found: Solutions) -> np.ndarray:
-        """Return the mask of solutions that are the first with their terms and interval."""
+    def _names(self, query: Query, found: Solutions) -> list[str]:
+        """Return names of a rule's solutions: the same for the same terms and the same interval, whenever it is asked.
+
+        So a flush makes the blank nodes that are made when the instant is closed.
+        """
         keys = [query.columns.index(name) for name in query.solved]
-        times = found.rows[:, [layout.O_START, layout.O_END]]
-        first = np.ones(len(found.rows), dtype=np.bool_)
-        for place, solution in enumerate(np.concatenate([found.columns[:, keys], times], axis=1).tolist()):
-            if solution[-1] != self._instant:
-                self._instant = solution[-1]
-                self._once.clear()
-            known = self._once.setdefault(query.number, set())
-            first[place] = tuple(solution) not in known
-            known.add(tuple(solution))
-        return first
+        columns = found.columns[:, keys] if query.parsed.solutions == "set" else found.columns
+        own, text = (self.deciding.runtime.options.seed, query.name, query.text), self.deciding.terms.text
+        rows = zip(found.rows[:, layout.O_START].tolist(), _ends(found), columns.tolist(), strict=True)
+        return [digest((*own, start, end, *(text(each) if each else None for each in ids))) for start, end, ids in rows]
 
     def _numbers(self, texts: Sequence[bytes]) -> np.ndarray:
         return np.array([self.deciding.terms.intern(text) for text in texts], dtype=np.int64)
+
+
+def _ends(found: Solutions) -> list[int]:
+    ends: list[int] = found.rows[:, layout.O_END].tolist()
+    return ends
 
 
 def _makes_nodes(triple: TemplateTriple) -> bool:

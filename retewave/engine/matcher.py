@@ -125,7 +125,8 @@ class Matcher:
         """
         planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
         apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
-        apart = apart and not self.registry.rules  # triples of one network's rules would have to go to the other
+        # what one network's rules build would have to come to the other; and a rule that is gone builds no more
+        apart = apart and not self.registry.rules and not networks.main.feeding.rules
         return apart and are_few(len(planned ^ registered), len(planned))
 
     def _renew_young(self, networks: Networks) -> None:
@@ -188,6 +189,8 @@ class Matcher:
 
     def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""
+        if former.feeding.rules and not self.registry.rules:  # what the last rule has built comes in all the same
+            self.waiting = np.concatenate([former.runtime.yet_to_come, self.waiting])
         held = totals(former.runtime.arena)
         self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
         if self._sweep is not None:
@@ -280,16 +283,16 @@ class Matcher:
         until, flushing, self.until, self.flushing = self.until, self.flushing, BEFORE_ALL, False
         if until > BEFORE_ALL:
             networks = self._follow()
-            outs, endless = networks.advance(until, self.terms.values)
+            outs, said = networks.advance(until, self.terms.values)
+            if said == layout.AT_LIMIT:
+                self.advance(until)  # once there is room
             yield from self._told(networks, outs, clock)
-            if endless:
-                raise self._endless(networks.main)
+            self._meet(said, networks.main)
         if flushing:
             networks = self._follow()
-            outs, endless = networks.foretell(self.terms.values)
+            outs, said = networks.foretell(self.terms.values)
             yield from self._told(networks, outs, clock, ahead=True)
-            if endless:
-                raise self._endless(networks.main)
+            self._meet(said, networks.main)
 
     def _told(
         self, networks: Networks, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False

@@ -20,7 +20,7 @@ from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.engine.compiled import CompiledNetwork
 from retewave.match import Matches
 from retewave.rete.counters import totals
-from retewave.rete.runtime import EndlessRules
+from retewave.rete.runtime import EndlessRules, LiveRowsAtBound
 from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
@@ -87,26 +87,31 @@ class Networks:
             outs.append(np.concatenate([self.young.nothing, *self.young.runtime.pour(rows[:poured], values)]))
         return outs, poured, said
 
-    def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], bool]:
-        """Make the decisions due before a time; return the output of each network, and whether rules do not end."""
-        return self._until_rules_end(lambda each: each.runtime.advance(until, values))
+    def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], int]:
+        """Let each decide what is due before a time; return the output of each, and what stopped it.
 
-    def foretell(self, values: Values) -> tuple[list[np.ndarray], bool]:
-        """Return the output that each network would have if nothing more came, and whether rules would not end."""
-        return self._until_rules_end(lambda each: each.foretell(values))
+        That is DONE, ENDLESS (rules do not end) or AT_LIMIT (what they build meets the bound on live rows).
+        """
+        return self._as_far_as_it_goes(lambda each: each.runtime.advance(until, values))
 
-    def _until_rules_end(
+    def foretell(self, values: Values) -> tuple[list[np.ndarray], int]:
+        """Return the output that each would make if nothing more came, and what would stop it, as `advance` does."""
+        return self._as_far_as_it_goes(lambda each: each.foretell(values))
+
+    def _as_far_as_it_goes(
         self, found_by: Callable[[CompiledNetwork], Iterable[np.ndarray]]
-    ) -> tuple[list[np.ndarray], bool]:
-        outs, ends = [], True
+    ) -> tuple[list[np.ndarray], int]:
+        outs, said = [], layout.DONE
         for each in self.all:
             found = [each.nothing]
             try:
                 found.extend(found_by(each))
             except EndlessRules:
-                ends = False
+                said = layout.ENDLESS
+            except LiveRowsAtBound:
+                said = layout.AT_LIMIT
             outs.append(np.concatenate(found))
-        return outs, not ends
+        return outs, said
 
     def matches(self, outs: list[np.ndarray], clock: Clock, *, ahead: bool = False) -> list[Matches]:
         """Return the matches of each network's output, in the order of their ends where both have some.

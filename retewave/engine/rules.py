@@ -15,8 +15,11 @@ __all__ = ["endless", "unstratified"]
 def unstratified(error: Unstratified, queries: Mapping[int, Query]) -> QueryError:
     """Return the error for rules that decide about an instant by triples that depend on that decision."""
     ring = " -> ".join(queries[number].name for number in error.rules)
+    sources = dict.fromkeys(queries[number].parsed.source for number in error.rules)
+    files = " and ".join(each for each in sources if each != "<query>")
     return QueryError(
-        f"{ring}: whether something is there at an instant depends on what is built of the answer in that same instant",
+        f"{files + ': ' if files else ''}{ring}: whether something is there at an instant depends on what is built of "
+        "the answer in that same instant",
         hint="look at what is strictly earlier (NOT { … } SEQ, SEQ NOT { … } SEQ, OPTIONALSEQ), feed another stream, "
         "or let one of them REGISTER QUERY, which reports and feeds nothing",
     )

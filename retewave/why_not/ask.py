@@ -60,6 +60,8 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     <BLANKLINE>
     """
     engine.registry.check(query)
+    if binding is not None and not isinstance(binding, Mapping):
+        raise UsageError(f"a binding maps variables to terms, and is not {binding!r}", hint='{"x": "http://…"}')
     return _Asked(engine, query, binding or {}).answer()
 
 

@@ -437,3 +437,16 @@ def test_a_named_language_reads_what_neither_a_files_name_nor_its_words_tell(com
 def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
     ended = invoke("check", "q.rq", "--language", "cobol")
     assert ended.exit_code == 2 and "known: sparql, epsparql, sparkwave" in ended.stderr
+
+
+def test_check_refuses_rules_that_wait_for_themselves(tmp_path: Path) -> None:
+    first = tmp_path / "first.rq"
+    first.write_text(
+        "REGISTER STREAM <urn:o> AS CONSTRUCT { ?x <urn:q> 1 } WHERE { ?x <urn:p> ?y MINUS { ?x <urn:q> 1 } }"
+    )
+    said = CliRunner().invoke(app, ["check", str(first)])
+    assert said.exit_code == 2
+    assert "query1 -> query1" in said.output
+    plain = tmp_path / "plain.rq"
+    plain.write_text("REGISTER STREAM <urn:o> AS CONSTRUCT { ?x <urn:q> 1 } WHERE { ?x <urn:p> ?y }")
+    assert "CONSTRUCT ?x, a rule" in CliRunner().invoke(app, ["check", str(plain)]).output

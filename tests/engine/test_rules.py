@@ -204,3 +204,20 @@ def test_a_snapshot_in_an_open_instant_goes_on(tmp_path: Path) -> None:
     restored.flush()
     [found] = [query for query in restored.queries if query.name == "found"]
     assert len(found.matches) == 6
+
+
+def test_a_stream_without_an_iri_is_a_name_and_says_so() -> None:
+    engine = rw.Engine()
+    with pytest.warns(UserWarning, match="hot is the query's name, and feeds nothing; a stream to feed has an IRI"):
+        engine.register("REGISTER STREAM hot AS CONSTRUCT { ?x <urn:q> ?y } WHERE { ?x <urn:p> ?y }")
+    assert engine.queries[0].name == "hot"
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [("MET BY", "MET_BY"), ("NOT SEQ", "did you mean SEQ NOT"), ("THEN", "stands behind SEQ")],
+)
+def test_words_that_are_nearly_right_get_the_right_one(written: str, hint: str) -> None:
+    with pytest.raises(QueryError) as error:
+        rw.Engine().register(f"SELECT * WHERE {{ {{ ?x <urn:p> ?y }} {written} {{ ?x <urn:q> ?z }} }}")
+    assert hint in error.value.hint

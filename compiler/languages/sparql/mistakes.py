@@ -17,6 +17,7 @@ _RELATIONS = (
 )
 
 _HINTS = {
+    r"\b(MET|OVERLAPPED|STARTED|FINISHED)": "in one word: MET_BY, OVERLAPPED_BY, STARTED_BY, FINISHED_BY",
     r"\bOPTIONAL\s+SEQ": "did you mean OPTIONALSEQ?",
     r"\bEQUALS\s+OPTIONAL": "did you mean EQUALSOPTIONAL?",
     r"\bOPTIONAL\s*EQUALS": "the optional group comes second: { … } EQUALSOPTIONAL { … }",
@@ -27,6 +28,9 @@ _HINTS = {
     r"\}\s*AND": "groups side by side are joined without a word; in time, SEQ joins them",
     rf"\)\s*({_RELATIONS})": r"a FILTER stands in the braces of its group, or behind all groups that \1 joins",
     rf"\b({_RELATIONS})\s+(?:[?$<]\S*|\w*:\S*)": r"what stands behind \1 wants braces: { … } \1 { … }",
+    r"\bNOT\s+SEQ": "did you mean SEQ NOT { … }?",
+    r"\b(?:SEQUENCE|SEQNOT|THEN|FOLLOWED|FOLLOWED_BY|UNLESS)": "what comes later stands behind SEQ, what must not come "
+    "behind SEQ NOT",
     rf"\b({_RELATIONS})": r"\1 stands between groups: { … } \1 { … }",
     r"\bWITHIN": "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m",
     r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",

@@ -103,6 +103,8 @@ def _registered(registration: ParseTree | None, form: ParseTree, context: Contex
             raise context.unsupported("COMPUTED EVERY", part, hint)
     head, name = registration.children
     if isinstance(name, Token):
+        if str(head).upper() == "STREAM" and rule(form).startswith("construct"):
+            context.notice(f"{name} is the query's name, and feeds nothing; a stream to feed has an IRI: <…>", name)
         return {"name": str(name)}
     if not rule(form).startswith("construct"):
         hint = "write REGISTER QUERY name AS SELECT …, or CONSTRUCT { … } for what comes in again"
