@@ -204,3 +204,11 @@ def test_a_snapshot_in_an_open_instant_goes_on(tmp_path: Path) -> None:
     restored.flush()
     [found] = [query for query in restored.queries if query.name == "found"]
     assert len(found.matches) == 6
+
+
+def test_what_static_data_alone_matches_is_told_and_builds_nothing() -> None:
+    engine = rw.Engine(static=[[("urn:a", "urn:edge", "urn:b")]])
+    rule, query = engine.register(BASE, keep=None), engine.register(FROM_OUT)
+    found = engine.push(("urn:c", "urn:edge", "urn:d"), time=1) + engine.flush()
+    assert sorted(str(row["a"]) for row in rule.matches) == ["urn:a", "urn:c"]
+    assert pairs(query, found) == [("urn:c", "urn:d")]
