@@ -292,6 +292,8 @@ class Matcher:
             networks = self._follow()
             outs, said = networks.foretell(self.terms.values)
             yield from self._told(networks, outs, clock, ahead=True)
+            if said == layout.ENDLESS:  # nothing is given up: nobody has asked
+                raise endless(networks.main, self.options.max_derivations)
             self._meet(said, networks.main)
 
     def _told(

@@ -221,3 +221,11 @@ def test_words_that_are_nearly_right_get_the_right_one(written: str, hint: str) 
     with pytest.raises(QueryError) as error:
         rw.Engine().register(f"SELECT * WHERE {{ {{ ?x <urn:p> ?y }} {written} {{ ?x <urn:q> ?z }} }}")
     assert hint in error.value.hint
+
+
+def test_what_static_data_alone_matches_is_told_and_builds_nothing() -> None:
+    engine = rw.Engine(static=[[("urn:a", "urn:edge", "urn:b")]])
+    rule, query = engine.register(BASE, keep=None), engine.register(FROM_OUT)
+    found = engine.push(("urn:c", "urn:edge", "urn:d"), time=1) + engine.flush()
+    assert sorted(str(row["a"]) for row in rule.matches) == ["urn:a", "urn:c"]
+    assert pairs(query, found) == [("urn:c", "urn:d")]

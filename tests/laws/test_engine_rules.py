@@ -18,7 +18,7 @@ from naive.detectors import detected_all
 from naive.tokens import Token
 
 import retewave as rw
-from retewave.compiler.algebra import Query, Variable
+from retewave.compiler.algebra import Query, Variable, visible
 
 OTHER = "SELECT * WHERE { ?s <http://e/p> ?o . ?o <http://e/q> ?t }"
 PLAIN = frozenset({"join", "union", "seq", "filter"})
@@ -116,3 +116,27 @@ def test_other_queries_come_and_go(case: RulesCase, data: st.DataObject) -> None
     told = by_query(found)
     told.pop("other", None)
     assert told == naive(case, queries)
+
+
+def _showing_all(case: RulesCase) -> RulesCase:
+    """Return a case whose queries show all of their variables: what is told early is known again by them."""
+    names = (tuple(variable.name for variable in visible(query.where)) for query in case.queries)
+    shown_all = zip(case.queries, names, strict=True)
+    queries = [query if query.is_rule else replace(query, projection=of) for query, of in shown_all]
+    return replace(case, queries=queries)
+
+
+@law(300)
+@given(rules_case().map(_showing_all), st.lists(st.integers(0, 10), max_size=3))
+def test_flushes_tell_what_there_would_be_and_change_nothing(case: RulesCase, flushed: list[int]) -> None:
+    engine, queries = listening_all(case.queries, case.static)
+    found = engine.flush()
+    for place, item in enumerate(case.stream):
+        for _ in range(flushed.count(place)):
+            found += engine.flush()
+        found += pushed(engine, item)
+    most: dict[str, Counter[Told]] = {}
+    for length in {*flushed, len(case.stream)}:
+        for name, told in naive(replace(case, stream=case.stream[:length]), queries).items():
+            most[name] = most.get(name, Counter()) | told
+    assert by_query([*found, *engine.flush()]) == most

@@ -70,6 +70,23 @@ def test_of_equal_solutions_of_a_set_one_makes_blank_nodes_whatever_comes_betwee
 
 
 # ---- bounds ----
+def test_a_flush_that_rules_do_not_let_end_loses_nothing_of_what_other_rules_have_built() -> None:
+    engine = rw.Engine(max_derivations=30)
+    engine.register(REACH, keep=0)
+    endless = engine.register(
+        "REGISTER STREAM <urn:out> AS CONSTRUCT { ?a <urn:n> ?more } WHERE { ?a <urn:n> ?n BIND (?n + 1 AS ?more) }",
+        keep=0,
+    )
+    engine.push([edge("a", "b"), ("urn:a", "urn:n", 1)], time=1)
+    with pytest.raises(rw.LimitError, match="more than 30 triples"):
+        engine.flush()
+    engine.remove(endless)
+    later = engine.register("SELECT ?a ?c WHERE { { ?a <urn:reach> ?b } SEQ { ?b <urn:reach> ?c } }", keep=None)
+    engine.push(edge("b", "c"), time=2)
+    engine.flush()
+    assert [(row.start, row.end) for row in later.matches] == [(1, 2)]
+
+
 def test_what_python_builds_is_counted_by_the_instant() -> None:
     engine = rw.Engine(max_derivations=5)
     engine.register(
