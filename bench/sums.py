@@ -21,7 +21,7 @@ import typer
 
 import retewave as rw
 
-__all__ = ["FORMS", "WINDOWS", "Told", "by_hand", "prices", "told", "words"]
+__all__ = ["FORMS", "WINDOWS", "ToldSum", "by_hand", "prices", "told", "words"]
 
 _S = "http://example.org/stocks#"
 _HEAD = f"PREFIX : <{_S}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -54,7 +54,7 @@ def words(form: str, window: str, size: int) -> tuple[str, str]:
 
 
 @dataclass
-class Told:
+class ToldSum:
     """What was told."""
 
     sums: list[tuple[int, int]]  # counts and sums, in their order
@@ -67,13 +67,13 @@ def prices(size: int, windows: int, seed: int = 1) -> list[list[int]]:
     return [[draw.randrange(1, 100) for _ in range(size)] for _ in range(windows)]
 
 
-def by_hand(windows: Sequence[Sequence[int]]) -> Told:
+def by_hand(windows: Sequence[Sequence[int]]) -> ToldSum:
     """Sum up by a loop.
 
     >>> by_hand([[20, 30]])
-    Told(sums=[(1, 20), (2, 50)], averages=[Fraction(25, 1)])
+    ToldSum(sums=[(1, 20), (2, 50)], averages=[Fraction(25, 1)])
     """
-    found = Told([], [])
+    found = ToldSum([], [])
     for window in windows:
         total = 0
         for count, price in enumerate(window, 1):
@@ -83,9 +83,9 @@ def by_hand(windows: Sequence[Sequence[int]]) -> Told:
     return found
 
 
-def told(form: str, window: str, windows: Sequence[Sequence[int]]) -> tuple[Told, float]:
+def told(form: str, window: str, windows: Sequence[Sequence[int]]) -> tuple[ToldSum, float]:
     """Return what the engine tells of the prices of all windows, and the processor's seconds."""
-    engine, found = rw.Engine(allow_cartesian=True), Told([], [])
+    engine, found = rw.Engine(allow_cartesian=True), ToldSum([], [])
     for name, text in zip(("sums", "average"), words(form, window, len(windows[0])), strict=True):
         engine.register(text, language="epsparql", name=name, keep=0)
     engine.push((f"{_S}ACME", f"{_S}hasStockPrice", 0), time=0, stream=f"{_S}stocks")
@@ -100,7 +100,7 @@ def told(form: str, window: str, windows: Sequence[Sequence[int]]) -> tuple[Told
     return found, time.process_time() - started
 
 
-def _note(found: Told, matches: Sequence[Any]) -> None:
+def _note(found: ToldSum, matches: Sequence[Any]) -> None:
     for match in matches:
         if match.query.name == "sums":
             found.sums.append((int(match["more"]), int(match["total"])))
@@ -108,7 +108,7 @@ def _note(found: Told, matches: Sequence[Any]) -> None:
             found.averages.append(Fraction(str(match["average"])))
 
 
-def same(one: Told, other: Told) -> bool:
+def same(one: ToldSum, other: ToldSum) -> bool:
     """Tell whether the same was told, where averages may be rounded."""
     if one.sums != other.sums or len(one.averages) != len(other.averages):
         return False

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from retewave.bench.sums import FORMS, WINDOWS, Told, by_hand, prices, same, told
+from retewave.bench.sums import FORMS, WINDOWS, ToldSum, by_hand, prices, same, told
 
 ignored = pytest.mark.filterwarnings(
     "ignore::retewave.engine.accepting.CartesianWarning", "ignore::retewave.engine.accepting.UnboundedWarning"
@@ -25,7 +25,7 @@ def test_each_price_makes_a_sum_and_each_window_an_average(form: str, window: st
 
 def test_another_sum_or_average_is_not_the_same() -> None:
     right = by_hand([[1, 2], [5, 5]])
-    assert same(right, Told(list(right.sums), [each + Fraction(1, 10**15) for each in right.averages]))
-    assert not same(right, Told(right.sums[:-1], right.averages))
-    assert not same(right, Told(list(right.sums), [Fraction(3, 2), Fraction(6)]))
-    assert not same(right, Told(list(right.sums), right.averages[:1]))
+    assert same(right, ToldSum(list(right.sums), [each + Fraction(1, 10**15) for each in right.averages]))
+    assert not same(right, ToldSum(right.sums[:-1], right.averages))
+    assert not same(right, ToldSum(list(right.sums), [Fraction(3, 2), Fraction(6)]))
+    assert not same(right, ToldSum(list(right.sums), right.averages[:1]))
