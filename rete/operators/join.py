@@ -116,9 +116,7 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
     slots, lists = net[node + NODE_SLOTS], group + net[node + NODE_LISTS]
     window, related = net[node + NODE_WINDOW], net[node + NODE_RELATION_COUNT] > 0
     start_word, end = net[N_START], item[T_END]
-    spent, first = 0, 0
-    if looks is not None:
-        spent, first = net[node + NODE_SPENT], net[node + NODE_FIRST_SLOT]
+    spent, first = (net[node + NODE_SPENT], net[node + NODE_FIRST_SLOT]) if looks is not None else (0, 0)
     hits, no_window, no_relation, used_up = 0, 0, 0, 0
     work[slot] = row
     work[slots] = group
@@ -139,7 +137,7 @@ def combine(arena, net, node, group, slot, row, item, work, into, top, room, str
             work[MET] += 1
         elif related and not _relations_hold(arena, net, node, work, depth, slot):
             no_relation += 1
-        elif looks is not None and spent != 0 and is_row_spent(arena, net, spent, first + depth * SLOT_WIDTH, other, end):
+        elif spent != 0 and is_row_spent(arena, net, spent, first + depth * SLOT_WIDTH, other, end):
             used_up += 1
         else:
             start = start if start < work[2 * WORK + depth] else work[2 * WORK + depth]
