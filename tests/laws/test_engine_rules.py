@@ -56,19 +56,13 @@ def _without_labels(told: Told) -> Told:
     return start, end, tuple((name, re.sub(r"^_:.*", "_:", text)) for name, text in bindings)
 
 
+@pytest.mark.parametrize(("operators", "depth"), [(OPERATORS, 2), (PLAIN, 1)], ids=["all", "joins"])
 @law(300)
-@given(rules_case(operators=OPERATORS, depth=2))
-def test_the_engine_tells_what_the_naive_meaning_of_rules_says(case: RulesCase) -> None:
-    engine, queries = listening_all(case.queries, case.static)
-    found = engine.flush()
-    for place in range(len(case.stream)):
-        found += pushed(engine, case.stream[place])
-    assert by_query([*found, *engine.flush()]) == naive(case, queries)
-
-
-@law(300)
-@given(rules_case(operators=PLAIN, depth=1))
-def test_rules_that_join(case: RulesCase) -> None:
+@given(data=st.data())
+def test_the_engine_tells_what_the_naive_meaning_of_rules_says(
+    operators: frozenset[str], depth: int, data: st.DataObject
+) -> None:
+    case: RulesCase = data.draw(rules_case(operators=operators, depth=depth))
     engine, queries = listening_all(case.queries, case.static)
     found = engine.flush()
     for place in range(len(case.stream)):
