@@ -17,6 +17,7 @@ from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.errors import Place
 
 if TYPE_CHECKING:
+    from retewave.compiler.algebra.sequence import Sequence
     from retewave.compiler.algebra.temporal import (
         After,
         Before,
@@ -61,6 +62,8 @@ class TriplePattern:
     predicate: Term  # its predicate
     object: Term  # its object
     source: bytes | None = None  # the IRI of the stream that must deliver it; None: any, or static data
+    event: Variable | None = None  # the event that must have brought it; None: any, or static data
+    graph: bytes | None = None  # the IRI of the background graph that must hold it; None: any, or a stream
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
     @property
@@ -70,8 +73,9 @@ class TriplePattern:
 
     @property
     def variables(self) -> frozenset[Variable]:
-        """Return the variables, hidden ones included."""
-        return frozenset(term for term in self.terms if isinstance(term, Variable))
+        """Return the variables, hidden ones and that of the event included."""
+        named = (self.event,) if self.event is not None else ()
+        return frozenset((*(term for term in self.terms if isinstance(term, Variable)), *named))
 
     def __str__(self) -> str:
         return " ".join(term.decode() if isinstance(term, bytes) else str(term) for term in self.terms)
@@ -166,5 +170,5 @@ class Values:
 
 Algebra: TypeAlias = Either[
     Triples, Join, LeftJoin, Minus, Exists, Union, Filter, Extend, Values,
-    "Relate", "Within", "OptionalBefore", "OptionalEquals", "Between", "Before", "After", "First", "Last",
+    "Relate", "Within", "OptionalBefore", "OptionalEquals", "Between", "Before", "After", "First", "Last", "Sequence",
 ]  # fmt: skip

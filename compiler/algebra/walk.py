@@ -19,6 +19,7 @@ from retewave.compiler.algebra.graph import (
     Union,
     Values,
 )
+from retewave.compiler.algebra.sequence import EventPattern, Occurs, Operand, Sequence, event_patterns
 from retewave.compiler.algebra.temporal import (
     After,
     Before,
@@ -65,12 +66,22 @@ _HIDDEN: dict[type, tuple[str, ...]] = {  # the operands that are only looked at
 
 def shown_parts(pattern: Algebra) -> tuple[Algebra, ...]:
     """Return the operands whose variables the solutions have, in the order written."""
+    if isinstance(pattern, Sequence):
+        return _patterns_of(pattern, negated=False)
     return tuple(getattr(pattern, name) for name in _FIELDS[type(pattern)])
 
 
 def hidden_parts(pattern: Algebra) -> tuple[Algebra, ...]:
     """Return the operands that are only looked at: what must be there, or must not."""
+    if isinstance(pattern, Sequence):
+        return _patterns_of(pattern, negated=True)
     return tuple(getattr(pattern, name) for name in _HIDDEN.get(type(pattern), ()))
+
+
+def _patterns_of(sequence: Sequence, negated: bool) -> tuple[Algebra, ...]:
+    """Return the event patterns of the steps that must be there, or of those that must not."""
+    steps = (step for step in sequence.steps if (step.occurs is Occurs.NEVER) == negated)
+    return tuple(each.pattern for step in steps for each in event_patterns(step.operand))
 
 
 def operands(pattern: Algebra) -> tuple[Algebra, ...]:
@@ -131,12 +142,20 @@ def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
         case Triples(patterns):
             return Triples(
                 tuple(
-                    replace(one, subject=term(one.subject), predicate=term(one.predicate), object=term(one.object))
+                    replace(
+                        one,
+                        subject=term(one.subject),
+                        predicate=term(one.predicate),
+                        object=term(one.object),
+                        event=None if one.event is None else names.get(one.event, one.event),
+                    )
                     for one in patterns
                 )
             )
         case Values(columns, rows):
             return Values(tuple(names.get(each, each) for each in columns), rows)
+        case Sequence():
+            return _renamed_sequence(pattern, names)
     changed: dict[str, Any] = {
         name: renamed(getattr(pattern, name), names) for name in _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
     }
@@ -146,3 +165,15 @@ def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
     if isinstance(pattern, Extend):
         changed["variable"] = names.get(pattern.variable, pattern.variable)
     return replace(pattern, **changed)
+
+
+def _renamed_sequence(sequence: Sequence, names: Mapping[Variable, Variable]) -> Sequence:
+    steps = tuple(replace(step, operand=_renamed_operand(step.operand, names)) for step in sequence.steps)
+    return replace(sequence, steps=steps, partition=tuple(names.get(each, each) for each in sequence.partition))
+
+
+def _renamed_operand(operand: Operand, names: Mapping[Variable, Variable]) -> Operand:
+    if isinstance(operand, EventPattern):
+        conditions = tuple(rename(each, names) for each in operand.conditions)
+        return replace(operand, pattern=renamed(operand.pattern, names), conditions=conditions)
+    return replace(operand, left=_renamed_operand(operand.left, names), right=_renamed_operand(operand.right, names))
