@@ -28,6 +28,7 @@ from retewave.rete.words.layout import (
     FLAG_GUARD,
     FLAG_STREAMS,
     FLAG_TWIN,
+    FLAG_WHOLE,
     FROM_OBJECT,
     FROM_SUBJECT,
     GIVEN,
@@ -161,7 +162,7 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
     """Put the triple that a route derives on the stack, if the route fires; return the new top."""
     x, q, y = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
     alpha, flags, shift = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS], 0
-    edges = net[alpha + ALPHA_EDGES]
+    edges, start, end = net[alpha + ALPHA_EDGES], rows[row + START], rows[row + END]
     if flags & FLAG_STREAMS != 0:
         shift = _shift(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
         if shift == REFUSED:
@@ -178,8 +179,9 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
             return top
         if flags & FLAG_GIVEN != 0:
             _tell_given(rows, row, stack, top)
+        if flags & FLAG_WHOLE != 0:
+            start = max(start, end)
     stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = edges, net[alpha + ALPHA_EDGE_COUNT]
-    start, end = rows[row + START], rows[row + END]
     stack[top + T_END], stack[top + T_START] = end, start
     stack[top + T_WINDOW_START] = start if end < start else start - shift  # a static triple has no place in time
     stack[top + T_COLUMNS], stack[top + T_COLUMNS + 1], stack[top + T_COLUMNS + 2] = x, q, y

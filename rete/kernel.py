@@ -28,6 +28,7 @@ from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row, p
 from retewave.rete.memory.spent import is_tuple_spent, spend
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.operators.probe import ASK, FITS, foresee_due, is_known, look, put_tuple, take_along
+from retewave.rete.operators.runs import NO_ROOM, continue_runs, keep_run, note_instant
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row, mark_waiting
@@ -93,6 +94,7 @@ from retewave.rete.words.layout import (
     SLOT_INDEX,
     SLOT_NODE,
     SLOT_READING_COUNT,
+    STATE_SLOT,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -101,9 +103,11 @@ from retewave.rete.words.layout import (
     T_WINDOW_START,
     TO_COMPARED,
     TO_INSTANT,
+    TO_INSTANTS,
     TO_PASSING,
     TO_PROBE,
     TO_SPENT,
+    TO_STEP,
     TO_TERMINAL,
     W_DECIDED,
     W_PASSED,
@@ -122,6 +126,7 @@ from retewave.rete.words.progress import (
     P_MARKS,
     P_MOST,
     P_ROW,
+    P_STEPPING,
     P_TIME,
     P_TOP,
     P_UNTIL,
@@ -381,13 +386,34 @@ def _probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 
 @kernel
+def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
+    """Send the current tuple to a memory of instants, to a state, or to a step."""
+    kind, top = net[edge + EDGE_KIND], at[P_TOP]
+    if kind == TO_INSTANTS:
+        note_instant(arena, net, edge, item)
+        return DONE
+    if kind == TO_STEP:
+        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack)
+        if top < 0:
+            return NEEDS_STACK if top == NO_ROOM else NEEDS_VERDICT
+    else:
+        if top + net[N_STRIDE] > sizes.stack:
+            return NEEDS_STACK
+        top, row = keep_run(arena, net, edge, item, stack, top)
+        if row != 0 and at[P_MARKED] != 0:
+            mark_row(net, arena, net[net[edge + EDGE_TARGET] + STATE_SLOT], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    at[P_TOP] = top
+    return DONE
+
+
+@kernel
 def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a probe, or to any slot but a plain one.
 
     `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
-    if at[P_DECIDING] == 0:
+    if at[P_DECIDING] == 0 and at[P_STEPPING] == 0:
         said = _passes(arena, net, edge, item, view, at)
         if said != DONE:
             return DONE if said == REFUSED else said
@@ -400,6 +426,8 @@ def _looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: i
         work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
     elif kind == TO_SPENT:
         spend(arena, net, edge, item)
+    elif kind >= TO_INSTANTS:
+        return _run_on(net, arena, sizes, edge, item, view, stack, at)
     elif kind == TO_INSTANT:
         _keep_best(arena, net, edge, item, at)
     else:

@@ -39,6 +39,8 @@ from retewave.rete.words.progress import (
     P_MARKS,
     P_MOST,
     P_ROW,
+    P_STEP_TOP,
+    P_STEPPING,
     P_TOP,
     P_UNTIL,
     P_VERDICT,
@@ -51,6 +53,13 @@ __all__ = ["EndlessRules", "LiveRowsAtBound", "Options", "Runtime"]
 MOST_OUTPUT = 1 << 14  # output rows after which the kernel pauses between two input rows
 FEW = 1 << 10  # output rows; fewer are copied
 FIRST_GROWTH = 1 << 22  # words that an arena has at least once it has outgrown its first size
+
+
+_ASKED = {  # where the records are of what Python is asked for, and their words
+    layout.ASKED_PROBE: (layout.N_PROBES, layout.PROBE_WIDTH),
+    layout.ASKED_EDGE: (layout.N_EDGES, layout.EDGE_WIDTH),
+    layout.ASKED_STEP: (layout.N_STEPS, layout.STEP_WIDTH),
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ class Runtime:
     _kernel: Callable[[int, np.ndarray], int] = field(init=False)  # what runs such a network
     # says whether a filter is true that the kernel has to know and cannot decide: is it an edge's or a probe's, the
     # number of that, the tuple
-    ask: Callable[[bool, int, np.ndarray], bool] = field(init=False)
+    ask: Callable[[int, int, np.ndarray], bool] = field(init=False)
     # makes input rows of what rules build of output rows, where the kernel cannot; and the values of terms then
     build: Callable[[np.ndarray], tuple[np.ndarray, Values]] = field(init=False)
     _built: int = field(init=False, default=0)  # output rows at hand that have been looked through for this
@@ -241,10 +250,12 @@ class Runtime:
     def _asked(self) -> bool:
         """Ask about the tuple, or the tuple and the row beside it, on which a filter must be decided."""
         net, word, stride = self.state.net, self._progress, int(self.state.net[layout.N_STRIDE])
-        asked, of_edge = word[P_ASKED], word[P_ASKED_ROW] == 0
-        section, width = (layout.N_EDGES, layout.EDGE_WIDTH) if of_edge else (layout.N_PROBES, layout.PROBE_WIDTH)
-        begin = word[P_TOP] + (-stride if of_edge else stride)
-        return self.ask(of_edge, (asked - int(net[section])) // width, self.state.stack[begin : begin + stride])
+        kind = layout.ASKED_PROBE if word[P_ASKED_ROW] else layout.ASKED_EDGE
+        kind = layout.ASKED_STEP if word[P_STEPPING] else kind
+        section, width = _ASKED[kind]
+        begin = word[P_STEP_TOP] + stride if word[P_STEPPING] else word[P_TOP] + (-stride if kind else stride)
+        number = (word[P_ASKED] - int(net[section])) // width
+        return self.ask(kind, number, self.state.stack[begin : begin + stride])
 
     def _feed(self, values: Values) -> Values:
         """Let Python build what rules feed of the output rows at hand; return the values of all terms then."""

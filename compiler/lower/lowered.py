@@ -66,7 +66,10 @@ class Lowered:
     alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node
     probes: dict[int, int] = field(default_factory=dict)  # producer (a probe) -> number of its record
-    asked: dict[tuple[bool, int], AskedFilter] = field(default_factory=dict)  # (is an edge, its number) -> its filter
+    states: dict[int, int] = field(default_factory=dict)  # producer (a state) -> number of its record
+    steps: dict[int, int] = field(default_factory=dict)  # producer (a step) -> number of its record
+    instants: dict[int, int] = field(default_factory=dict)  # producer (instants) -> its slot
+    asked: dict[tuple[int, int], AskedFilter] = field(default_factory=dict)  # (ASKED_*, number) -> its filter
     spent: dict[str, int] = field(default_factory=dict)  # query that uses events up -> slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number
     outputs: dict[tuple[int, int], Output] = field(default_factory=dict)  # (query, branch) -> its rows

@@ -27,18 +27,22 @@ from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
+from retewave.compiler.lower.runs import LoweringRuns
 from retewave.compiler.plan.producers import (
     END,
     START,
     AlphaTest,
     End,
     Input,
+    Instants,
     Join,
     Plan,
     Probe,
     Producer,
     SlotFilter,
     Spent,
+    State,
+    Step,
     Table,
     columns_of,
 )
@@ -72,6 +76,7 @@ class _Lowering:
         self.streams: dict[frozenset[tuple[int, int]], int] = {}
         self.physical: dict[int, dict[int, int]] = {}  # producer -> its column -> the tuple's column
         self.asking: list[tuple[Edge, AskedFilter]] = []  # edges whose filters must be decided there
+        self.runs = LoweringRuns(self.lowered, self.needs, programs, self.physical, self._add, self._read)
 
     def done(self) -> Lowered:
         for number, producer in enumerate(self.plan.producers):
@@ -83,7 +88,7 @@ class _Lowering:
         lower_dispatch(self.lowered, self.dispatch, self.programs)
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
-        self.lowered.asked.update(((True, numbers[id(edge)]), what) for edge, what in self.asking)
+        self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
 
     def _record(self, number: int, producer: Producer) -> None:
@@ -96,8 +101,14 @@ class _Lowering:
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
                 given = max(producer.columns, default=0) >= at.GIVEN
                 self.network.widest = max(self.network.widest, at.GIVEN_COLUMNS if given else 0)
-                alpha = Alpha(self._stream_set(producer.streams), equal, given=given)
+                alpha = Alpha(self._stream_set(producer.streams), equal, given=given, whole=producer.whole)
                 self._alpha(number, alpha, at.GIVEN_COLUMNS)
+            case State():
+                self.runs.state(number, producer)
+            case Step():
+                self.runs.step(number, producer)
+            case Instants():
+                self.runs.instants(number, producer)
             case Spent(spender):
                 self._spent(number, spender)
             case Table():
@@ -245,11 +256,15 @@ class _Lowering:
         if programs:
             mentioned = frozenset().union(*map(variables, probe.conditions))  # other columns may hold times
             columns = {each: column for each, column in place.items() if each in mentioned}
-            self.lowered.asked[False, record] = AskedFilter(probe.conditions, columns)
+            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns)
         return conjunction(programs)
 
-    def _producer(self, number: int) -> Alpha | Node | records.Probe:
+    def _producer(self, number: int) -> Alpha | Node | records.Probe | records.State | records.Step:
         """Return the record that sends a producer's tuples."""
+        if number in self.lowered.states:
+            return self.network.states[self.lowered.states[number]]
+        if number in self.lowered.steps:
+            return self.network.steps[self.lowered.steps[number]]
         if number in self.lowered.nodes:
             return self.network.nodes[self.lowered.nodes[number]]
         if number in self.lowered.probes:

@@ -10,8 +10,21 @@ from __future__ import annotations
 
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.lowered import Output, output_of
-from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, Plan, Probe, columns_of
-from retewave.compiler.plan.walk import lasting
+from retewave.compiler.plan.producers import (
+    TAKEN,
+    AlphaTest,
+    End,
+    Input,
+    Instants,
+    Join,
+    Plan,
+    Probe,
+    State,
+    Step,
+    Way,
+    columns_of,
+)
+from retewave.compiler.plan.walk import lasting, momentary
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = ["Needs", "length_of"]
@@ -25,6 +38,7 @@ class Needs:
         self.columns: list[set[int]] = [set() for _ in plan.producers]  # the columns of its tuples that are needed
         self.windows = [-1] * len(plan.producers)  # the widest window of its readers
         self.lengths = [-1] * len(plan.producers)  # the greatest length of its readers
+        self.momentary = momentary(plan)  # whether its tuples are of one instant
         self.lasting = lasting(plan)  # whether the next network makes its tuples anew
         self.outputs: dict[tuple[int, int], Output] = {}  # (query, branch) -> its output rows
         tests = (each for each in plan.producers if isinstance(each, AlphaTest))
@@ -59,9 +73,48 @@ class Needs:
                 self.columns[looked.producer].update(range(columns_of(source)))
             self._pass_on(decided, self.windows[number], self.lengths[number])
             self._pass_on(looked, self.kept(producer), length_of(producer))
+        elif isinstance(producer, State):
+            self._pass_to_runs(number, producer)
+        elif isinstance(producer, Step):
+            self.windows[number] = self._window(number, producer.width)
+            if producer.run is not None:
+                self._pass_on(producer.run, self.windows[number], self.lengths[number])
+            self._pass_to_event(producer.way, self.windows[number])
+        elif isinstance(producer, Instants):
+            for each in producer.inputs:
+                self.columns[each.producer].update(each.keys)
+                self._pass_on(each, self.windows[number], UNBOUNDED)
+
+    def _window(self, number: int, width: int | None) -> int:
+        """Return how long the runs of a producer are of use."""
+        return self.windows[number] if width is None else min(self.windows[number], width)
+
+    def _pass_to_runs(self, number: int, state: State) -> None:
+        self.columns[number].update(range(columns_of(state)))
+        self.windows[number] = window = self._window(number, state.width)
+        for each, columns in zip(state.entries, state.columns, strict=True):
+            self.columns[each.producer].update(columns)
+            self._pass_on(each, window, self.lengths[number])
+        for way in state.again:
+            self._pass_to_event(way, window)
+
+    def _pass_to_event(self, way: Way, window: int) -> None:
+        """Note what a way asks of the event's solutions, and how far back the instants reach that it looks at."""
+        seen = {int(v.name[1:]) for each in way.conditions for v in variables(each) if v.name.startswith("c")}
+        taken = {column for place, column in way.columns if place == TAKEN and column >= 0}
+        equal = {column for _, column in way.equal}
+        partition = way.instants.keys if way.instants is not None else ()
+        self.columns[way.event.producer].update(way.event.keys, seen, taken, equal, partition)
+        self._pass_on(way.event, window, UNBOUNDED)
+        if way.instants is not None:
+            self.windows[way.instants.producer] = max(self.windows[way.instants.producer], window)
 
     def _pass_on(self, each: Input, width: int, length: int) -> None:
-        """Note the columns of a producer that an input's filters read, and how long its tuples are of use."""
+        """Note the columns of a producer that an input's filters read, and how long its tuples are of use.
+
+        What is of one instant is made of rows of that instant, however long it is of use itself.
+        """
+        width = 0 if self.momentary[each.producer] else width
         self.columns[each.producer].update(column for one in each.filters for column in one.columns)
         within = width if each.within is None else min(width, each.within + self._most_shifted)
         self.windows[each.producer] = max(self.windows[each.producer], within)

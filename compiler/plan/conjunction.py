@@ -13,9 +13,11 @@ from retewave.compiler.algebra import TriplePattern, Values
 from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.operators.join import Scope, filters_on, join, numbers_in, slot_filter
 from retewave.compiler.plan.operators.probe import probe
+from retewave.compiler.plan.operators.runs import runs
 from retewave.compiler.plan.order import Candidate, Star, next_star
 from retewave.compiler.plan.producers import END, START, Open, Plan, Told
 from retewave.compiler.rewrite.branch import Bound, Branch, Moment, Probe, is_timed
+from retewave.compiler.rewrite.runs import Runs
 
 __all__ = ["Conjunction", "joined"]
 
@@ -33,6 +35,7 @@ class Conjunction:
     width: int  # how far the query looks back
     leaves: Iterator[int]  # numbers for patterns and tables, in the order of `Branch.leaves`
     spender: str = ""  # the query, if it uses events up
+    shown: frozenset[int] = frozenset()  # variables that are asked for at the end
 
     def planned(
         self,
@@ -46,6 +49,8 @@ class Conjunction:
 
         `asked`: its filters must be decided in it; `wanted`: which times of its operands are asked for outside.
         """
+        if branch.runs is not None:
+            return self._runs(branch.runs)
         opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
         tables = [self._numbered(self.table(each)) for each in branch.values]
         opened += [self.planned(part.branch, common, pushed, asked) for part in branch.parts]
@@ -65,6 +70,16 @@ class Conjunction:
         rest = filters_on(root, scope) if asked else ()
         root.filters = (*root.filters, *rest, *timed)
         return root
+
+    def _runs(self, found: Runs) -> Open:
+        """Return the complete runs of a sequence.  What is in one event is of one instant: nothing waits for it."""
+        within = replace(self, width=0)
+
+        def of_event(event: Branch) -> Open:
+            own = tuple(each.expression for each in event.steps if not is_timed(each))
+            return within.planned(event, own, set(), True)
+
+        return runs(self.plan, found, of_event, self.shown)
 
     def _unit(self) -> Open:
         """Return what an empty group gives: one solution that binds nothing, and that no leaf stands for."""

@@ -12,11 +12,28 @@ Left out: windows, and the columns that nobody needs (`lower`): they tell which 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Variable, rename, to_sparql
-from retewave.compiler.plan.producers import END, START, AlphaTest, Input, Join, Plan, Probe, Producer, Spent, Table
+from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
+from retewave.compiler.plan.producers import (
+    END,
+    START,
+    TAKEN,
+    AlphaTest,
+    Input,
+    Instants,
+    Join,
+    Plan,
+    Probe,
+    Producer,
+    Spent,
+    State,
+    Step,
+    Table,
+    Way,
+    columns_of,
+)
 from retewave.compiler.plan.shape import Streams
 
 __all__ = ["Identity", "column_name", "digest", "identities"]
@@ -60,8 +77,50 @@ def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, s
         return Identity(digest(("table", producer.columns, producer.rows)), columns)
     if isinstance(producer, Spent):
         return Identity(digest(("spent", producer.spender)), ("event",))
+    if isinstance(producer, State | Step | Instants):
+        return _run(producer, below)
     inputs = [below[each.producer] for each in producer.inputs]
     return _probe(producer, inputs) if isinstance(producer, Probe) else _join(producer, inputs)
+
+
+def _run(made: State | Step | Instants, below: Sequence[Identity]) -> Identity:
+    """Return the identity of a state, a step or instants; their columns are in the order of the query's variables."""
+    columns = tuple(f"r{column}" for column in range(columns_of(made)))
+    if isinstance(made, Step):
+        run = None if made.run is None else _read(made.run, below)
+        return Identity(digest(("step", run, _way(made.way, below), made.width)), columns)
+    if isinstance(made, Instants):
+        return Identity(digest(("instants", sorted(_read(each, below) for each in made.inputs))), columns)
+    entries = [
+        (_read(each, below), [column_name(below[each.producer], column) for column in row])
+        for each, row in zip(made.entries, made.columns, strict=True)
+    ]
+    again = [_way(each, below) for each in made.again]
+    return Identity(digest(("state", entries, made.keys, again, made.width)), columns)
+
+
+def _read(each: Input, below: Sequence[Identity]) -> tuple[object, ...]:
+    identity = below[each.producer]
+    keys = tuple(identity.columns[key] for key in each.keys)
+    return identity.digest, keys, tuple(_filters(each, identity)), str(each.within), each.streamed
+
+
+def _way(way: Way, below: Sequence[Identity]) -> tuple[object, ...]:
+    event = below[way.event.producer]
+    columns = [(of, column_name(event, column) if of == TAKEN else column) for of, column in way.columns]
+    instants = None if way.instants is None else (below[way.instants.producer].digest, way.instants.keys)
+    rivals = [_fitting(*each, below) for each in way.rivals]
+    return columns, way.follows, rivals, _fitting(way.event, way.equal, way.conditions, below), instants
+
+
+def _fitting(
+    event: Input, equal: Iterable[tuple[int, int]], conditions: Iterable[Expression], below: Sequence[Identity]
+) -> tuple[object, ...]:
+    """Return what comes to a run and is compatible with it."""
+    identity = below[event.producer]
+    names = {Variable(f"c{column}"): Variable(name) for column, name in enumerate(identity.columns)}
+    pairs = [(run, column_name(identity, column)) for run, column in equal]
+    return _read(event, below), pairs, [to_sparql(rename(each, names)) for each in conditions]
 
 
 def _probe(probe: Probe, below: list[Identity]) -> Identity:

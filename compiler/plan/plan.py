@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.plan.conjunction import Conjunction, joined
 from retewave.compiler.plan.operators.join import Scope
-from retewave.compiler.plan.producers import AlphaTest, End, Open, Plan, Spent, Table, Told
+from retewave.compiler.plan.producers import EVENT, AlphaTest, End, Open, Plan, Spent, Table, Told
 from retewave.compiler.plan.shape import (
     Lifted,
     Member,
@@ -76,8 +76,22 @@ def _planned(
         shape.members[0].listener.width,
         leaves,
         shape.members[0].listener.spender,
+        _shown(shape.members),
     )
     return conjunction.planned(branch, _common_filters(shape.members), pushed, False)
+
+
+def _shown(members: Sequence[Member]) -> frozenset[int]:
+    """Return the variables, by number, that somebody asks for at the end of a shape's plan."""
+    names = {
+        (member, variable)
+        for member in members
+        for variable in (
+            *map(Variable, (*member.listener.projection, *member.listener.compared)),
+            *(each for step in member.steps.steps for each in step.scope),
+        )
+    }
+    return frozenset(member.numbers[variable] for member, variable in names if variable in member.numbers)
 
 
 def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
@@ -107,16 +121,23 @@ def tested(pattern: ShapePattern) -> Tested:
             if part in columns:
                 equal.append((columns[part], place))
             columns.setdefault(part, place)
+    if pattern.event is not None:
+        columns[pattern.event] = EVENT
     told = (what for what in pattern.told if what >= 0)
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
-    return Tested(AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept), columns, parameters)
+    test = AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept, pattern.event is not None)
+    return Tested(test, columns, parameters)
 
 
 def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool], place: int) -> Open:
     found = tested(pattern)
     number = plan.number(found.test)
     told = {Told(place, what): what for what in pattern.told}
-    return Open(number, found.columns, found.parameters, has_static(found.test.atom), (place,), told=told)
+    static = has_static(found.test.atom)
+    streamed = found.test.whole and static  # no event has what is static
+    return Open(
+        number, found.columns, found.parameters, static and not streamed, (place,), told=told, streamed=streamed
+    )
 
 
 def _atom(pattern: ShapePattern) -> Atom:

@@ -15,35 +15,45 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, GIVEN, GIVEN_COLUMNS, OF_END, OF_START
+from retewave.rete.words.layout import ALPHA_COLUMNS, ANY, GIVEN, GIVEN_COLUMNS, OF_END, OF_NOTHING, OF_START
 
 __all__ = [
     "END",
     "EVENT",
     "EXPLAINED",
     "GIVEN_TRIPLE",
+    "NOTHING",
+    "RUN",
     "START",
     "STREAM",
+    "TAKEN",
     "TRIPLE",
     "AlphaTest",
     "End",
     "Gap",
     "Input",
+    "Instants",
     "Join",
     "Maker",
     "Open",
     "Plan",
     "Probe",
     "Producer",
+    "Rival",
     "SlotFilter",
     "Spent",
+    "State",
+    "Step",
     "Table",
     "Told",
+    "Way",
     "columns_of",
     "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
+RUN, TAKEN = 0, 1  # where a column of a run that goes on is from: the run as it was, or the event that it takes
+NOTHING = (OF_NOTHING, 0)  # or neither: it is unbound
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
 TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
 GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
@@ -66,6 +76,7 @@ class AlphaTest:
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
     streams: Streams  # streams it hears; None: all
     columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
+    whole: bool = False  # it looks at events, which count by their ends
 
 
 @dataclass(frozen=True)
@@ -143,6 +154,59 @@ class Probe:
     spender: str = ""  # see Join
 
 
+Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]  # see Way: what comes, and fits
+
+
+@dataclass(frozen=True)
+class Way:
+    """How runs go on: a solution of an event comes, and each run that is compatible becomes another one."""
+
+    event: Input  # what comes, with the columns that make the key of the state
+    columns: tuple[tuple[int, int], ...]  # what comes of it: (RUN, column or time), (TAKEN, column or time), NOTHING
+    follows: int = ANY  # which runs may take it
+    rivals: tuple[Rival, ...] = ()  # NEXT: what runs look for, by any way: the first that comes is the next
+    equal: tuple[tuple[int, int], ...] = ()  # a column of the run and one of the event that must be equal
+    conditions: tuple[Expression, ...] = ()  # likewise true: `c0`, … are columns of the event, `d0`, … of the run
+    instants: Input | None = None  # the instants that count for contiguity, with the event's columns that are its key
+
+
+@dataclass(frozen=True)
+class State:
+    """Runs that wait for the same; what enters it is its tuple."""
+
+    entries: tuple[Input, ...]  # whose tuples enter it, …
+    columns: tuple[tuple[int, ...], ...]  # … and by entry, the columns that become its own
+    keys: tuple[int, ...]  # its columns that make the key under which its runs are found
+    again: tuple[Way, ...] = ()  # the ways by which its runs enter it again
+    width: int | None = None  # the longest run, microseconds
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Return what it is made of, beside itself."""
+        return (*self.entries, *(way.event for way in self.again))
+
+
+@dataclass(frozen=True)
+class Step:
+    """Runs of a state that go on; or runs that begin."""
+
+    run: Input | None  # the state; None: they begin
+    way: Way  # how
+    width: int | None = None  # the longest run, microseconds
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Return what it is made of."""
+        return (self.way.event,) if self.run is None else (self.run, self.way.event)
+
+
+@dataclass(frozen=True)
+class Instants:
+    """The times at which events of a partition came."""
+
+    inputs: tuple[Input, ...]  # whose tuples tell them, under the partition
+
+
 @dataclass(frozen=True)
 class Spent:
     """The events that a query has used up; its one column is the event."""
@@ -150,8 +214,8 @@ class Spent:
     spender: str  # the query
 
 
-Maker: TypeAlias = AlphaTest | Table | Join | Probe  # what makes tuples
-Producer: TypeAlias = Maker | Spent
+Maker: TypeAlias = AlphaTest | Table | Join | Probe | State | Step  # what makes tuples
+Producer: TypeAlias = Maker | Spent | Instants
 
 
 @dataclass
@@ -229,4 +293,10 @@ def columns_of(producer: Producer) -> int:
             return 1
         case Probe(origins=origins, taken=taken):
             return len(origins) + len(taken)
+        case State(columns=columns):
+            return len(columns[0])
+        case Step(way=Way(columns=columns)):
+            return len(columns)
+        case Instants():
+            return 0
     return len(producer.origins)

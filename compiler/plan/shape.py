@@ -88,6 +88,7 @@ class ShapePattern:
     object: Part  # object
     streams: Streams  # what it listens to
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
+    event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -139,7 +140,7 @@ def _numbered(branch: Branch) -> dict[Variable, int]:
     """Number the variables that patterns and tables bind by their first appearance."""
     numbers: dict[Variable, int] = {}
     for leaf in branch.leaves:
-        for term in leaf.terms if isinstance(leaf, TriplePattern) else leaf.variables:
+        for term in (*leaf.terms, leaf.event) if isinstance(leaf, TriplePattern) else leaf.variables:
             if isinstance(term, Variable):
                 numbers.setdefault(term, len(numbers))
     return numbers
@@ -242,7 +243,9 @@ def _patterns(
                 place += 1
             else:
                 parts.append(_part(term, numbers))
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), listener.told if asked else ())
+        told = listener.told if asked else ()
+        event = None if pattern.event is None else numbers[pattern.event]
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:
@@ -250,5 +253,7 @@ def _taken(branch: Branch) -> Iterator[bool]:
     yield from (True for _ in branch.patterns)
     for part in branch.parts:
         yield from _taken(part.branch)
+    for each in branch.runs.branches if branch.runs else ():
+        yield from (False for _ in each.all_patterns)
     for probe in branch.probes:
         yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)

@@ -16,21 +16,25 @@ from retewave.compiler.plan.producers import (
     END,
     EVENT,
     START,
+    TAKEN,
     TRIPLE,
     AlphaTest,
     End,
     Input,
+    Instants,
     Join,
     Maker,
     Plan,
     Probe,
     Producer,
     Spent,
+    State,
+    Step,
     Table,
     columns_of,
 )
 from retewave.compiler.plan.shape import Member
-from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.branch import Branch, Decided
 from retewave.compiler.rewrite.branch import Probe as Look
 from retewave.windows.intervals import AFTER_ALL
 
@@ -43,6 +47,7 @@ __all__ = [
     "lookbacks",
     "looks_of",
     "moment_of",
+    "momentary",
     "reached",
     "times_of",
     "told_of",
@@ -74,7 +79,7 @@ class Reached:
 
 def inputs_of(producer: Producer) -> tuple[Input, ...]:
     """Return what a producer reads; a test and a table read no other producer."""
-    return producer.inputs if isinstance(producer, Join | Probe) else ()
+    return () if isinstance(producer, AlphaTest | Table | Spent) else producer.inputs
 
 
 def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
@@ -95,8 +100,8 @@ def _reached(
     written: tuple[TriplePattern | Values, ...],
 ) -> Reached:
     producer = plan.producers[number]
-    assert not isinstance(producer, Spent)  # no end reaches it
-    if not isinstance(producer, Join | Probe):
+    assert not isinstance(producer, Spent | Instants)  # no end reaches it
+    if isinstance(producer, AlphaTest | Table):
         leaf = next(leaves)
         own = _written(producer, written[leaf]) if leaf < len(written) else {}
         return Reached(number, producer, {**own, **names}, leaf, above)
@@ -122,7 +127,7 @@ def _name(variable: Variable) -> str:
     return f"?{variable.name[3:]}" if variable.name.startswith("_:.") else str(variable)
 
 
-def _names_below(producer: Join | Probe, inputs: tuple[Reached, ...]) -> dict[int, str]:
+def _names_below(producer: Maker, inputs: tuple[Reached, ...]) -> dict[int, str]:
     """Return what the inputs call the columns of what is made of them: nobody above may ask for them by name."""
     found: dict[int, str] = {}
     for column, (place, source) in enumerate(_origins(producer)):
@@ -133,12 +138,25 @@ def _names_below(producer: Join | Probe, inputs: tuple[Reached, ...]) -> dict[in
     return found
 
 
-def _origins(producer: Join | Probe) -> Iterator[tuple[int, int]]:
-    """Yield where each column is from: an input, and its column, START or END."""
-    if isinstance(producer, Probe):
-        yield from ((0, source) for source in producer.origins)
-        yield from ((1, source) for source in producer.taken)
-        return
+def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
+    """Yield where each column is from: an input, and its column, START or END.
+
+    A run's column is that of the first way by which runs come there; what no way binds is its own input.
+    """
+    match producer:
+        case Probe():
+            yield from ((0, source) for source in producer.origins)
+            yield from ((1, source) for source in producer.taken)
+        case State():
+            yield from ((0, source) for source in producer.columns[0])
+        case Step(run, way):
+            begins = run is None
+            yield from ((max(0, place - begins), source) for place, source in way.columns)
+        case Join():
+            yield from _joined(producer)
+
+
+def _joined(producer: Join) -> Iterator[tuple[int, int]]:
     for place, source in producer.origins:
         yield (0, producer.inputs[0].keys[source]) if place < 0 else (place, source)
 
@@ -146,7 +164,6 @@ def _origins(producer: Join | Probe) -> Iterator[tuple[int, int]]:
 def moment_of(tree: Reached, column: int) -> tuple[Reached, bool]:
     """Return whose start or end a column has that holds a time, and whether it is the end."""
     while column not in (START, END):
-        assert isinstance(tree.producer, Join | Probe)
         place, column = list(_origins(tree.producer))[column]
         tree = tree.inputs[place]
     return tree, column == END
@@ -156,7 +173,7 @@ def times_of(plan: Plan) -> list[frozenset[int]]:
     """Return, by producer, the columns that hold times."""
     found: list[frozenset[int]] = []
     for producer in plan.producers:
-        origins = _origins(producer) if isinstance(producer, Join | Probe) else ()
+        origins = _origins(producer)
         inputs = inputs_of(producer)
         found.append(
             frozenset(
@@ -176,7 +193,7 @@ def told_of(plan: Plan) -> list[frozenset[int]]:
         told = frozenset[int]()
         if isinstance(producer, AlphaTest):
             told = frozenset((*range(EVENT, columns_of(producer)), *_said(producer)))
-        elif isinstance(producer, Join | Probe):
+        else:
             origins = enumerate(_origins(producer))
             told = frozenset(column for column, (place, source) in origins if source in found[inputs[place].producer])
         found.append(told)
@@ -203,15 +220,33 @@ def _number(branch: Branch, leaf: int, found: dict[int, Look]) -> int:
     leaf += len(branch.patterns) + len(branch.values)
     for part in branch.parts:
         leaf = _number(part.branch, leaf, found)
+    for each in branch.runs.branches if branch.runs else ():
+        leaf = _number(each, leaf, found)
     for look in branch.probes:
         found[leaf] = look
         leaf = _number(look.there, leaf, found)
     return leaf
 
 
-def input_names(join: Join | Probe, place: int, names: Mapping[int, str]) -> dict[int, str]:
+def _run_names(made: State | Step, place: int, names: Mapping[int, str]) -> dict[int, str]:
+    """Return what an input of a state or a step calls its columns."""
+    if isinstance(made, State):
+        if place < len(made.entries):
+            return {source: names[column] for column, source in enumerate(made.columns[place]) if column in names}
+        way, of = made.again[place - len(made.entries)], TAKEN
+    else:
+        way, of = made.way, TAKEN if made.run is None else place
+    return {
+        source: names[column] for column, (which, source) in enumerate(way.columns) if which == of and column in names
+    }
+
+
+def input_names(join: Maker, place: int, names: Mapping[int, str]) -> dict[int, str]:
     """Return what one of the inputs calls its columns, given what the join or probe calls its own."""
     found: dict[int, str] = {}
+    assert not isinstance(join, AlphaTest | Table)
+    if isinstance(join, State | Step):
+        return _run_names(join, place, names)
     if isinstance(join, Probe):
         decided, looked = join.inputs
         found = {source: names[column] for column, source in enumerate(join.origins) if column in names}
@@ -240,10 +275,24 @@ def lasting(plan: Plan) -> list[bool]:
         if not inputs_of(producer):
             found.append(True)
             continue
-        passes = isinstance(producer, Probe) or (isinstance(producer, Join) and producer.last is not None)
+        passes = not isinstance(producer, Join) or producer.last is not None
         made = all(found[each.producer] for each in inputs_of(producer))
         spends = isinstance(producer, Join | Probe) and producer.spender != ""
         found.append(made and not passes and not spends and number not in bounded)
+    return found
+
+
+def momentary(plan: Plan) -> list[bool]:
+    """Return, by producer, whether its tuples are of one instant: solutions of an event."""
+    found: list[bool] = []
+    for producer in plan.producers:
+        if isinstance(producer, AlphaTest):
+            found.append(producer.whole)
+        else:
+            parts = inputs_of(producer) if isinstance(producer, Join | Probe) else ()
+            timed = [found[each.producer] for each in parts if not each.timeless]
+            deadline = isinstance(producer, Probe) and producer.decided is Decided.AT_DEADLINE
+            found.append(bool(timed) and all(timed) and not deadline)
     return found
 
 

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from retewave.compiler.algebra import TriplePattern, Values
 from retewave.compiler.expressions.tree import TIMES, Expression, Variable, mentions
+from retewave.compiler.rewrite.runs import Runs
 
 __all__ = [
     "THERE",
@@ -128,13 +129,15 @@ class Branch:
     probes: tuple[Probe, ...] = ()  # in order, on the joined solution
     closing: tuple[Probe, ...] = ()  # likewise, but on the solutions of the whole pattern
     width: int | None = None  # the greatest end - start of the joined solution, microseconds
+    runs: Runs | None = None  # its only operand, if it is a sequence: it has no other one
 
     @property
     def bound(self) -> frozenset[Variable]:
         """Return the variables that are bound in every solution."""
         of_patterns = (pattern.variables for pattern in self.patterns)
         of_parts = (part.branch.bound for part in self.parts)
-        return frozenset().union(*of_patterns, *of_parts, *(table.variables for table in self.values))
+        of_runs = () if self.runs is None else (self.runs.bound,)
+        return frozenset().union(*of_patterns, *of_parts, *of_runs, *(table.variables for table in self.values))
 
     @property
     def assigned(self) -> frozenset[Variable]:
@@ -149,7 +152,7 @@ class Branch:
     @property
     def is_plain(self) -> bool:
         """Tell whether the window is its only condition in time."""
-        asked = self.parts or self.bounds or self.streamed or self.probes or self.closing
+        asked = self.parts or self.bounds or self.streamed or self.probes or self.closing or self.runs
         return not asked and self.width is None and not any(map(is_timed, self.steps))
 
     @property
@@ -160,6 +163,8 @@ class Branch:
             yield from probe.there.all_probes
         for part in self.parts:
             yield from part.branch.all_probes
+        for each in self.runs.branches if self.runs else ():
+            yield from each.all_probes
 
     @property
     def leaves(self) -> tuple[TriplePattern | Values, ...]:
@@ -171,6 +176,8 @@ class Branch:
         yield from self.values
         for part in self.parts:
             yield from part.branch.leaves
+        for each in self.runs.branches if self.runs else ():
+            yield from each.leaves
         for probe in self.probes:
             yield from probe.there.leaves
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from retewave.compiler.algebra import Term, TriplePattern, Values
 from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step, is_timed
+from retewave.compiler.rewrite.runs import Runs, RunState, Way
 
 __all__ = ["canonical"]
 
@@ -35,7 +36,38 @@ def _renamed(branch: Branch, names: Mapping[Variable, Variable]) -> Branch:
         steps=tuple(_step(step, names) for step in branch.steps),
         parts=tuple(Part(_renamed(part.branch, names)) for part in branch.parts),
         probes=tuple(_probe(probe, names) for probe in branch.probes),
+        runs=None if branch.runs is None else _runs(branch.runs, names),
     )
+
+
+def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
+    """Return runs with other names; event solutions keep their own filters, as no query has them at its end."""
+
+    def named(found: frozenset[Variable]) -> frozenset[Variable]:
+        return frozenset(names[each] for each in found)
+
+    def event(branch: Branch) -> Branch:
+        return replace(_renamed(branch, names), steps=tuple(_step(step, names) for step in branch.steps))
+
+    states = tuple(RunState(each.step, named(each.variables), named(each.groups)) for each in runs.states)
+    return replace(
+        runs,
+        events=tuple(map(event, runs.events)),
+        states=states,
+        ways=tuple(_way(way, names) for way in runs.ways),
+        instants=tuple(map(event, runs.instants)),
+        partition=tuple(names[each] for each in runs.partition),
+    )
+
+
+def _way(way: Way, names: Mapping[Variable, Variable]) -> Way:
+    def seen(conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        known = frozenset(names)
+        return tuple(_seen(each, variables(each) & known, names)[0] for each in conditions)
+
+    barred = tuple(replace(each, conditions=seen(each.conditions)) for each in way.barred)
+    rebound = frozenset(names[each] for each in way.rebound)
+    return replace(way, conditions=seen(way.conditions), barred=barred, rebound=rebound)
 
 
 def _probe(probe: Probe, names: Mapping[Variable, Variable]) -> Probe:
@@ -48,7 +80,8 @@ def _pattern(pattern: TriplePattern, names: Mapping[Variable, Variable]) -> Trip
         return names[term] if isinstance(term, Variable) else term
 
     subject, predicate, object_ = map(named, pattern.terms)
-    return replace(pattern, subject=subject, predicate=predicate, object=object_)
+    event = None if pattern.event is None else names[pattern.event]
+    return replace(pattern, subject=subject, predicate=predicate, object=object_, event=event)
 
 
 def _step(step: Step, names: Mapping[Variable, Variable]) -> Step:

@@ -34,6 +34,7 @@ from retewave.compiler.algebra import (
     Query,
     Relate,
     Row,
+    Sequence,
     Triples,
     Union,
     Values,
@@ -46,6 +47,7 @@ from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.durations import longest
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
 from retewave.compiler.rewrite.relating import bounded
+from retewave.compiler.rewrite.sequences import in_sequence
 from retewave.errors import QueryError
 from retewave.windows import relations
 
@@ -108,6 +110,8 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
             return probing.never_before(pattern, of)
         case After():
             return probing.never_after(pattern, of)
+        case Sequence():
+            return in_sequence(pattern, of, fresh)
     return _looking(pattern, of, fresh)
 
 

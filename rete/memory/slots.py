@@ -64,7 +64,17 @@ from retewave.rete.words.layout import (
     T_WINDOW_START,
 )
 
-__all__ = ["collect_slot", "drop_oldest", "fill_row", "find_group", "foresee", "new_row", "passing_row", "seek_group"]
+__all__ = [
+    "collect_slot",
+    "drop_group",
+    "drop_oldest",
+    "fill_row",
+    "find_group",
+    "foresee",
+    "new_row",
+    "passing_row",
+    "seek_group",
+]
 
 AHEAD = 4  # rows: the groups of the oldest ones have left the caches; fetch them before their turn
 
@@ -265,7 +275,8 @@ def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyp
 
 
 @kernel
-def _drop_group(arena, net, node, group):  # type: ignore[no-untyped-def]
+def drop_group(arena, net, node, group):  # type: ignore[no-untyped-def]
+    """Give up a group without rows."""
     forget_group(arena, key_hash(arena, net, node, group + G_KEY), group)
     if arena[net[node + NODE_LAST_GROUP]] == group:
         arena[net[node + NODE_LAST_GROUP]] = 0
@@ -281,7 +292,7 @@ def _unlink_oldest(arena, net, node, row, list_word, bit):  # type: ignore[no-un
     if following == 0:
         arena[group + G_MASK] &= ~bit
         if arena[group + G_MASK] == 0:
-            _drop_group(arena, net, node, group)
+            drop_group(arena, net, node, group)
 
 
 @kernel

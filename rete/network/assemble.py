@@ -12,7 +12,19 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
-from retewave.rete.network.records import Comparison, Edge, Instance, Network, Node, Probe, Relation, Route, Slot
+from retewave.rete.network.records import (
+    Comparison,
+    Edge,
+    Instance,
+    Network,
+    Node,
+    Probe,
+    Relation,
+    Route,
+    Slot,
+    State,
+    Step,
+)
 from retewave.rete.operators.join import MOST_SLOTS
 from retewave.rete.words import layout as at
 from retewave.rete.words.reals import word_of
@@ -65,6 +77,8 @@ class _Assembler:
             at.N_SLOTS: len(network.slots) * at.SLOT_WIDTH,
             at.N_NODES: len(network.nodes) * at.NODE_WIDTH,
             at.N_PROBES: len(network.probes) * at.PROBE_WIDTH,
+            at.N_STATES: len(network.states) * at.STATE_WIDTH,
+            at.N_STEPS: len(network.steps) * at.STEP_WIDTH,
             at.N_TERMINALS: len(network.terminals) * at.TERMINAL_WIDTH,
             at.N_INSTANCES: sum(len(terminal.instances) for terminal in network.terminals) * at.INSTANCE_WIDTH,
             at.N_INSTANCE_KEYS: _open_size(keyed) * at.INSTANCE_KEY_WIDTH,
@@ -155,7 +169,7 @@ class _Assembler:
         )
         flags = route.guard * at.FLAG_GUARD | route.twin * at.FLAG_TWIN
         flags |= derived * at.FLAG_DERIVES | (alpha.equal != 0) * at.FLAG_EQUAL | (alpha.streams >= 0) * at.FLAG_STREAMS
-        flags |= alpha.given * at.FLAG_GIVEN
+        flags |= alpha.given * at.FLAG_GIVEN | alpha.whole * at.FLAG_WHOLE
         place = self._at(at.N_ALPHAS, route.alpha, at.ALPHA_WIDTH)
         return [place, route.subject, route.predicate, route.object, flags]
 
@@ -167,11 +181,15 @@ class _Assembler:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
         nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
         probes = [word for probe in network.probes for word in self._probe(probe, edges)]
+        states = [word for state in network.states for word in self._state(state, edges)]
+        steps = [word for step in network.steps for word in self._step(step, edges)]
         self._put(at.N_ALPHAS, alphas)
         self._put(at.N_EDGES, edges)
         self._put(at.N_SLOTS, [word for i, slot in enumerate(network.slots) for word in self._slot(i, slot)])
         self._put(at.N_NODES, nodes)
         self._put(at.N_PROBES, probes)
+        self._put(at.N_STATES, states)
+        self._put(at.N_STEPS, steps)
         self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
         self.header[at.N_PROBE_COUNT] = len(network.probes)
         self._terminals()
@@ -200,6 +218,9 @@ class _Assembler:
             at.TO_PASSING: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_INSTANT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
             at.TO_SPENT: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_INSTANTS: (network.slots, at.N_SLOTS, at.SLOT_WIDTH),
+            at.TO_STATE: (network.states, at.N_STATES, at.STATE_WIDTH),
+            at.TO_STEP: (network.steps, at.N_STEPS, at.STEP_WIDTH),
             at.TO_PROBE: (network.probes, at.N_PROBES, at.PROBE_WIDTH),
             at.TO_TERMINAL: (network.terminals, at.N_TERMINALS, at.TERMINAL_WIDTH),
         }
@@ -210,7 +231,7 @@ class _Assembler:
         if isinstance(record, Slot):
             if len(edge.payload) != record.columns or len(edge.keys) != network.nodes[record.node].keys:
                 raise ValueError(f"{edge} does not fit {record}")
-        elif isinstance(record, Probe) and len(edge.payload) != record.columns:
+        elif isinstance(record, Probe | State) and len(edge.payload) != record.columns:
             raise ValueError(f"{edge} does not fit {record}")
         return self._at(section, edge.target, width)
 
@@ -275,6 +296,34 @@ class _Assembler:
             first, count, state, probe.level, self._list(taken), len(taken),
             self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
             self._list([self._of_probe((0, column)) for column in probe.rank]),
+        ]  # fmt: skip
+
+    def _state(self, state: State, edges: list[int]) -> list[int]:
+        """Return the words of a state."""
+        self.wide = max(self.wide, at.T_COLUMNS + state.columns)
+        slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
+        first, count = self._edges(state.edges, edges)
+        return [slot, state.columns, state.marks, state.strict, state.undying, first, count]
+
+    def _step(self, step: Step, edges: list[int]) -> list[int]:
+        """Return the words of a step."""
+        self.wide = max(self.wide, at.T_COLUMNS + max(len(step.out), step.columns + len(step.seen)))
+        state = 0 if step.state < 0 else self._at(at.N_STATES, step.state, at.STATE_WIDTH)
+        mark = at.NO_WORD if step.mark < 0 else self._row_word(self.network.states[step.state].columns + step.mark)
+        instants = 0 if step.instants < 0 else self._at(at.N_SLOTS, step.instants, at.SLOT_WIDTH)
+        equal = [word for run, column in step.equal for word in (self._row_word(run), column)]
+        seen = [column if column == at.OF_ROW else self._row_word(column) for column in step.seen]
+        out = [
+            word
+            for place, column in step.out
+            for word in (place, self._row_word(column) if place == 0 else _TUPLE_TIMES.get(column, column))
+        ]
+        first, count = self._edges(step.edges, edges)
+        return [
+            state, step.follows, mark, step.window, self._list(step.keys),
+            instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
+            *self._program(step.program), step.columns, self._list(seen), len(seen),
+            self._list(out), len(step.out), first, count,
         ]  # fmt: skip
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
@@ -434,7 +483,8 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     """Return the empty state of a network."""
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = _first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
-    buckets = agenda + 3 * (len(network.probes) + 1)
+    nowhere = agenda + 3 * (len(network.probes) + 1)
+    buckets = nowhere + (at.MOST_GROUP_WORDS if network.states else 0)
     count = at.PAGE
     top = buckets + count
     while words < top + 8 * at.PAGE:
@@ -444,6 +494,8 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     arena[at.A_BUCKETS], arena[at.A_BUCKET_MASK], arena[at.A_TOP] = buckets, count - 1, top
     arena[at.A_NOW], arena[at.A_MOST_WORDS] = EARLIEST, 1 << 31
     arena[at.A_AGENDA], arena[at.A_DUE] = agenda, AFTER_ALL
+    if network.states:
+        arena[at.A_NOWHERE], arena[nowhere + at.G_MASK] = nowhere, -1
     for probe in range(len(network.probes)):
         state = int(net[int(net[at.N_PROBES]) + probe * at.PROBE_WIDTH + at.PROBE_STATE])
         arena[state + at.W_SINCE] = arena[state + at.W_SINCE_END] = BEFORE_ALL

@@ -24,6 +24,8 @@ __all__ = [
     "Relation",
     "Route",
     "Slot",
+    "State",
+    "Step",
     "Terminal",
 ]
 
@@ -44,10 +46,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from a producer (an α, a node or a probe) to a slot, a probe or a terminal."""
+    """A way from a producer (an α, a node, a probe, a state, a step) to where its tuples go."""
 
     kind: int  # TO_SLOT, TO_TERMINAL, …
-    target: int  # number of the slot, probe or terminal
+    target: int  # number of the slot, probe, state, step or terminal
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
@@ -61,6 +63,7 @@ class Alpha:
     equal: int = 0  # EQUAL_* bits: repeated variables
     edges: list[Edge] = field(default_factory=list)  # where its triples go
     given: bool = False  # whether its tuples tell the input, too
+    whole: bool = False  # whether it looks at events, which count by their ends
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,37 @@ class Probe:
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 
+@dataclass
+class State:
+    """The runs that wait for one and the same step; what enters it is a tuple for those who ask, too."""
+
+    columns: int  # columns of a run
+    slot: int = -1  # number of its memory; -1: it keeps nothing
+    marks: int = 0  # marks of a run: when the event came that a step was to take next
+    strict: bool = False  # whether some step takes the next instant only
+    undying: bool = False  # whether some step takes all that comes
+    edges: list[Edge] = field(default_factory=list)  # where its tuples go
+
+
+@dataclass
+class Step:
+    """By what runs go on: a tuple comes, and each run of a state that may take it becomes another one."""
+
+    state: int  # number of the state whose runs go on; -1: runs begin
+    columns: int  # columns of the tuple that comes
+    out: tuple[tuple[int, int], ...]  # what comes of it: (0, column or time of the run), (1, of the tuple), OF_*
+    follows: int = at.ANY  # ANY, NEXT, STRICT
+    mark: int = -1  # which mark of the run it leaves; -1: none
+    window: int = UNBOUNDED  # how old a run may be
+    keys: tuple[int, ...] = ()  # columns of the tuple that make the key of the state
+    instants: int = -1  # number of the slot that has the instants; -1: none
+    instant_keys: tuple[int, ...] = ()  # columns of the tuple that make its key
+    equal: tuple[tuple[int, int], ...] = ()  # a column of the run, one of the tuple: equal
+    program: tuple[int, ...] = ()  # what makes them compatible: the tuple's columns, then those of `seen`
+    seen: tuple[int, ...] = ()  # columns of the run that the program sees
+    edges: list[Edge] = field(default_factory=list)  # where what comes of it goes
+
+
 @dataclass(frozen=True)
 class Instance:
     """A query at the end of its plan: what tells it from others of the same shape."""
@@ -186,6 +220,8 @@ class Network:
     slots: list[Slot] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     terminals: list[Terminal] = field(default_factory=list)
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
     intervals: bool = False  # items may be intervals: rows have room for an end
@@ -207,5 +243,5 @@ class Network:
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
-        producers: tuple[Alpha | Node | Probe, ...] = (*self.alphas, *self.nodes, *self.probes)
+        producers = (*self.alphas, *self.nodes, *self.probes, *self.states, *self.steps)
         return [edge for producer in producers for edge in producer.edges]

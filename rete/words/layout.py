@@ -55,13 +55,16 @@ N_LOOKS = 29  # 1: more than joins: probes, passing rows, comparisons or rules
 N_BUILT = 30  # number of predicates that rules build (-1: any); their list
 N_BUILT_LIST = 31
 N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
-N_HEADER = 33
+N_STATES = 33
+N_STEPS = 34
+N_HEADER = 35
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
 
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
+OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: where the run is that goes on; 0
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
@@ -81,6 +84,7 @@ FLAG_DERIVES = 4  # the derived triple differs from the input
 FLAG_EQUAL = 8  # the α needs a repeated term
 FLAG_STREAMS = 16  # the α does not take every stream
 FLAG_GIVEN = 32  # the α's tuples have the input triple, too
+FLAG_WHOLE = 64  # the α looks at events, which count by their ends
 ALPHA_STREAMS, ALPHA_EQUAL, ALPHA_EDGES, ALPHA_EDGE_COUNT, ALPHA_WIDTH = 0, 1, 2, 3, 4
 EQUAL_SO, EQUAL_SP, EQUAL_PO = 1, 2, 4  # repeated variables within a triple pattern
 EDGE_KIND, EDGE_TARGET, EDGE_CODE, EDGE_CODE_END = 0, 1, 2, 3
@@ -90,8 +94,10 @@ TO_MEMORY, TO_PROBE = 2, 3  # a slot whose rows are only looked at; a probe, whi
 TO_PASSING = 4  # a slot whose rows only pass: they find the others, and are not kept
 TO_INSTANT = 5  # a slot of the best row of each key in an instant; only looked at; its window start is the end
 TO_SPENT = 6  # a slot of events that a query has used up; key: the event; window start: when it was used up
-TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT)  # edges whose target is a slot
 TO_COMPARED = 7  # a slot whose rows have readings; only `net` tells it from TO_SLOT
+TO_INSTANTS = 8  # a slot of the times at which something came: a row an instant, with the time before it
+TO_STATE, TO_STEP = 9, 10  # a state, which keeps runs; a step, by which its runs go on
+TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT, TO_INSTANTS)  # edges whose target is a slot
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
 SLOT_LIST = 4  # the word of a group where the slot's list is
@@ -134,6 +140,18 @@ AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
 PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower levels are decided first
 PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
 PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
+# a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
+# and whether some step takes all; where its tuples go
+STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
+STATE_EDGES, STATE_EDGE_COUNT, STATE_WIDTH = 5, 6, 7
+# a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
+STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
+STEP_INSTANTS, STEP_INSTANT_KEYS = 5, 6  # the slot of the instants (0: none), the tuple's columns that are its key
+STEP_EQUAL, STEP_EQUAL_COUNT = 7, 8  # pairs of a word of the run's row and a column of the tuple
+STEP_CODE, STEP_CODE_END, STEP_COLUMNS, STEP_SEEN, STEP_SEEN_COUNT = 9, 10, 11, 12, 13  # as in a probe
+STEP_OUT, STEP_OUT_COUNT, STEP_EDGES, STEP_EDGE_COUNT, STEP_WIDTH = 14, 15, 16, 17, 18
+ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
+NO_WORD = 0  # a step that leaves no mark
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
 TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
@@ -178,7 +196,8 @@ A_DUE = 18  # the earliest time at which a decision is due
 A_AGENDA = 19  # place of the agenda: a heap of [time, level, probe], one entry for each probe with waiting tuples
 A_AGENDA_COUNT = 20
 A_SPENT = 21  # events used up since rows with such events were last collected
-A_FREE_GROUPS = 22  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_NOWHERE = 22  # a group of no node, which rows have that are in no group's list
+A_FREE_GROUPS = 23  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
@@ -219,6 +238,9 @@ F_MASK = 13
 F_HEADER = 14
 # an occurrence: a row (`rete/words/rows.py`), and whether it is still to be poured
 OCCURRENCE_WAITS, OCCURRENCE_WIDTH = 7, 8
+
+# ---- what Python is asked for: the filter of an edge, the condition of a probe or of a step ----
+ASKED_PROBE, ASKED_EDGE, ASKED_STEP = 0, 1, 2
 
 # ---- codes that the kernel returns ----
 DONE, OUTPUT_FULL, AT_LIMIT = 0, 1, 2

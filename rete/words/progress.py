@@ -13,4 +13,7 @@ P_UNTIL = 9  # what is due before this time is decided now
 # a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
 P_ASKED, P_ASKED_ROW, P_VERDICT = 10, 11, 12
 P_DECIDING, P_TIME = 13, 14  # the probe that decides on the tuple above the stack's top, and when that is
-P_BUILDING, P_WIDTH = 15, 16  # output rows of which Python has yet to build what rules feed
+P_BUILDING = 15  # output rows of which Python has yet to build what rules feed
+# a step that stopped at P_ASKED_ROW (0: none did), the row before that in its list, the top of what it has written
+P_STEPPING, P_STEP_BEFORE, P_STEP_TOP = 16, 17, 18
+P_WIDTH = 19

@@ -147,7 +147,7 @@ def build(
     runtime = Runtime(lowered.network, options, programs.depth, np.zeros((max(1, len(programs.memos)), 1), np.uint8))
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     asking = Asking(terms, runtime, programs)
-    runtime.ask = lambda of_edge, number, words: asking.is_true(lowered.asked[of_edge, number], words)
+    runtime.ask = lambda kind, number, words: asking.is_true(lowered.asked[kind, number], words)
     rules = tuple(queries[each.number] for each in listeners if each.rule is not None)
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)

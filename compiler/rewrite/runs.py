@@ -1,0 +1,91 @@
+"""Runs: the states of a sequence of events, and the ways from one to another.
+
+Data's way: algebra -> **states and ways** -> plan -> network.
+A run is in a state; an event solution takes it along a way to the next state.  Runs in one state have taken as many
+steps and bind the same variables; of *group variables*, those of repeated steps, some may be unbound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from retewave.compiler.algebra import Follows
+from retewave.compiler.expressions.tree import Expression, Variable
+
+if TYPE_CHECKING:
+    from retewave.compiler.rewrite.branch import Branch
+
+__all__ = ["BEGIN", "Barred", "RunState", "Runs", "Way"]
+
+BEGIN = -1  # in place of a state: where runs begin
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Where runs wait for the same."""
+
+    step: int  # the steps that they have taken; where the last one may be repeated, they wait for that, too
+    variables: frozenset[Variable]  # what they bind, but group variables and events
+    groups: frozenset[Variable] = frozenset()  # group variables that they may bind
+
+
+@dataclass(frozen=True)
+class Barred:
+    """What must not be strictly between a run and the event that it takes."""
+
+    event: int  # number of the event solutions
+    conditions: tuple[Expression, ...] = ()  # they see the run, the event that is taken, and the one between
+    within: int | None = None  # of runs that begin: how far before the event, microseconds
+
+
+@dataclass(frozen=True)
+class Way:
+    """How runs of one state become runs of another one: by one more event solution."""
+
+    source: int  # number of the state, or BEGIN
+    target: int  # number of the state
+    event: int  # number of the event solutions
+    follows: Follows = Follows.ANY  # which of them
+    rivals: int = 0  # of one state's ways, those with one number look for the same: the first found is the next
+    conditions: tuple[Expression, ...] = ()  # they see the run and the event; PREV is a `Call`
+    barred: tuple[Barred, ...] = ()  # what must not be between
+    rebound: frozenset[Variable] = frozenset()  # group variables that the event binds anew
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A sequence without choices of how often: its states and ways."""
+
+    events: tuple[Branch, ...]  # the event solutions that ways look for: each of one instant
+    states: tuple[RunState, ...]  # in the order in which runs go through them
+    ways: tuple[Way, ...]  # in the order written
+    final: int  # the state whose runs are complete
+    instants: tuple[Branch, ...] = ()  # the events that count for contiguity; none, if no way asks
+    partition: tuple[Variable, ...] = ()  # what these have in common with a run
+    width: int | None = None  # the longest run, microseconds
+    tumbling: int | None = field(default=None)  # when the first of the windows begins in which runs must be
+
+    @property
+    def bound(self) -> frozenset[Variable]:
+        """Return the variables of a complete run; a group variable of an alternative may be unbound in it."""
+        return self.states[self.final].variables | self.states[self.final].groups
+
+    @property
+    def branches(self) -> Iterator[Branch]:
+        """Yield the branches of single instants, in the order in which their leaves count."""
+        yield from self.events
+        yield from self.instants
+
+    def ways_from(self, state: int) -> tuple[Way, ...]:
+        """Return the ways by which runs leave a state, or repeat its step."""
+        return tuple(way for way in self.ways if way.source == state)
+
+    def ways_to(self, state: int) -> tuple[Way, ...]:
+        """Return the ways by which runs come to a state from other states, or begin in it."""
+        return tuple(way for way in self.ways if way.target == state != way.source)
+
+    def ends_in(self, state: int) -> Runs:
+        """Return the same with another final state."""
+        return replace(self, final=state)

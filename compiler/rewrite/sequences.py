@@ -1,0 +1,243 @@
+"""Sequences of events as states and ways.
+
+Data's way: algebra -> **states and ways** -> branches -> plan.
+A step that may be there or not makes two sequences.  A step with alternatives has a way for each; where these bind
+different variables, they lead to different states.  A step that may be repeated has ways from its states to themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from retewave.compiler import algebra
+from retewave.compiler.algebra import Both, Either, EventPattern, Follows, Occurs, Operand, SequenceStep, visible
+from retewave.compiler.expressions.tree import Expression, Variable, mentions, variables
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep
+from retewave.compiler.rewrite.choosing import Normal
+from retewave.compiler.rewrite.inlining import inlined, values_of
+from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
+from retewave.compiler.rewrite.runs import BEGIN, Barred, Runs, RunState, Way
+from retewave.errors import QueryError
+
+__all__ = ["OVER_RUNS", "event_variables", "in_sequence"]
+
+OVER_RUNS = frozenset(("PREV", "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "FIRST", "LAST"))
+
+
+def in_sequence(sequence: algebra.Sequence, of: Normal, fresh: Fresh) -> Iterator[Branch]:
+    """Yield the branches of a sequence: of each choice of what may be there, one for each way in which it may end."""
+    for steps in product(*map(_choices, sequence.steps)):
+        yield from _Building(replace(sequence, steps=steps), of, fresh).branches()
+
+
+def _choices(step: SequenceStep) -> tuple[SequenceStep, ...]:
+    if step.occurs is not Occurs.MAYBE:
+        return (step,)
+    return replace(step, occurs=Occurs.ONCE), replace(step, occurs=Occurs.NEVER)
+
+
+def event_variables(branch: Branch) -> frozenset[Variable]:
+    """Return the variables that stand for events."""
+    return frozenset(pattern.event for pattern in branch.all_patterns if pattern.event is not None)
+
+
+@dataclass(frozen=True)
+class _Alternative:
+    """One kind of solution of a step's operand."""
+
+    event: int  # number of its event solutions
+    bound: frozenset[Variable]  # what they bind, but events
+    assigned: tuple[ExtendStep, ...]  # what is assigned when a run is complete
+    conditions: tuple[Expression, ...]  # what they and the run before must keep
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A state while ways are made: what tells one from another."""
+
+    state: RunState  # what its runs bind
+    assigned: tuple[ExtendStep, ...] = ()  # what is assigned when a run is complete
+
+
+@dataclass
+class _Building:
+    """Makes the states and ways of a sequence without steps that may be there or not."""
+
+    sequence: algebra.Sequence
+    of: Normal
+    fresh: Fresh
+    events: list[Branch] = field(default_factory=list)
+    places: list[_Place] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
+    known: set[Variable] = field(default_factory=set)  # what the text of the steps so far may bind
+
+    def branches(self) -> Iterator[Branch]:
+        """Yield a branch for each state in which a run is complete."""
+        steps = self.sequence.steps
+        taken = [place for place, step in enumerate(steps) if step.occurs is not Occurs.NEVER]
+        if not taken:
+            raise QueryError("a sequence of steps that must not be there finds nothing", place=self.sequence.place)
+        last, current = -1, [BEGIN]
+        for number, place in enumerate(taken, 1):
+            current = self._step(number, steps[place], steps[last + 1 : place], current)
+            last = place
+        runs = self._runs()
+        for final in current:
+            yield self._complete(runs, final, steps[last + 1 :])
+
+    def _step(self, number: int, step: SequenceStep, absent: Sequence[SequenceStep], sources: list[int]) -> list[int]:
+        """Add the ways of a step from some states; return the states to which they lead."""
+        names = {each for pattern in _patterns(step.operand) for each in visible(pattern)}
+        groups = frozenset[Variable]()
+        if step.occurs in (Occurs.SOME, Occurs.MOST):
+            groups = frozenset(names - self.known - set(self.sequence.partition))
+        alternatives = self._alternatives(step.operand)
+        found: dict[int, None] = {}
+        for source, each in product(sources, alternatives):
+            barred = self._barred(source, absent)
+            conditions = tuple(one for one in each.conditions if not mentions(one, frozenset(("PREV",))))
+            way = Way(source, 0, each.event, step.follows, 2 * number, conditions, barred)
+            found[self._way(way, number, each, groups)] = None
+        self.known |= names
+        if step.occurs in (Occurs.SOME, Occurs.MOST):
+            found |= self._repeated(number, step, alternatives, groups, list(found))
+        return list(found)
+
+    def _repeated(
+        self, number: int, step: SequenceStep, alternatives: list[_Alternative], groups: frozenset[Variable],
+        waiting: list[int],
+    ) -> dict[int, None]:  # fmt: skip
+        """Add the ways by which a step is repeated; return the states to which they lead."""
+        found: dict[int, None] = {}
+        while waiting:
+            source = waiting.pop(0)
+            if source in found:
+                continue
+            found[source] = None
+            for each in alternatives:
+                way = Way(source, 0, each.event, step.between, 2 * number + 1, each.conditions, (), groups)
+                waiting.append(self._way(way, number, each, groups))
+        return found
+
+    def _way(self, way: Way, number: int, each: _Alternative, groups: frozenset[Variable]) -> int:
+        """Add a way, and the state to which it leads if it is new; return that."""
+        before = _Place(RunState(0, frozenset())) if way.source == BEGIN else self.places[way.source]
+        bound = before.state.variables | (each.bound - groups)
+        assigned = tuple(dict.fromkeys((*before.assigned, *each.assigned)))
+        place = _Place(RunState(number, bound, before.state.groups | groups), assigned)
+        if place not in self.places:
+            self.places.append(place)
+        target = self.places.index(place)
+        values = values_of(assigned)
+        seen = bound | place.state.groups | values.keys()
+        conditions = tuple(self._condition(one, seen, assigned) for one in way.conditions)
+        self.ways.append(replace(way, target=target, conditions=conditions))
+        return target
+
+    def _condition(
+        self, condition: Expression, seen: frozenset[Variable], assigned: tuple[ExtendStep, ...]
+    ) -> Expression:
+        return inlined(FilterStep(condition, variables(condition) & seen), values_of(assigned)).expression
+
+    def _barred(self, source: int, absent: Sequence[SequenceStep]) -> tuple[Barred, ...]:
+        if not absent:
+            return ()
+        width = self.sequence.width
+        if source == BEGIN and width is None:
+            raise QueryError(
+                "what must not come before the first step needs WITHIN",
+                place=absent[0].place,
+                hint="say how far back to look: WITHIN 10 MINUTES",
+            )
+        for each in absent:
+            if each.follows is Follows.STRICT and source != BEGIN:
+                raise QueryError(
+                    "a step that must not be there cannot stand behind ,",
+                    place=each.place,
+                    hint="write ; or : before it",
+                )
+        return tuple(
+            Barred(each.event, each.conditions, width if source == BEGIN else None)
+            for step in absent
+            for each in self._alternatives(step.operand)
+        )
+
+    def _alternatives(self, operand: Operand) -> list[_Alternative]:
+        found = []
+        for branch, conditions in self._solutions(operand):
+            assigned = tuple(step for step in branch.steps if isinstance(step, ExtendStep))
+            own = branch.bound - event_variables(branch)
+            values = values_of(branch.steps)
+            filters = [inlined(step, values) for step in branch.steps if isinstance(step, FilterStep)]
+            later = []
+            for one in conditions:
+                if variables(one) <= own and not mentions(one, OVER_RUNS):
+                    filters.append(FilterStep(one, variables(one)))
+                else:
+                    later.append(one)
+            event = replace(branch, steps=tuple(filters))
+            if event not in self.events:
+                self.events.append(event)
+            found.append(_Alternative(self.events.index(event), own, assigned, tuple(later)))
+        return found
+
+    def _solutions(self, operand: Operand) -> Iterator[tuple[Branch, tuple[Expression, ...]]]:
+        """Yield the branches of an operand, each with the conditions on what came before."""
+        match operand:
+            case EventPattern(pattern=pattern, conditions=conditions):
+                parts = tuple(part for each in conditions for part in conjuncts(each))
+                yield from ((branch, parts) for branch in self.of(pattern))
+            case Either(left, right):
+                yield from self._solutions(left)
+                yield from self._solutions(right)
+            case Both(left, right):
+                for (one, these), (other, those) in product(self._solutions(left), list(self._solutions(right))):
+                    yield join(one, other, self.fresh, operand_place(operand)).branch, these + those
+
+    def _runs(self) -> Runs:
+        sequence = self.sequence
+        strict = any(way.follows is Follows.STRICT for way in self.ways if way.source != BEGIN)
+        states = tuple(place.state for place in self.places)
+        instants = tuple(self._instants()) if strict else ()
+        partition, width = sequence.partition, sequence.width
+        return Runs(tuple(self.events), states, tuple(self.ways), 0, instants, partition, width, sequence.tumbling)
+
+    def _instants(self) -> Iterator[Branch]:
+        """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""
+        if not self.sequence.partition:
+            s, p, o, event = (Variable(f"_:any.{name}") for name in ("s", "p", "o", "event"))
+            for source in self.sequence.streams or (None,):
+                yield Branch(patterns=(algebra.TriplePattern(s, p, o, source, event),))
+            return
+        found: dict[Branch, None] = {}
+        for step in self.sequence.steps:
+            for pattern in _patterns(step.operand):
+                for branch in self.of(_without_filters(pattern)):
+                    if branch.bound.issuperset(self.sequence.partition):
+                        found[replace(branch, steps=())] = None
+        yield from found
+
+    def _complete(self, runs: Runs, final: int, absent: Sequence[SequenceStep]) -> Branch:
+        branch = Branch(runs=runs.ends_in(final), steps=self.places[final].assigned)
+        if not absent:
+            return branch
+        raise QueryError("not built yet", place=absent[0].place)
+
+
+def operand_place(operand: Operand) -> algebra.Place | None:
+    """Return where an operand is written: where its first pattern is."""
+    while not isinstance(operand, EventPattern):
+        operand = operand.left
+    return operand.place
+
+
+def _patterns(operand: Operand) -> Iterable[algebra.Algebra]:
+    return (each.pattern for each in algebra.event_patterns(operand))
+
+
+def _without_filters(pattern: algebra.Algebra) -> algebra.Algebra:
+    while isinstance(pattern, algebra.Filter):
+        pattern = pattern.pattern
+    return pattern

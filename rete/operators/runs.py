@@ -1,0 +1,291 @@
+"""Runs: what a sequence of events has matched so far, as rows of a memory, and the steps by which runs go on.
+
+A *state* has the runs that wait for one and the same step.  A *step* takes a solution of an event and looks at the runs
+of one state: each that is compatible, and may still go on, becomes a run of another state, or is complete.  The rows
+stay: a run may go on in several ways.
+
+Strategies are marks.  A run that takes the next compatible event alone has a mark: when that event came.  A run that
+takes the next event of its streams alone goes on if no instant of these streams is between: the *instants* are a
+memory, too, of the times at which events of a partition came, each with the time before it.
+
+A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once.
+Its row keeps its place until it is out of the window: later runs may have grown from it, and refer to it.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.slots import drop_group, fill_row, find_group, new_row, seek_group
+from retewave.rete.words.bare import tail
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    A_NOWHERE,
+    ANY,
+    EDGE_KEYS,
+    EDGE_PAYLOAD,
+    EDGE_PAYLOAD_COUNT,
+    EDGE_TARGET,
+    G_MASK,
+    LOW,
+    N_END,
+    N_START,
+    N_STRIDE,
+    N_TIMES,
+    NO_WORD,
+    OF_ROW,
+    R_LINK,
+    R_WINDOW_START,
+    SLOT_INDEX,
+    SLOT_LIST,
+    SLOT_NODE,
+    STATE_COLUMNS,
+    STATE_EDGE_COUNT,
+    STATE_EDGES,
+    STATE_MARK_COUNT,
+    STATE_SLOT,
+    STATE_STRICT,
+    STATE_UNDYING,
+    STEP_CODE,
+    STEP_CODE_END,
+    STEP_COLUMNS,
+    STEP_EDGE_COUNT,
+    STEP_EDGES,
+    STEP_EQUAL,
+    STEP_EQUAL_COUNT,
+    STEP_FOLLOWS,
+    STEP_INSTANT_KEYS,
+    STEP_INSTANTS,
+    STEP_KEYS,
+    STEP_MARK,
+    STEP_OUT,
+    STEP_OUT_COUNT,
+    STEP_SEEN,
+    STEP_SEEN_COUNT,
+    STEP_STATE,
+    STEP_WINDOW,
+    STRICT,
+    T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+)
+from retewave.rete.words.progress import P_ASKED, P_ASKED_ROW, P_STEP_BEFORE, P_STEP_TOP, P_STEPPING, P_TOP, P_VERDICT
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+
+__all__ = ["NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instant"]
+
+NO_ROOM, OPEN_QUESTION = -1, -2  # what stops a step: the stack is full; Python must say whether a run is compatible
+
+
+@kernel
+def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
+    """Note that an event of a partition came, once an instant."""
+    slot = net[edge + EDGE_TARGET]
+    node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
+    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
+    if group != 0 and arena[(arena[group + net[slot + SLOT_LIST]] & LOW) + net[N_END]] == item[T_END]:
+        return
+    row = new_row(arena, net, slot, item)
+    group = find_group(arena, net, node, edge, item)
+    former = arena[group + net[slot + SLOT_LIST]] & LOW
+    fill_row(arena, net, slot, edge, group, row, item)
+    arena[row + column] = arena[former + net[N_END]] if former != 0 else BEFORE_ALL
+
+
+@inlined
+def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
+    """Return the last time before a tuple's end at which an event of its partition came."""
+    slot = net[step + STEP_INSTANTS]
+    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
+    if group == 0:
+        return BEFORE_ALL
+    last = arena[group + net[slot + SLOT_LIST]] & LOW
+    end = arena[last + net[N_END]]
+    return end if end < item[T_END] else arena[last + 1 + net[N_TIMES]]
+
+
+@kernel
+def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
+    """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
+    state = net[edge + EDGE_TARGET]
+    slot, row = net[state + STATE_SLOT], 0
+    if slot != 0:
+        row = new_row(arena, net, slot, item)
+        group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
+        fill_row(arena, net, slot, edge, group, row, item)
+        marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
+        for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
+            arena[mark] = AFTER_ALL
+    if net[state + STATE_EDGE_COUNT] != 0:
+        payload = net[edge + EDGE_PAYLOAD]
+        stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
+        stack[top + T_END], stack[top + T_START] = item[T_END], item[T_START]
+        stack[top + T_WINDOW_START] = item[T_WINDOW_START]
+        for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
+            stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
+        top += net[N_STRIDE]
+    return top, row
+
+
+@inlined
+def _is_over(arena, net, state, row, end, before):  # type: ignore[no-untyped-def]
+    """Say whether a run cannot go on at a time, nor later; `before` is the instant of its partition before that."""
+    if net[state + STATE_UNDYING] != 0 or (net[state + STATE_STRICT] != 0 and arena[row + net[N_END]] >= before):
+        return False
+    marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
+    going = False
+    for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
+        going = going or arena[mark] >= end
+    return not going
+
+
+@inlined
+def _take_off(arena, net, slot, group, row, former):  # type: ignore[no-untyped-def]
+    """Take a row, which stands behind another one or first (0), off its group's list; its place stays."""
+    word, following = group + net[slot + SLOT_LIST], arena[row + R_LINK] >> 32
+    head, last = arena[word] >> 32, arena[word] & LOW
+    if former == 0:
+        head = following
+    else:
+        arena[former + R_LINK] = (following << 32) | (arena[former + R_LINK] & LOW)
+    arena[word] = (head << 32) | (former if last == row else last)
+    arena[row + R_LINK] = arena[A_NOWHERE]
+
+
+@inlined
+def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
+    """Say whether a run and a tuple have equal terms where both must, beside the key."""
+    at = net[step + STEP_EQUAL]
+    for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
+        if arena[row + net[pair]] != item[T_COLUMNS + net[pair + 1]]:
+            return False
+    return True
+
+
+@inlined
+def _condition(arena, net, step, row, item, view, pair):  # type: ignore[no-untyped-def]
+    """Return the verdict of a step's condition on a tuple and a run, which come to stand in `pair`."""
+    columns, seen = net[step + STEP_COLUMNS], net[step + STEP_SEEN]
+    pair[T_END], pair[T_START], pair[T_WINDOW_START] = item[T_END], arena[row + net[N_START]], item[T_END]
+    for i in range(columns):
+        pair[T_COLUMNS + i] = item[T_COLUMNS + i]
+    for i in range(net[step + STEP_SEEN_COUNT]):
+        word = net[seen + i]
+        pair[T_COLUMNS + columns + i] = row if word == OF_ROW else arena[row + word]
+    return decide(view.filters, net[step + STEP_CODE], net[step + STEP_CODE_END], pair, T_COLUMNS, view.values)
+
+
+@inlined
+def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
+    """Write a run and a tuple as the run that they become; a run that begins has no row (0)."""
+    into[T_EDGES], into[T_EDGE_COUNT] = net[step + STEP_EDGES], net[step + STEP_EDGE_COUNT]
+    into[T_END] = item[T_END]
+    into[T_START] = arena[row + net[N_START]] if row != 0 else item[T_START]
+    into[T_WINDOW_START] = arena[row + R_WINDOW_START] if row != 0 else item[T_WINDOW_START]
+    out = net[step + STEP_OUT]
+    for i in range(net[step + STEP_OUT_COUNT]):
+        place, word = net[out + 2 * i], net[out + 2 * i + 1]
+        if place == 0:
+            into[T_COLUMNS + i] = arena[row + word]
+        elif place == 1:
+            into[T_COLUMNS + i] = item[T_COLUMNS + word]
+        else:
+            into[T_COLUMNS + i] = row if place == OF_ROW else 0
+
+
+@inlined
+def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-def]
+    """Say whether a run may take an event now, as far as its strategy and its window say."""
+    follows, end = net[step + STEP_FOLLOWS], item[T_END]
+    if follows == STRICT:
+        if arena[row + net[N_END]] < before:
+            return False
+    elif follows != ANY and arena[row + net[step + STEP_MARK]] < end:
+        return False
+    return _agrees(arena, net, step, row, item)
+
+
+@inlined
+def _taken(arena, net, step, row, item, stack, top):  # type: ignore[no-untyped-def]
+    """Let a run take a tuple; return the new top."""
+    if net[step + STEP_MARK] != NO_WORD:
+        arena[row + net[step + STEP_MARK]] = item[T_END]
+    _grow(arena, net, step, row, item, tail(stack, top))
+    return top + net[N_STRIDE]
+
+
+@inlined
+def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: ignore[no-untyped-def]
+    """Return the verdict on a run that may take a tuple: the one that is known, or that of the step's condition."""
+    if verdict != UNDECIDED:
+        return verdict
+    if net[step + STEP_CODE] == net[step + STEP_CODE_END]:
+        return TRUE
+    return _condition(arena, net, step, row, item, view, pair)
+
+
+@inlined
+def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
+    """Note where a step stops, to go on there."""
+    at[P_STEPPING], at[P_ASKED], at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP] = step, step, row, former, top
+
+
+@inlined
+def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
+    """Return the first run to look at, that before it, the top, and the verdict on it."""
+    if at[P_STEPPING] == 0:
+        return arena[group + net[slot + SLOT_LIST]] >> 32, 0, at[P_TOP], UNDECIDED
+    row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
+    at[P_STEPPING], at[P_ASKED_ROW], at[P_VERDICT] = 0, 0, UNDECIDED
+    return row, former, top, verdict
+
+
+@inlined
+def _leave_if_empty(arena, net, slot, group):  # type: ignore[no-untyped-def]
+    """Give a group up that has no rows any more."""
+    if arena[group + net[slot + SLOT_LIST]] >> 32 == 0:
+        arena[group + G_MASK] &= ~(1 << net[slot + SLOT_INDEX])
+        if arena[group + G_MASK] == 0:
+            drop_group(arena, net, net[slot + SLOT_NODE], group)
+
+
+@kernel
+def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignore[no-untyped-def]
+    """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
+
+    Return the new top; NO_ROOM or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says where.
+    """
+    state, stride, end = net[step + STEP_STATE], net[N_STRIDE], item[T_END]
+    if state == 0:
+        if at[P_TOP] + stride > room:
+            return NO_ROOM
+        _grow(arena, net, step, 0, item, tail(stack, at[P_TOP]))
+        return at[P_TOP] + stride
+    slot, window, end_word = net[state + STATE_SLOT], net[step + STEP_WINDOW], net[N_END]
+    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
+    if group == 0:
+        return at[P_TOP]
+    before = _instant_before(arena, net, step, item) if net[step + STEP_INSTANTS] != 0 else BEFORE_ALL
+    row, former, top, verdict = _first_run(arena, net, slot, group, at)
+    while row != 0 and arena[row + end_word] < end:
+        following = arena[row + R_LINK] >> 32
+        if verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
+            _take_off(arena, net, slot, group, row, former)
+            row = following
+            continue
+        if end - arena[row + R_WINDOW_START] <= window and _may_go_on(arena, net, step, row, item, before):
+            if top + 2 * stride > room:
+                _stop(at, step, row, former, top)
+                return NO_ROOM
+            verdict = _compatible(arena, net, step, row, item, view, tail(stack, top + stride), verdict)
+            if verdict == UNDECIDED:
+                _stop(at, step, row, former, top)
+                return OPEN_QUESTION
+            if verdict == TRUE:
+                top = _taken(arena, net, step, row, item, stack, top)
+        row, former, verdict = following, row, UNDECIDED
+    _leave_if_empty(arena, net, slot, group)
+    return top
