@@ -47,7 +47,7 @@ from retewave.compiler.algebra.temporal import (
     Relate,
     Within,
 )
-from retewave.compiler.algebra.walk import hidden_parts, operands, renamed, shown_parts, visible, walk
+from retewave.compiler.algebra.walk import hidden_parts, operands, renamed, retold, shown_parts, visible, walk
 from retewave.compiler.expressions.tree import Variable
 
 __all__ = [
@@ -94,6 +94,7 @@ __all__ = [
     "hidden_parts",
     "operands",
     "renamed",
+    "retold",
     "shown_parts",
     "visible",
     "walk",

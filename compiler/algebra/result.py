@@ -102,6 +102,7 @@ class Query:
     streams: tuple[Stream, ...] = ()  # FROM STREAM; none means every stream
     window: int | None = None  # the width in microseconds that holds over all streams (.tpg's TIMEWINDOW)
     dataset: tuple[str, ...] = ()  # FROM <...>: IRIs or files that hold schema or static data, as written
+    graphs: tuple[str, ...] = ()  # GRAPH <...>: IRIs or files of background graphs, as written
     schema: tuple[str, ...] = ()  # files that hold the schema only (.tpg's EPSILON_ONTOLOGY)
     static: tuple[str, ...] = ()  # files that hold static data only (.tpg's STATIC_INSTANCES)
     policy: Policy = Policy()  # which partners a SEQ takes

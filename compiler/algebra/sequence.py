@@ -61,6 +61,7 @@ class EventPattern:
     name: str  # as it is defined
     pattern: Algebra  # its triple patterns have one event, a hidden variable, or a background graph
     conditions: tuple[Expression, ...] = ()  # its filters on what came before: earlier variables, aggregates, PREV
+    streams: tuple[bytes, ...] = ()  # the IRIs of the streams whose events it looks at; none: all of the sequence
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 

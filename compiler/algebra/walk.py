@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from retewave.compiler.algebra.graph import (
     LeftJoin,
     Minus,
     Term,
+    TriplePattern,
     Triples,
     Union,
     Values,
@@ -33,7 +34,7 @@ from retewave.compiler.algebra.temporal import (
 )
 from retewave.compiler.expressions.tree import Variable, rename
 
-__all__ = ["hidden_parts", "operands", "renamed", "shown_parts", "visible", "walk"]
+__all__ = ["hidden_parts", "operands", "renamed", "retold", "shown_parts", "visible", "walk"]
 
 _FIELDS: dict[type, tuple[str, ...]] = {  # the operands whose variables a solution has, in the order written
     Triples: (),
@@ -165,6 +166,21 @@ def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
     if isinstance(pattern, Extend):
         changed["variable"] = names.get(pattern.variable, pattern.variable)
     return replace(pattern, **changed)
+
+
+def retold(pattern: Algebra, change: Callable[[TriplePattern], TriplePattern]) -> Algebra:
+    """Return a pattern without sequences in which each triple pattern is what `change` makes of it.
+
+    >>> swapped = lambda one: TriplePattern(one.object, one.predicate, one.subject)
+    >>> triples = Triples((TriplePattern(Variable("x"), b"<urn:p>", Variable("y")),))
+    >>> str(retold(triples, swapped).patterns[0])
+    '?y <urn:p> ?x'
+    """
+    if isinstance(pattern, Triples):
+        return Triples(tuple(change(each) for each in pattern.patterns))
+    names = _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
+    parts: dict[str, Any] = {name: retold(getattr(pattern, name), change) for name in names}
+    return replace(pattern, **parts)
 
 
 def _renamed_sequence(sequence: Sequence, names: Mapping[Variable, Variable]) -> Sequence:

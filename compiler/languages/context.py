@@ -72,6 +72,10 @@ class Context:
         except ValueError as e:
             raise self.error(str(e), written) from e
 
+    def unseen(self, missing: Variable, hint: str, node: Node) -> None:
+        """Tell of a variable that has no value where an expression stands: SPARQL allows that, and nobody means it."""
+        self.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", node)
+
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""
         return QueryError(what, place=self.source.place(node), hint=hint)

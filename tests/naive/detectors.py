@@ -15,8 +15,9 @@ from dataclasses import replace
 from naive.meaning import tokens_of
 from naive.policies import use_up
 from naive.rules import Built, same_occurrence, strata
-from naive.streams import Entail, Item, Triple, Widths, facts_of, young_enough
-from naive.tokens import How, Scope, Token, World
+from naive.sequences import windows
+from naive.streams import NO_GRAPHS, Entail, Graphs, Item, Triple, Widths, facts_of, young_enough
+from naive.tokens import FOREVER, How, Scope, Token, World
 from retewave.compiler import algebra
 from retewave.compiler.algebra import After, Variable, walk
 from retewave.windows.intervals import STATIC_END
@@ -28,6 +29,7 @@ def detected(
     static: Set[Triple] = frozenset(),
     entail: Entail = lambda t: {t},
     *,
+    graphs: Graphs = NO_GRAPHS,
     until: int | None = None,
     flush: bool = True,
     registered: int | None = None,
@@ -38,7 +40,9 @@ def detected(
     Without `flush`, all items have come, and the clock is at the last one's end.
     `registered` is the clock at the registration: of what came before, the query sees what `stream` has of it.
     """
-    return detected_all([query], stream, static, entail, until=until, flush=flush, registered=registered)[0]
+    return detected_all(
+        [query], stream, static, entail, graphs=graphs, until=until, flush=flush, registered=registered
+    )[0]
 
 
 def detected_all(
@@ -47,6 +51,7 @@ def detected_all(
     static: Set[Triple] = frozenset(),
     entail: Entail = lambda t: {t},
     *,
+    graphs: Graphs = NO_GRAPHS,
     until: int | None = None,
     flush: bool = True,
     registered: int | None = None,
@@ -57,24 +62,21 @@ def detected_all(
     worlds = [World([], query.policy, widest(widths_of(query)), registered) for query in queries]
     found: list[list[Token]] = [[] for _ in queries]
     layers, built = strata(queries, entail), Built()
-    _look(queries, worlds, items, static, entail)
+
+    def look() -> None:
+        for query, world in zip(queries, worlds, strict=True):
+            world.facts = list(facts_of(widths_of(query), items, static, entail, graphs))
+            world.found.clear()
+
+    look()
     for at in instants(queries, items):
         for rules in layers:
             while _round(at, rules, queries, worlds, items, built):
-                _look(queries, worlds, items, static, entail)
+                look()
         for query, world, of_query in zip(queries, worlds, found, strict=True):
             of_query += (here := tokens_at(at, query, world))
             use_up(query.policy, here, at, world)
     return [list(told(*each, clock, flush and until is None)) for each in zip(queries, found, strict=True)]
-
-
-def _look(
-    queries: Sequence[algebra.Query], worlds: Sequence[World], items: list[Item], static: Set[Triple], entail: Entail
-) -> None:
-    """Give each query the facts that it has of the items."""
-    for query, world in zip(queries, worlds, strict=True):
-        world.facts = list(facts_of(widths_of(query), items, static, entail))
-        world.found.clear()
 
 
 def _round(
@@ -109,9 +111,13 @@ def widest(widths: Widths) -> int | None:
 
 def instants(queries: Sequence[algebra.Query], stream: Sequence[Item]) -> list[int]:
     """Return the times at which tokens may end: that of static data, the items' ends, and the deadlines."""
-    widths = {each.width for query in queries for each in walk(query.where) if isinstance(each, After)}
-    deadlines = {item.start + width for item in stream for width in widths}
-    return sorted({STATIC_END, *(item.end for item in stream), *deadlines})
+    parts = [each for query in queries for each in walk(query.where)]
+    deadlines = {item.start + each.width for item in stream for each in parts if isinstance(each, After)}
+    times = {item.end for item in stream} | deadlines
+    for _ in queries:  # what a rule builds at a deadline may begin a sequence
+        sequences = (each for each in parts if isinstance(each, algebra.Sequence))
+        times |= {end for each in sequences for time in times for _, end in windows(each, time) if end != FOREVER}
+    return sorted({STATIC_END, *times})
 
 
 def tokens_at(at: int, query: algebra.Query, world: World) -> list[Token]:

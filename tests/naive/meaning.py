@@ -17,10 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from naive import temporal
+from naive import sequences, temporal
+from naive.graphs import bound
+from naive.groups import Seen
 from naive.streams import Fact
 from naive.times import is_true, value_of, window_of
 from naive.tokens import FOREVER, How, Scope, Token, World, compatible, decided, joined, pairs
+from retewave.compiler import algebra
 from retewave.compiler.algebra import (
     Algebra,
     Exists,
@@ -35,7 +38,6 @@ from retewave.compiler.algebra import (
     Triples,
     Union,
     Values,
-    Variable,
     walk,
 )
 from retewave.io.rdf import to_text
@@ -71,6 +73,8 @@ def _tokens(pattern: Algebra, world: World, scope: Scope) -> Iterable[Token]:
             return [Token({v: text for v, text in zip(variables, row, strict=True) if text}) for row in rows]
         case LeftJoin(left) | Minus(left) | Exists(left):
             return _at_close(pattern, tokens_of(left, world, scope), world, scope)
+        case algebra.Sequence():
+            return sequences.tokens_of_sequence(pattern, world)
     return temporal.tokens_in_time(pattern, world, scope, tokens_of)
 
 
@@ -95,13 +99,11 @@ def _basic(patterns: Sequence[TriplePattern], facts: Sequence[Fact]) -> list[Tok
 
 
 def _matching(pattern: TriplePattern, fact: Fact) -> Iterator[Token]:
-    source = None if pattern.source is None else pattern.source[1:-1].decode()
-    if source is not None and fact.event is not None and fact.stream not in (None, source):
+    bindings = bound(pattern, fact)
+    if bindings is None:
         return
-    bindings: dict[Variable, bytes] = {}
-    for term, text in zip(pattern.terms, fact.triple, strict=True):
-        if text != (term if isinstance(term, bytes) else bindings.setdefault(term, text)):
-            return
+    if pattern.event is not None:
+        bindings = {**bindings, pattern.event: str(fact.event).encode()}
     yield Token(bindings, fact.start, fact.end, fact.end, (fact,), How.CLOSE if fact.is_built else How.ARRIVAL)
 
 
@@ -114,12 +116,17 @@ def _filtered(pattern: Algebra, world: World, scope: Scope) -> list[Token]:
     widths = [width for each in conditions if (width := window_of(each)) is not None]
     inside = replace(scope, within=min(widths)) if widths else scope
     found = tokens_of(pattern, world, inside)
-    return [one for one in found if all(is_true(each, one.bindings, one.start, one.end) for each in conditions)]
+    return [one for one in found if all(_seen(one).is_true(each) for each in conditions)]
 
 
 def _extended(token: Token, pattern: Extend) -> Token:
-    term = value_of(pattern.expression, token.bindings, token.start, token.end)
+    term = value_of(_seen(token).plain(pattern.expression), token.bindings, token.start, token.end)
     return token if term is None else replace(token, bindings={**token.bindings, pattern.variable: to_text(term)})
+
+
+def _seen(token: Token) -> Seen:
+    """Return what an expression sees of a token."""
+    return Seen(token.bindings, token.groups, token.start, token.end)
 
 
 def _seen_by(one: Token, pattern: Algebra, world: World, scope: Scope) -> list[Token]:
@@ -137,7 +144,9 @@ def _optional(one: Token, pattern: LeftJoin, world: World, scope: Scope) -> list
 
 def _not_taken_away(one: Token, pattern: Minus, world: World, scope: Scope) -> bool:
     like = [
-        other for other in _seen_by(one, pattern.right, world, scope) if one.bindings.keys() & other.bindings.keys()
+        other
+        for other in _seen_by(one, pattern.right, world, scope)
+        if any(not variable.hidden for variable in one.bindings.keys() & other.bindings.keys())
     ]
     return not like and world.knows(one.end, scope)
 

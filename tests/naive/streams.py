@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
@@ -16,6 +17,9 @@ Triple = tuple[bytes, bytes, bytes]  # canonical texts
 Entail = Callable[[Triple], Iterable[Triple]]  # a triple to itself and all that it entails
 Widths = int | None | Mapping[str, int | None]  # one width, or a width for each stream heard; None: unbounded
 
+Graphs = Mapping[bytes, Set[Triple]]  # background graphs by their IRIs
+
+NO_GRAPHS: Graphs = MappingProxyType({})
 BEFORE_THE_STREAM = -1  # the arrival of what is there before the stream
 
 
@@ -43,12 +47,18 @@ class Fact:
     event: tuple[str, int] | None  # None: static, in no event
     width: int | None  # how old it may be; None: as old as it likes
     is_built: bool = False  # a rule built it: it is not there before the close of the instant
+    graph: bytes | None = None  # the background graph that holds it; None: no named one
 
 
-def facts_of(widths: Widths, stream: Sequence[Item], static: Set[Triple], entail: Entail) -> Iterator[Fact]:
+def facts_of(
+    widths: Widths, stream: Sequence[Item], static: Set[Triple], entail: Entail, graphs: Graphs = NO_GRAPHS
+) -> Iterator[Fact]:
     """Yield the facts of static data, then those of the stream, in the order of arrival."""
-    for triple in {entailed for given in static for entailed in entail(given)}:
-        yield Fact(triple, STATIC_START, STATIC_END, BEFORE_THE_STREAM, stream=None, event=None, width=None)
+    for graph, given in ((None, static), *graphs.items()):
+        for triple in {entailed for each in given for entailed in entail(each)}:
+            yield Fact(
+                triple, STATIC_START, STATIC_END, BEFORE_THE_STREAM, stream=None, event=None, width=None, graph=graph
+            )
     for arrival, item in enumerate(stream):
         if isinstance(widths, Mapping) and item.stream is not None and item.stream not in widths:
             continue

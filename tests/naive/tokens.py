@@ -31,6 +31,21 @@ class How(IntEnum):
 
 
 @dataclass(frozen=True)
+class Repetition:
+    """What a step of a sequence took once."""
+
+    place: int  # of the step in its sequence
+    time: int  # when
+    parts: tuple[tuple[str, Bindings], ...]  # the event patterns that took part, and what each bound
+    own: frozenset[Variable]  # the group variables of the step
+
+    @property
+    def bindings(self) -> Bindings:
+        """All that it bound."""
+        return {variable: text for _, bindings in self.parts for variable, text in bindings.items()}
+
+
+@dataclass(frozen=True)
 class Token:
     """A solution in time."""
 
@@ -40,6 +55,7 @@ class Token:
     decided_at: int = STATIC_END  # when it is certain
     facts: tuple[Fact, ...] = ()  # what it was made of
     how: How = How.ARRIVAL  # how it is certain
+    groups: tuple[Repetition, ...] = ()  # what the steps that repeat have taken, in the order of time
 
     @property
     def is_static(self) -> bool:
@@ -101,6 +117,7 @@ def joined(one: Token, other: Token) -> Token:
         decided_at,
         one.facts + other.facts,
         how,
+        one.groups + other.groups,
     )
 
 

@@ -52,14 +52,14 @@ def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: C
 
 
 def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context) -> None:
-    """Tell of variables that have no value where the expression stands: SPARQL allows that, and nobody means it."""
+    """Tell of variables that have no value where the expression stands."""
     bound = set(known)
     for var in tree.find_pred(lambda part: rule(part) == "var"):
         missing = variable(var)
         if missing not in bound:
             bound.add(missing)
             hint = similar(missing, known) or "a filter sees its own group, and BIND what stands before it"
-            context.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", var)
+            context.unseen(missing, hint, var)
 
 
 def expression(tree: ParseTree, context: Context) -> Expression:
@@ -131,7 +131,10 @@ def _membership(tree: ParseTree, context: Context) -> Expression:
 def _builtin(tree: ParseTree, context: Context) -> Expression:
     head, *rest = tree.children
     if isinstance(head, Tree):
-        raise _refused(head, context)
+        own = context.language.expressions.get(rule(head))
+        if own is None:
+            raise _refused(head, context)
+        return own(head, context)
     name = _SYNONYMS.get(head.upper(), head.upper())
     arguments = rest[0].children if rest and _is_list(rest[0]) else rest
     built = _all(arguments, context)

@@ -100,5 +100,5 @@ class Prologue:
         elif label in WELL_KNOWN:
             hint = f"add PREFIX {label}: <{WELL_KNOWN[label]}>"
         else:
-            hint = f"the query declares {known}" if known else f"add PREFIX {label}: <...>"
+            hint = f"add PREFIX {label}: <...>" + (f"; the query declares {known}" if known else "")
         return QueryError(f"the prefix {label}: is not declared", place=self.source.place(at), hint=hint)

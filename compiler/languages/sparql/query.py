@@ -27,7 +27,7 @@ from retewave.compiler.languages.sparql.results import selection, templated
 from retewave.compiler.languages.sparql.subselect import subselect
 from retewave.compiler.languages.sparql.temporal import bounded, chain
 
-__all__ = ["SPARQL", "build", "declare"]
+__all__ = ["SPARQL", "build", "declare", "file_or_iri", "registered"]
 
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
 _WINDOW_HINT = "write [RANGE 5m]"
@@ -47,7 +47,7 @@ def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
     parts = _query_parts(form, clauses.get("values_clause"), context)
-    return context.query(**parts, **_registered(clauses.get("registration"), form, context))
+    return context.query(**parts, **registered(clauses.get("registration"), form, context))
 
 
 _AROUND = ("prologue", "registration", "values_clause")
@@ -93,7 +93,7 @@ def _short_where(tree: ParseTree, context: Context) -> Algebra:
     return group(tree, context)
 
 
-def _registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
+def registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
     """Return the field that REGISTER sets: the query's name, or the stream that it feeds."""
     if registration is None:
         return {}
@@ -125,7 +125,7 @@ def _dataset(form: ParseTree, context: Context) -> dict[str, Any]:
             case "stream":
                 streams.append(_stream(clause, streams, context))
             case "default_graph":
-                dataset.append(_file_or_iri(clause.children[0], context))
+                dataset.append(file_or_iri(clause.children[0], context))
             case "named_graph":
                 raise context.unsupported("FROM NAMED", clause)
     chosen = Policy() if policy is None else _policy(policy, context)
@@ -141,7 +141,8 @@ def _policy(clause: ParseTree, context: Context) -> Policy:
     return replace(chosen, keep=bool(keep), place=context.source.place(clause))
 
 
-def _file_or_iri(tree: ParseTree, context: Context) -> str:
+def file_or_iri(tree: ParseTree, context: Context) -> str:
+    """Return the name of a dataset: an IRI, or a file as written."""
     # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
     written = token(tree)
     if written.startswith("<") and not context.prologue.base:
