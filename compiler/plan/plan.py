@@ -83,15 +83,13 @@ def _planned(
 
 def _shown(members: Sequence[Member]) -> frozenset[int]:
     """Return the variables, by number, that somebody asks for at the end of a shape's plan."""
-    names = {
-        (member, variable)
-        for member in members
-        for variable in (
-            *map(Variable, (*member.listener.projection, *member.listener.compared)),
-            *(each for step in member.steps.steps for each in step.scope),
-        )
-    }
-    return frozenset(member.numbers[variable] for member, variable in names if variable in member.numbers)
+    shown: set[int] = set()
+    for member in members:
+        listener = member.listener
+        names = {Variable(name) for name in (*listener.projection, *listener.compared)}
+        names.update(*(step.scope for step in member.steps.steps))
+        shown |= {member.numbers[variable] for variable in names if variable in member.numbers}
+    return frozenset(shown)
 
 
 def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:

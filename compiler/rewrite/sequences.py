@@ -19,7 +19,7 @@ from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.inlining import inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
 from retewave.compiler.rewrite.runs import BEGIN, Barred, Runs, RunState, Way
-from retewave.errors import QueryError
+from retewave.errors import Place, QueryError
 
 __all__ = ["OVER_RUNS", "event_variables", "in_sequence"]
 
@@ -226,7 +226,7 @@ class _Building:
         raise QueryError("not built yet", place=absent[0].place)
 
 
-def operand_place(operand: Operand) -> algebra.Place | None:
+def operand_place(operand: Operand) -> Place | None:
     """Return where an operand is written: where its first pattern is."""
     while not isinstance(operand, EventPattern):
         operand = operand.left

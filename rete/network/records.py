@@ -243,5 +243,7 @@ class Network:
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
-        producers = (*self.alphas, *self.nodes, *self.probes, *self.states, *self.steps)
+        producers: tuple[Alpha | Node | Probe | State | Step, ...] = (
+            *self.alphas, *self.nodes, *self.probes, *self.states, *self.steps,
+        )  # fmt: skip
         return [edge for producer in producers for edge in producer.edges]

@@ -289,7 +289,9 @@ class Memories:
         facts = self._facts[self._facts[:, FACT_ALPHA] == self.lowered.alphas[number]]
         found = [facts[:, FACT_END : FACT_COLUMNS + len(producers.TRIPLE)]]
         found += [self._streamed(slot) for slot, each in enumerate(self.lowered.slots) if each.producer == number]
-        kept = [_TIMES + column for column in self.plan.producers[number].columns]  # type: ignore[union-attr]
+        test = self.plan.producers[number]
+        assert isinstance(test, producers.AlphaTest)
+        kept = [_TIMES + column for column in test.columns]
         tuples = np.concatenate(found)
         tuples[:, [c for c in range(_TIMES, tuples.shape[1]) if c not in kept]] = 0
         return np.unique(tuples, axis=0)

@@ -321,6 +321,7 @@ class _Steps:
                 return self._leaf("table", tree, self._table(tree.producer, tree.names))
             case AlphaTest():
                 return self._leaf("pattern", tree, self._pattern(tree, tree.producer))
+        raise TypeError(f"nothing tells of {tree.producer}")
 
     def _leaf(self, kind: str, tree: Reached, label: str) -> StepPlan:
         return StepPlan(kind, self.lowered.alphas[tree.number], label, None, False, ())
@@ -403,6 +404,7 @@ class _Steps:
                 return self._table(tree.producer, tree.names)
             case AlphaTest():
                 return f"{{ {self._pattern(tree, tree.producer)} }}"
+        raise TypeError(f"nothing tells of {tree.producer}")
 
     def _filter(self, expression: Expression, names: Mapping[int, str]) -> str:
         own = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in names.items()}

@@ -124,8 +124,7 @@ def _bound_by_text(tree: ParseTree) -> set[Variable]:
     """Return the variables that a group's triples, BIND or VALUES name."""
     return {
         variable(var)
-        for kind in ("triples_block", "inline_data")
-        for block in tree.find_pred(lambda part, kind=kind: rule(part) == kind)
+        for block in tree.find_pred(lambda part: rule(part) in ("triples_block", "inline_data"))
         for var in block.find_pred(lambda part: rule(part) == "var")
     } | {variable(bind.children[1]) for bind in tree.find_pred(lambda part: rule(part) == "bind")}
 

@@ -58,7 +58,7 @@ def _parts(form: ParseTree, context: SequenceContext) -> dict[str, Any]:
     refuse_modifiers(by_rule["solution_modifier"], context)
     clauses = read_clauses(parts, context)
     where = sequence(by_rule["seq"], [part for part in parts if rule(part) == "gpm"], clauses, context)
-    read = {"streams": tuple({each.iri: each for each in clauses.streams.values()}.values())}
+    read: dict[str, Any] = {"streams": tuple({each.iri: each for each in clauses.streams.values()}.values())}
     read |= {"dataset": tuple(clauses.dataset)}
     if "select_clause" in by_rule:
         return read | shown(by_rule["select_clause"], where, context)
