@@ -122,6 +122,8 @@ ROOMS = {
         {"terms", "memory"},
         {"filters", "dispatch", "reports", "written", "pack", "feed"},
         {"operators", "facts", "route", "terminal"},
+        {"deciding", "state"},
+        {"edges"},
         {"network", "kernel"},
         {"runtime", "counters"},
     ),
