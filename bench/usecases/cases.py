@@ -1,6 +1,6 @@
 """The use cases: which query looks at which streams, over which background.
 
-Where it stands: between the streams and those who play them: the tests, `bench/usecases/measure.py`, and readers, for
+Where it stands: between the streams and those who play them: tests, benches, and readers, for
 whom `python -m retewave.bench.usecases.cases` writes the streams of `examples/spaseq`.
 Invariant: the files of `examples/spaseq` are what is made here.
 """

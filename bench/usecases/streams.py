@@ -65,7 +65,7 @@ def shares(count: int, seed: int = 7, sectors: int = SECTORS) -> Iterator[Happen
 
 
 def _grid(count: int, seed: int, what: str, say: Callable[[Random, int], tuple[Triple, ...]]) -> Iterator[Happening]:
-    """Yield the events of a stream of a smart grid: one a house in turn, 15 seconds apart; each stream has its phase."""
+    """Yield the events of a stream of a smart grid: one a house in turn, 15 seconds apart; with a phase."""
     random = Random(f"{what} {seed}")
     phase = {"power": 0, "weather": 5000, "storage": 10000}[what]
     for n in range(count):
