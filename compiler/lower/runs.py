@@ -6,13 +6,13 @@ Data's way: plan -> **records of states and steps** -> the kernel's array.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from retewave.compiler.expressions.programs import Programs, conjunction
 from retewave.compiler.expressions.tree import Expression, Variable, variables
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
 from retewave.compiler.lower.needs import Needs
-from retewave.compiler.plan.producers import TAKEN, Input, Instants, Rival, State, Step, Way, columns_of
+from retewave.compiler.plan.producers import TAKEN, Input, Instants, State, Step, Way, columns_of
 from retewave.rete.network import records
 from retewave.rete.network.records import Edge, Node, Slot
 from retewave.rete.words import layout as at
@@ -30,7 +30,6 @@ class LoweringRuns:
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
     read: Callable[[Input], tuple[int, ...]]  # the program of all that an input's tuples must pass
-    rivals: dict[int, list[tuple[Rival, ...]]] = field(default_factory=dict)  # producer of a state -> its marks
 
     def state(self, number: int, state: State) -> None:
         """Add a state, its memory, and the ways by which its runs enter it again."""
@@ -41,7 +40,7 @@ class LoweringRuns:
         columns, slot = columns_of(state), -1
         if ways:
             slot = self._memory(number, state, columns + len(marks))
-        self.rivals[number] = marks
+        self.lowered.rivals[number] = marks
         record = records.State(
             columns,
             slot,
@@ -102,7 +101,7 @@ class LoweringRuns:
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
         number = len(network.steps)
         width = 1 + max((column for column in event.values() if column >= 0), default=-1)
-        mark = self.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
+        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
         instants, partition = -1, tuple[int, ...]()
         if way.instants is not None and run is not None:
             instants = self.lowered.instants[way.instants.producer]

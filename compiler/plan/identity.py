@@ -27,6 +27,7 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
+    Rival,
     Spent,
     State,
     Step,
@@ -36,7 +37,7 @@ from retewave.compiler.plan.producers import (
 )
 from retewave.compiler.plan.shape import Streams
 
-__all__ = ["Identity", "column_name", "digest", "identities"]
+__all__ = ["Identity", "column_name", "digest", "identities", "rival_name"]
 
 _ALPHA = ("s", "p", "o", "event", "given s", "given p", "given o", "stream")  # the columns of an α test
 
@@ -121,6 +122,11 @@ def _fitting(
     names = {Variable(f"c{column}"): Variable(name) for column, name in enumerate(identity.columns)}
     pairs = [(run, column_name(identity, column)) for run, column in equal]
     return _read(event, below), pairs, [to_sparql(rename(each, names)) for each in conditions]
+
+
+def rival_name(rivals: Iterable[Rival], below: Sequence[Identity]) -> str:
+    """Return the name of what a mark of a run waits for: the solutions of which the first is its next."""
+    return digest(("mark", sorted(map(str, (_fitting(*each, below) for each in rivals)))))
 
 
 def _probe(probe: Probe, below: list[Identity]) -> Identity:

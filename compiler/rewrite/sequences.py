@@ -95,7 +95,7 @@ class _Building:
             groups = frozenset(names - self.known - set(self.sequence.partition))
         alternatives = self._alternatives(step.operand)
         found: dict[int, None] = {}
-        for source, each in product(sources, alternatives):
+        for source, each in product(sources, self._beginning(step.operand) if sources == [BEGIN] else alternatives):
             barred = self._barred(source, absent)
             conditions = tuple(one for one in each.conditions if not mentions(one, frozenset(("PREV",))))
             way = Way(source, 0, each.event, step.follows, 2 * number, conditions, barred)
@@ -164,17 +164,24 @@ class _Building:
             for each in self._alternatives(step.operand)
         )
 
-    def _alternatives(self, operand: Operand) -> list[_Alternative]:
+    def _beginning(self, operand: Operand) -> list[_Alternative]:
+        """Return the alternatives with which runs begin: all of their conditions are on the event alone."""
+        return self._alternatives(operand, begins=True)
+
+    def _alternatives(self, operand: Operand, begins: bool = False) -> list[_Alternative]:
         found = []
         for branch, conditions in self._solutions(operand):
             assigned = tuple(step for step in branch.steps if isinstance(step, ExtendStep))
             own = branch.bound - event_variables(branch)
             values = values_of(branch.steps)
+            seen = own | values.keys()
             filters = [inlined(step, values) for step in branch.steps if isinstance(step, FilterStep)]
             later = []
             for one in conditions:
-                if variables(one) <= own and not mentions(one, OVER_RUNS):
-                    filters.append(FilterStep(one, variables(one)))
+                if begins and mentions(one, frozenset(("PREV",))):
+                    continue
+                if (begins or variables(one) <= seen) and not mentions(one, OVER_RUNS):
+                    filters.append(inlined(FilterStep(one, variables(one) & seen), values))
                 else:
                     later.append(one)
             event = replace(branch, steps=tuple(filters))
@@ -186,15 +193,25 @@ class _Building:
     def _solutions(self, operand: Operand) -> Iterator[tuple[Branch, tuple[Expression, ...]]]:
         """Yield the branches of an operand, each with the conditions on what came before."""
         match operand:
-            case EventPattern(pattern=pattern, conditions=conditions):
+            case EventPattern(conditions=conditions):
                 parts = tuple(part for each in conditions for part in conjuncts(each))
-                yield from ((branch, parts) for branch in self.of(pattern))
+                yield from ((branch, parts) for branch in self.of(self._on_streams(operand)))
             case Either(left, right):
                 yield from self._solutions(left)
-                yield from self._solutions(right)
+                if right != left:
+                    yield from self._solutions(right)
             case Both(left, right):
                 for (one, these), (other, those) in product(self._solutions(left), list(self._solutions(right))):
                     yield join(one, other, self.fresh, operand_place(operand)).branch, these + those
+
+    def _on_streams(self, asked: EventPattern) -> algebra.Algebra:
+        """Return the pattern of an event pattern, whose triples its streams bring, or else those of the sequence."""
+        streams = asked.streams or self.sequence.streams
+
+        def brought(triple: algebra.TriplePattern) -> algebra.TriplePattern:
+            return triple if triple.event is None else replace(triple, streams=streams)
+
+        return algebra.retold(asked.pattern, brought) if streams else asked.pattern
 
     def _runs(self) -> Runs:
         sequence = self.sequence
@@ -208,13 +225,12 @@ class _Building:
         """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""
         if not self.sequence.partition:
             s, p, o, event = (Variable(f"_:any.{name}") for name in ("s", "p", "o", "event"))
-            for source in self.sequence.streams or (None,):
-                yield Branch(patterns=(algebra.TriplePattern(s, p, o, source, event),))
+            yield Branch(patterns=(algebra.TriplePattern(s, p, o, event=event, streams=self.sequence.streams),))
             return
         found: dict[Branch, None] = {}
         for step in self.sequence.steps:
-            for pattern in _patterns(step.operand):
-                for branch in self.of(_without_filters(pattern)):
+            for asked in algebra.event_patterns(step.operand):
+                for branch in self.of(_without_filters(self._on_streams(asked))):
                     if branch.bound.issuperset(self.sequence.partition):
                         found[replace(branch, steps=())] = None
         yield from found

@@ -36,9 +36,11 @@ from retewave.rete.words.layout import (
     OF_ROW,
     R_LINK,
     R_WINDOW_START,
+    S_SINCE,
     SLOT_INDEX,
     SLOT_LIST,
     SLOT_NODE,
+    SLOT_STATE,
     STATE_COLUMNS,
     STATE_EDGE_COUNT,
     STATE_EDGES,
@@ -97,14 +99,15 @@ def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
 
 @inlined
 def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
-    """Return the last time before a tuple's end at which an event of its partition came."""
+    """Return the last time before a tuple's end at which an event of its partition came, or may have come unseen."""
     slot = net[step + STEP_INSTANTS]
+    since = arena[net[slot + SLOT_STATE] + S_SINCE]
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
     if group == 0:
-        return BEFORE_ALL
+        return since
     last = arena[group + net[slot + SLOT_LIST]] & LOW
     end = arena[last + net[N_END]]
-    return end if end < item[T_END] else arena[last + 1 + net[N_TIMES]]
+    return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
 
 
 @kernel

@@ -203,6 +203,7 @@ A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
+S_SINCE = S_STATIC  # of a slot of instants, which are never static: the time from which on it has all of them
 S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_USED_UP, S_WIDTH = 7, 8, 9, 10, 11, 12, 13, 14
 
 # ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----
