@@ -54,6 +54,14 @@ class _Alternative:
 
 
 @dataclass(frozen=True)
+class _Groups:
+    """The group variables of a step."""
+
+    all: frozenset[Variable] = frozenset()  # each repetition binds them anew
+    loose: frozenset[Variable] = frozenset()  # not all of its alternatives bind them
+
+
+@dataclass(frozen=True)
 class _Place:
     """A state while ways are made: what tells one from another."""
 
@@ -90,10 +98,11 @@ class _Building:
     def _step(self, number: int, step: SequenceStep, absent: Sequence[SequenceStep], sources: list[int]) -> list[int]:
         """Add the ways of a step from some states; return the states to which they lead."""
         names = {each for pattern in _patterns(step.operand) for each in visible(pattern)}
-        groups = frozenset[Variable]()
+        alternatives, groups = self._alternatives(step.operand), _Groups()
         if step.occurs in (Occurs.SOME, Occurs.MOST):
-            groups = frozenset(names - self.known - set(self.sequence.partition))
-        alternatives = self._alternatives(step.operand)
+            own = frozenset(names - self.known - set(self.sequence.partition))
+            always = frozenset.intersection(*(each.bound for each in alternatives))
+            groups = _Groups(own, own - always)
         found: dict[int, None] = {}
         for source, each in product(sources, self._beginning(step.operand) if sources == [BEGIN] else alternatives):
             barred = self._barred(source, absent)
@@ -106,7 +115,7 @@ class _Building:
         return list(found)
 
     def _repeated(
-        self, number: int, step: SequenceStep, alternatives: list[_Alternative], groups: frozenset[Variable],
+        self, number: int, step: SequenceStep, alternatives: list[_Alternative], groups: _Groups,
         waiting: list[int],
     ) -> dict[int, None]:  # fmt: skip
         """Add the ways by which a step is repeated; return the states to which they lead."""
@@ -117,21 +126,22 @@ class _Building:
                 continue
             found[source] = None
             for each in alternatives:
-                way = Way(source, 0, each.event, step.between, 2 * number + 1, each.conditions, (), groups)
+                way = Way(source, 0, each.event, step.between, 2 * number + 1, each.conditions, (), groups.all)
                 waiting.append(self._way(way, number, each, groups))
         return found
 
-    def _way(self, way: Way, number: int, each: _Alternative, groups: frozenset[Variable]) -> int:
+    def _way(self, way: Way, number: int, each: _Alternative, groups: _Groups) -> int:
         """Add a way, and the state to which it leads if it is new; return that."""
         before = _Place(RunState(0, frozenset())) if way.source == BEGIN else self.places[way.source]
-        bound = before.state.variables | (each.bound - groups)
+        bound = before.state.variables | (each.bound - groups.loose)
         assigned = tuple(dict.fromkeys((*before.assigned, *each.assigned)))
-        place = _Place(RunState(number, bound, before.state.groups | groups), assigned)
+        loose = before.state.loose - (each.bound - groups.loose) | groups.loose
+        place = _Place(RunState(number, bound, loose), assigned)
         if place not in self.places:
             self.places.append(place)
         target = self.places.index(place)
         values = values_of(assigned)
-        seen = bound | place.state.groups | values.keys()
+        seen = bound | loose | values.keys()
         conditions = tuple(self._condition(one, seen, assigned) for one in way.conditions)
         self.ways.append(replace(way, target=target, conditions=conditions))
         return target

@@ -316,7 +316,7 @@ class _Assembler:
         out = [
             word
             for place, column in step.out
-            for word in (place, self._row_word(column) if place == 0 else _TUPLE_TIMES.get(column, column))
+            for word in (place, _TUPLE_TIMES.get(column, column) if place == 1 else self._row_word(column))
         ]
         first, count = self._edges(step.edges, edges)
         return [

@@ -26,6 +26,7 @@ from retewave.rete.words.layout import (
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
+    EITHER,
     G_MASK,
     LOW,
     N_END,
@@ -163,7 +164,8 @@ def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
     """Say whether a run and a tuple have equal terms where both must, beside the key."""
     at = net[step + STEP_EQUAL]
     for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
-        if arena[row + net[pair]] != item[T_COLUMNS + net[pair + 1]]:
+        own, column = arena[row + net[pair]], net[pair + 1]
+        if own != item[T_COLUMNS + (column if column >= 0 else ~column)] and (column >= 0 or own != 0):
             return False
     return True
 
@@ -195,6 +197,9 @@ def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
             into[T_COLUMNS + i] = arena[row + word]
         elif place == 1:
             into[T_COLUMNS + i] = item[T_COLUMNS + word]
+        elif place >= EITHER:
+            own = arena[row + word]
+            into[T_COLUMNS + i] = own if own != 0 else item[T_COLUMNS + place - EITHER]
         else:
             into[T_COLUMNS + i] = row if place == OF_ROW else 0
 

@@ -14,7 +14,8 @@ from laws.sequences import engine_for, flushed, of_tokens, pushed
 from naive.detectors import detected
 
 FAMILIES = {  # what sequences are made of, and how many are tried
-    "plain": (Room(), 900),
+    "plain": (Room(), 800),
+    "repeated": (Room(repeated=True), 1_000),
 }
 
 

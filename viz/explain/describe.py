@@ -22,10 +22,10 @@ from retewave.compiler.plan.producers import (
     Input,
     Join,
     Probe,
+    RunStep,
+    RunWay,
     State,
-    Step,
     Table,
-    Way,
 )
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, looks_of, moment_of, reached, users_of
@@ -333,7 +333,7 @@ class _Steps:
                 return self._probe(tree, tree.producer)
             case State():
                 return self._state(tree, tree.producer)
-            case Step():
+            case RunStep():
                 return self._run(tree, tree.producer)
             case Table():
                 return self._leaf("table", tree, self._table(tree.producer, tree.names))
@@ -404,10 +404,10 @@ class _Steps:
             inputs=tuple(self.tree(each, read) for each, read in reads), shared_with=shared_with, shared=shared,
         )  # fmt: skip
 
-    def _taken(self, tree: Reached, way: Way) -> Mapping[int, str]:
+    def _taken(self, tree: Reached, way: RunWay) -> Mapping[int, str]:
         return next(each.names for each in tree.inputs if each.number == way.event.producer)
 
-    def _run(self, tree: Reached, step: Step) -> StepPlan:
+    def _run(self, tree: Reached, step: RunStep) -> StepPlan:
         number, way = self.lowered.steps[tree.number], step.way
         run = tree.inputs[0].names if step.run is not None else {}
         reads = zip(tree.inputs, step.inputs, strict=True)
@@ -453,7 +453,7 @@ class _Steps:
                 return f"probe {self.lowered.probes[tree.number]}"
             case State():
                 return f"runs {self.lowered.states[tree.number]}"
-            case Step():
+            case RunStep():
                 return f"step {self.lowered.steps[tree.number]}"
             case Table():
                 return self._table(tree.producer, tree.names)

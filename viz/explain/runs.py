@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
-from retewave.compiler.plan.producers import Way
+from retewave.compiler.plan.producers import RunWay
 from retewave.rete.words.layout import ANY, NEXT, STRICT
 from retewave.viz.explain.names import Prefixes
 
@@ -17,7 +17,7 @@ __all__ = ["STRATEGIES", "conditions_of"]
 STRATEGIES = {ANY: "any later event", NEXT: "the next one", STRICT: "the next event of all"}
 
 
-def conditions_of(way: Way, run: Mapping[int, str], event: Mapping[int, str], prefixes: Prefixes) -> tuple[str, ...]:
+def conditions_of(way: RunWay, run: Mapping[int, str], event: Mapping[int, str], prefixes: Prefixes) -> tuple[str, ...]:
     """Return what a run and the event that it takes must keep, in the words of both."""
     names = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in event.items()}
     names |= {Variable(f"d{column}"): Variable(name.removeprefix("?")) for column, name in run.items()}
