@@ -17,12 +17,13 @@ from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
-from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
+from retewave.rete.kernel import run, run_looking
 from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
 from retewave.rete.memory.due import WAITING_TIMES, put_waiting, waiting_rows
 from retewave.rete.network.assemble import assemble, new_arena
 from retewave.rete.network.records import Network
+from retewave.rete.state import CELLS, State, connect, new_state
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_all_waiting, mark_instant, mark_terms, new_cursor
 from retewave.rete.words import layout

@@ -17,6 +17,19 @@ from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.errors import Place
 
 if TYPE_CHECKING:
+    from retewave.compiler.algebra.relational import (
+        Distinct,
+        ExistsValue,
+        Grouped,
+        InGraph,
+        InWindow,
+        Matched,
+        Ordered,
+        PathClosure,
+        Projected,
+        SingleEvent,
+        Sliced,
+    )
     from retewave.compiler.algebra.sequence import Sequence
     from retewave.compiler.algebra.temporal import (
         After,
@@ -172,4 +185,6 @@ class Values:
 Algebra: TypeAlias = Either[
     Triples, Join, LeftJoin, Minus, Exists, Union, Filter, Extend, Values,
     "Relate", "Within", "OptionalBefore", "OptionalEquals", "Between", "Before", "After", "First", "Last", "Sequence",
+    "Grouped", "Ordered", "Projected", "Distinct", "Sliced", "PathClosure", "ExistsValue", "InWindow", "InGraph",
+    "SingleEvent", "Matched",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from retewave.compiler.algebra.graph import Algebra, Term
+from retewave.compiler.algebra.view import ViewFrame
 from retewave.errors import Place
 from retewave.windows.durations import spell
 
@@ -91,8 +92,8 @@ class Policy:
 class Query:
     """One query, whatever language it was written in."""
 
-    form: Literal["SELECT", "CONSTRUCT"]  # what comes out of a match
-    where: Algebra  # the pattern; expressions of the SELECT clause are `Extend`s around it
+    form: Literal["SELECT", "CONSTRUCT", "ASK"]  # what comes out of a match
+    where: Algebra  # the pattern; expressions of SELECT are `Extend`s around it; DISTINCT, ORDER BY … of a view, too
     projection: tuple[str, ...]  # the names of the variables that a match shows; empty for CONSTRUCT
     template: tuple[TemplateTriple, ...] = ()  # what CONSTRUCT builds; empty for SELECT
     name: str | None = None  # REGISTER QUERY name
@@ -114,4 +115,5 @@ class Query:
     language: str = "sparql"  # the language of `text`
     text: str = field(default="", repr=False)  # as the user wrote it
     source: str = "<query>"  # a file's path, or "<query>"
+    view: ViewFrame | None = None  # windows and reports, if it is a view; None: it detects
     notices: tuple[str, ...] = ()  # what was read and will hardly do what was meant

@@ -20,6 +20,21 @@ from retewave.compiler.algebra.graph import (
     Union,
     Values,
 )
+from retewave.compiler.algebra.relational import (
+    AggregateCall,
+    Distinct,
+    ExistsValue,
+    Grouped,
+    InGraph,
+    InWindow,
+    Matched,
+    Ordered,
+    PathClosure,
+    Projected,
+    SingleEvent,
+    Sliced,
+    SortKey,
+)
 from retewave.compiler.algebra.sequence import EventPattern, Occurs, Operand, Sequence, event_patterns
 from retewave.compiler.algebra.temporal import (
     After,
@@ -55,6 +70,17 @@ _FIELDS: dict[type, tuple[str, ...]] = {  # the operands whose variables a solut
     After: ("pattern",),
     First: ("pattern",),
     Last: ("pattern",),
+    Grouped: (),
+    Ordered: ("pattern",),
+    Projected: (),
+    Distinct: ("pattern",),
+    Sliced: ("pattern",),
+    PathClosure: (),
+    ExistsValue: ("pattern",),
+    InWindow: ("pattern",),
+    InGraph: ("pattern",),
+    SingleEvent: ("pattern",),
+    Matched: ("pattern",),
 }
 _HIDDEN: dict[type, tuple[str, ...]] = {  # the operands that are only looked at
     Minus: ("right",),
@@ -62,7 +88,24 @@ _HIDDEN: dict[type, tuple[str, ...]] = {  # the operands that are only looked at
     Between: ("absent",),
     Before: ("absent",),
     After: ("absent",),
+    ExistsValue: ("group",),
+    PathClosure: ("step",),
+    Grouped: ("pattern",),
+    Projected: ("pattern",),
 }
+
+_NAMING = (  # the fields, beside operands and expressions, in which variables may stand
+    "variable",
+    "variables",
+    "keys",
+    "aggregates",
+    "start",
+    "end",
+    "source",
+    "target",
+    "window",
+    "graph",
+)
 
 
 def shown_parts(pattern: Algebra) -> tuple[Algebra, ...]:
@@ -119,8 +162,16 @@ def _appearances(pattern: Algebra) -> Iterator[Variable]:
                 yield each
             case Triples(patterns):
                 yield from (term for triple in patterns for term in triple.terms if isinstance(term, Variable))
-            case Extend(inner, variable, _):
+            case Extend(inner, variable, _) | ExistsValue(inner, _, variable):
                 waiting += (variable, inner)
+            case PathClosure(start, end):
+                yield from (term for term in (start, end) if isinstance(term, Variable))
+            case Grouped(_, keys, aggregates):
+                yield from (*keys, *(name for name, _ in aggregates))
+            case Projected(_, shown):
+                yield from shown
+            case InWindow(name, inner) | InGraph(name, inner):
+                waiting += (inner, name) if isinstance(name, Variable) else (inner,)
             case Values(columns, _):
                 yield from columns
             case _:
@@ -163,9 +214,26 @@ def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
     for name in ("expression", "condition"):
         if getattr(pattern, name, None) is not None:
             changed[name] = rename(getattr(pattern, name), names)
-    if isinstance(pattern, Extend):
-        changed["variable"] = names.get(pattern.variable, pattern.variable)
+    changed |= {
+        name: _renamed_value(getattr(pattern, name), names)
+        for name in _NAMING
+        if getattr(pattern, name, None) is not None
+    }
     return replace(pattern, **changed)
+
+
+def _renamed_value(value: Any, names: Mapping[Variable, Variable]) -> Any:
+    """Return what an operator has beside its operands, with some variables renamed."""
+    match value:
+        case Variable():
+            return names.get(value, value)
+        case tuple():
+            return tuple(_renamed_value(each, names) for each in value)
+        case SortKey():
+            return replace(value, expression=rename(value.expression, names))
+        case AggregateCall() if value.argument is not None:
+            return replace(value, argument=rename(value.argument, names))
+    return value
 
 
 def retold(pattern: Algebra, change: Callable[[TriplePattern], TriplePattern]) -> Algebra:
