@@ -8,7 +8,7 @@ still not sealed afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
 from retewave.errors import UsageError
+from retewave.groups import Group, Repetition, repetitions
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
@@ -60,6 +61,7 @@ class Matches:
         "_triples",
         "clock",
         "ends",
+        "groups",
         "ids",
         "made_of",
         "number",
@@ -89,6 +91,7 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
+        self.groups: tuple[Group, ...] = ()  # what the steps of a sequence took that may be repeated
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -104,6 +107,11 @@ class Matches:
 
     def __iter__(self) -> Iterator[Match]:
         return map(partial(Match, self), range(len(self)))
+
+    def grouped(self, groups: Iterable[Group]) -> Matches:
+        """Take what steps took that may be repeated, and return itself."""
+        self.groups = tuple(groups)
+        return self
 
     def outlast(self, marks: np.ndarray) -> None:
         """Live through a sweep: have one's terms spared, or need the dictionary no more from the second one on."""
@@ -122,6 +130,7 @@ class Matches:
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
+        rest.groups = tuple(group.after(count) for group in self.groups)
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -134,9 +143,12 @@ class Matches:
             self._own = _Own(used[unbound:], self.terms.by_id.copied(used[unbound:]), numbers)
 
     def _all_ids(self) -> np.ndarray:
-        """Return the ids that it shows, row by row, and behind them those of what it is made of."""
+        """Return the ids that it shows, row by row, and behind them those of its groups and of what it is made of."""
         ids = self.ids.reshape(-1)
-        return ids if self.made_of is None else np.concatenate([ids, self.made_of.terms])
+        if self.made_of is None and not self.groups:
+            return ids
+        made_of = [] if self.made_of is None else [self.made_of.terms]
+        return np.concatenate([ids, *(group.ids.reshape(-1) for group in self.groups), *made_of])
 
     @property
     def numbered(self) -> tuple[Texts, np.ndarray]:
@@ -145,6 +157,10 @@ class Matches:
         The texts are the dictionary's as it is now, or the batch's own copy.
         """
         return (self.terms.by_id, self.ids) if self._own is None else (self._own.texts, self._own.numbers)
+
+    def numbered_as(self, ids: np.ndarray) -> tuple[Texts, np.ndarray]:
+        """Return the same texts, and the numbers of some other ids of its own, such as those of its groups."""
+        return (self.terms.by_id, ids) if self._own is None else (self._own.texts, self._own.find(ids))
 
     def text(self, term: int) -> bytes | None:
         """Return the canonical text of one of the batch's ids; nothing for unbound."""
@@ -292,6 +308,11 @@ class Match(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._batch.ids[self._row]))
+
+    @property
+    def groups(self) -> dict[str, list[Repetition]]:
+        """What each event pattern took that a sequence may repeat: its repetitions, in the order of time."""
+        return repetitions(self._batch, self._row)
 
     @property
     def triples(self) -> list[tuple[Any, Any, Any]]:

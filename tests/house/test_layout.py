@@ -132,6 +132,7 @@ ROOMS = {
         {"errors", "log", "numbering"},
         {"io", "construct", "provenance"},
         {"match"},
+        {"groups"},
         {"query", "notebook"},
         {"engine"},
         {"why_not"},

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from naive.lines import csv_term, json_term, naive_lines, tsv_term
 
 import retewave as rw
 from retewave.errors import UsageError
+from retewave.groups import Group
 from retewave.io.sinks import lines as sink_lines
 from retewave.io.sinks.sinks import open_sink
 from retewave.match import Matches
@@ -92,6 +95,20 @@ SELECTED, CONSTRUCTED = registered(QUERIES), registered(CONSTRUCTS)
 
 
 @st.composite
+def groups_of(draw: st.DrawFn, matches: int, known: list[int], times: st.SearchStrategy[int]) -> tuple[Group, ...]:
+    """What some event patterns took in the matches of a batch; some take nothing."""
+    found = []
+    for name, variables in draw(st.sampled_from([(), (("B", ("p", "q")),), (("B", ("p",)), ("Ä", ()))])):
+        counts = draw(st.lists(st.integers(0, 3), min_size=matches, max_size=matches))
+        total = sum(counts)
+        ids = draw(st.lists(st.sampled_from(known), min_size=total * len(variables), max_size=total * len(variables)))
+        at = np.array([draw(times) for _ in range(total)], np.int64)
+        offsets = np.array([0, *accumulate(counts)], np.int64)
+        found.append(Group(name, variables, offsets, at, np.array(ids, np.int64).reshape(total, len(variables))))
+    return tuple(found)
+
+
+@st.composite
 def batches_of(draw: st.DrawFn, queries: list[Query], times: st.SearchStrategy[int]) -> list[Matches]:
     """Some batches of matches as the engine makes them: views of wider rows, terms shared, some of them sealed."""
     terms = Terms(seed=1)
@@ -106,7 +123,9 @@ def batches_of(draw: st.DrawFn, queries: list[Query], times: st.SearchStrategy[i
             begin, end = sorted((draw(times), draw(times)))
             row[:2] = (STATIC_START, STATIC_END) if draw(st.integers(0, 9)) == 0 else (begin, end)
         places = np.arange(behind, behind + count)
-        found.append(Matches(query, terms, clock, rows[:, 2 : 2 + width], rows[:, 0], rows[:, 1], places))
+        groups = draw(groups_of(count, known, times))
+        batch = Matches(query, terms, clock, rows[:, 2 : 2 + width], rows[:, 0], rows[:, 1], places)
+        found.append(batch.grouped(groups))
         behind += count
     shuffled = np.array(draw(st.permutations(range(behind))))
     for batch in found:
@@ -161,6 +180,68 @@ def arrow(batches: list[Matches]) -> bytes:
     sink.write(batches)
     sink.close()
     return file.getvalue()
+
+
+SEQUENCE = """PREFIX : <http://e/> SELECT ?x ?p WITHIN 1 HOUR FROM STREAM S <http://e/s>
+    WHERE { SEQ (A; B+) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?p } }"""
+
+
+def sequence_batch(clock: Clock) -> Matches:
+    """Three matches: of one, of no, and of two repetitions."""
+    terms = Terms(seed=1)
+    (query,) = registered([SEQUENCE])
+    x, one, two = (terms.intern(text) for text in (b"<http://e/x>", b'"1"^^<%binteger>' % XSD.encode(), b'"two"'))
+    ids, times = np.array([[x, one], [x, 0], [x, two]]), np.array([1, 2, 3]) * 10**6
+    at = np.array([5, 6, 7]) * 10**6
+    group = Group("B", ("x", "p"), np.array([0, 1, 1, 3]), at, np.array([[x, one], [x, 0], [x, two]]))
+    return Matches(query, terms, clock, ids, times, times).grouped([group])
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_groups_are_lists_in_python_json_and_arrow(sealed: bool) -> None:
+    batch = sequence_batch(Clock("int"))
+    if sealed:
+        batch.seal()
+    found = [[(each.start, each.text("p")) for each in match.groups["B"]] for match in batch]
+    one = b'"1"^^<%binteger>' % XSD.encode()
+    assert found == [[(5, one)], [], [(6, None), (7, b'"two"')]]
+    assert len(batch[2].groups["B"][0]) == 1 and list(batch[2].groups["B"][1]) == ["x", "p"]
+    lines = [json.loads(line) for line in written("ndjson", [batch], [batch.query]).splitlines()]
+    assert [[each["start"] for each in line["groups"]["B"]] for line in lines] == [[5], [], [6, 7]]
+    assert lines[2]["groups"]["B"][1]["bindings"]["p"] == {"type": "literal", "value": "two"}
+    assert written("csv", [batch], [batch.query]).count(b",") == 12
+    expected = [
+        [{"start": 5, "end": 5, "x": "<http://e/x>", "p": one.decode()}], [],
+        [{"start": 6, "end": 6, "x": "<http://e/x>", "p": None},
+         {"start": 7, "end": 7, "x": "<http://e/x>", "p": '"two"'}],
+    ]  # fmt: skip
+    assert batch.to_arrow()["groups.B"].to_pylist() == expected
+    file = io.BytesIO()
+    sink = open_sink("arrow", [batch.query, *SELECTED[:1]], file, seconds=True)
+    sink.write([batch])
+    sink.close()
+    assert pa.ipc.open_stream(file.getvalue()).read_all()["groups.B"].to_pylist() == expected
+
+
+def test_values_of_repetitions_have_types_and_matches_behind_some_keep_their_own() -> None:
+    batch = sequence_batch(Clock("datetime", zone=UTC))
+    rest = batch.after(1)
+    assert [[each.text("p") for each in match.groups["B"]] for match in rest] == [[], [None, b'"two"']]
+    group = batch.groups[0].taken(np.array([2, 0, 0]))
+    assert group.offsets.tolist() == [0, 2, 3, 4] and (group.times // 10**6).tolist() == [6, 7, 5, 5]
+    first = Matches(batch.query, batch.terms, batch.clock, batch.ids[:1], batch.starts[:1], batch.ends[:1])
+    first.grouped([batch.groups[0].taken(np.array([0]))])
+    column = first.to_arrow()["groups.B"]
+    assert column.type.value_type.field("p").type == pa.int64() and column.to_pylist()[0][0]["p"] == 1
+    assert first.to_pandas()["groups.B"][0][0]["p"] == 1
+    assert batch.to_arrow().slice(0, 0).num_rows == 0
+
+
+def test_a_term_of_a_repetition_outlives_the_dictionary() -> None:
+    batch = sequence_batch(Clock("int"))
+    marks = np.zeros(batch.terms.by_id.kind.shape, np.uint8)
+    batch.outlast(marks)
+    assert marks[batch.groups[0].ids[-1]].all()
 
 
 def test_each_record_batch_of_arrow_brings_its_own_dictionary_of_different_terms() -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from retewave.match import Matches
+from retewave.groups import Repetition
+from retewave.match import Match, Matches
 from retewave.windows.times import format_datetime
 
 __all__ = ["csv_term", "json_term", "naive_lines", "tsv_term"]
@@ -87,9 +88,24 @@ def objects(batch: Matches) -> Lines:
     members = [_members(batch, name) for name in batch.query.variables]
     bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
     return [
-        b'%b%b,"end":%b,"bindings":{%b}}\n' % (head, start, end, bound)
-        for start, end, bound in zip(starts, ends, bindings, strict=True)
+        b'%b%b,"end":%b,"bindings":{%b}%b}\n' % (head, start, end, bound, groups)
+        for start, end, bound, groups in zip(starts, ends, bindings, map(_groups, batch), strict=True)
     ]
+
+
+def _groups(match: Match) -> bytes:
+    """Return the field of a match's groups, if it has some."""
+    found = [b'"%b":[%b]' % (name.encode(), b",".join(map(_repetition, of))) for name, of in match.groups.items()]
+    return b',"groups":{%b}' % b",".join(found) if found else b""
+
+
+def _repetition(one: Repetition) -> bytes:
+    time = one.start if isinstance(one.start, int | float) else format_datetime(one.micros)
+    at = json.dumps(time).encode()
+    terms = [
+        b"%s:%b" % (json.dumps(name, ensure_ascii=False).encode(), json_term(one.text(name) or b"")) for name in one
+    ]
+    return b'{"start":%b,"end":%b,"bindings":{%b}}' % (at, at, b",".join(terms))
 
 
 def _members(batch: Matches, name: str) -> Lines:
