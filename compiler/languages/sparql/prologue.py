@@ -66,6 +66,12 @@ class Prologue:
             raise self._unknown_prefix(label, written)
         return self.prefixes[label] + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
 
+    def bare(self, name: Token) -> bytes:
+        """Return the canonical text of the IRI that a word without brackets and prefix names: that of PREFIX :."""
+        if "" not in self.prefixes:
+            raise self._unknown_prefix("", name)
+        return f"<{self.prefixes['']}{name}>".encode()
+
     def term(self, tree: ParseTree) -> bytes:
         """Return the canonical text of an IRI or literal."""
         match rule(tree):
