@@ -12,7 +12,7 @@ from typing import Any
 
 from lark import Token
 
-from retewave.compiler.algebra import Query, Stream
+from retewave.compiler.algebra import AggregateCall, Query, Stream
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Node, Source, kind_of
@@ -37,6 +37,10 @@ class Context:
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
     fresh_count: int = 0  # number of fresh variables
+    reasons: list[tuple[str, Node]] = field(default_factory=list)  # what makes a view of the query, in the order read
+    aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
+    graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
+    windows: frozenset[bytes] = frozenset()  # the names of the windows that the query declares
 
     def fresh(self) -> Variable:
         """Return a hidden variable that occurs nowhere else: no label starts with a dot."""
@@ -79,6 +83,12 @@ class Context:
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""
         return QueryError(what, place=self.source.place(node), hint=hint)
+
+    def view_by(self, what: str, node: Node) -> None:
+        """Note a part of the text that only views have; refuse it in a language without views."""
+        if not self.language.views:
+            raise self.unsupported(what, node)
+        self.reasons.append((what, node))
 
     def unsupported(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return the error for a clause that parses and does not run yet."""

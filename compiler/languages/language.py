@@ -39,6 +39,7 @@ class Language:
     build: Callable[[ParseTree, Source, Language], Query]  # makes the query of a parse tree
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: there are none
     words: Mapping[str, str] = field(default_factory=dict)  # names of its own terminals in messages
+    views: bool = False  # whether its queries may be views: windows that slide, aggregates, order
     refused: frozenset[str] = frozenset()  # keywords that parse only to be refused; no hint names them
     mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # end of an unreadable text -> hint
     patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(

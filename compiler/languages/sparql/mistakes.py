@@ -34,6 +34,7 @@ _HINTS = {
     rf"\b({_RELATIONS})": r"\1 stands between groups: { … } \1 { … }",
     r"\bWITHIN": "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m",
     r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",
+    r"(?:RANGE|STEP|SLIDE)\s+[\d.]+\s*[a-zA-Z]+": "units are us, ms, s, m, h, d: 5m, 1m30s, PT5M",
     r"\b(FIRST|LAST)": r"\1 chooses from a group: \1 { … }",
 }
 MISTAKES = tuple((re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in _HINTS.items())

@@ -9,32 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lark import Token
 
-from retewave.compiler.algebra import Algebra, Policy, Query, Stream
+from retewave.compiler.algebra import Algebra, Policy, Query, Told
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import Language, ParseTree
-from retewave.compiler.languages.reading import Source, rule, token, tokens_of, trees_of
+from retewave.compiler.languages.reading import Source, kind_of, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.distinct import distinct_on
 from retewave.compiler.languages.sparql.mistakes import MISTAKES
-from retewave.compiler.languages.sparql.modifiers import refuse_modifiers
+from retewave.compiler.languages.sparql.modifiers import has_aggregate, modified, note_modifiers, related
 from retewave.compiler.languages.sparql.paths import join
 from retewave.compiler.languages.sparql.patterns import group, values
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.compiler.languages.sparql.results import selection, templated
 from retewave.compiler.languages.sparql.subselect import subselect
 from retewave.compiler.languages.sparql.temporal import bounded, chain
+from retewave.compiler.languages.sparql.views import Windows, frame
 
 __all__ = ["SPARQL", "build", "declare", "file_or_iri", "registered"]
 
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
-_WINDOW_HINT = "write [RANGE 5m]"
-_FORMS = {"describe_query": "DESCRIBE", "ask_query": "ASK"}
-_SOURCES = ("stream", "default_graph", "named_graph")
-_WINDOWS = ("NAMED", "STEP", "TRIPLES", "TUMBLING")
-_PATTERNS = ("GRAPH", "SERVICE")
+_SOURCES = ("stream", "default_graph", "named_graph", "named_stream", "named_window")
+_FRAME = ("policy", "report")  # stand behind the sources
 
 
 def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping[str, str] | None = None) -> Query:
@@ -46,8 +44,13 @@ def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping
         if rule(part) == "prologue":
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
-    parts = _query_parts(form, clauses.get("values_clause"), context)
-    return context.query(**parts, **registered(clauses.get("registration"), form, context))
+    windows = Windows()
+    named = registered(clauses.get("registration"), form, context, windows)
+    parts = _query_parts(form, clauses.get("values_clause"), windows, context)
+    view = frame(windows, parts["where"], context)
+    if view is not None:
+        parts |= {"streams": (), "view": view, "distinct": False, "reduced": False}
+    return context.query(**parts, **named)
 
 
 _AROUND = ("prologue", "registration", "values_clause")
@@ -64,22 +67,45 @@ def declare(prologue: ParseTree, context: Context) -> None:
                 context.prologue.declare_prefix(label[:-1], iri[1:-1], iri)
 
 
-def _query_parts(form: ParseTree, trailing: ParseTree | None, context: Context) -> dict[str, Any]:
-    if rule(form) in _FORMS:
-        raise context.unsupported(_FORMS[rule(form)], form, "SELECT and CONSTRUCT are")
+def _query_parts(form: ParseTree, tail: ParseTree | None, windows: Windows, context: Context) -> dict[str, Any]:
+    if rule(form) == "describe_query":
+        raise context.unsupported("DESCRIBE", form, "SELECT, CONSTRUCT and ASK are")
     clauses = {rule(part): part for part in trees_of(form)}
-    if "solution_modifier" in clauses:
-        refuse_modifiers(clauses["solution_modifier"], context)
-    dataset = _dataset(form, context)
+    if rule(form) == "ask_query":
+        context.view_by("ASK", token(form))
+    dataset = _dataset(form, windows, context)
     context.streams = dataset["streams"]
+    context.windows = frozenset(each.name for each in windows.found if each.name is not None)
     short = rule(form) == "construct_where"
     where = _short_where(clauses["construct_template"], context) if short else _where(clauses, context)
-    if trailing is not None:
-        where = join(where, values(trailing.children[0], context))
+    behind = clauses["solution_modifier"]
+    note_modifiers(behind, context)
+    trailing = None if tail is None else values(tail.children[0], context)
     if "select_clause" in clauses:
-        return dataset | selection(clauses["select_clause"], where, context)
+        head = clauses["select_clause"]
+        if not context.reasons and not has_aggregate(head):
+            return dataset | selection(head, _joined(where, trailing), context)
+        return dataset | _relation(head, where, trailing, behind, context)
+    where = modified(where, trailing, behind, context)
+    if rule(form) == "ask_query":
+        return dataset | {"form": "ASK", "where": where, "projection": ()}
     parts = dataset | templated(clauses["construct_template"], where, context)
     return parts | distinct_on(clauses["distinct_on"], where, context) if "distinct_on" in clauses else parts
+
+
+def _relation(
+    head: ParseTree, where: Algebra, trailing: Algebra | None, behind: ParseTree, context: Context
+) -> dict[str, Any]:
+    """Return the fields of a SELECT that is a view."""
+    for clause in head.find_pred(lambda part: rule(part) == "distinct_on"):
+        hint = "write it in a query that detects, or use GROUP BY and SAMPLE"
+        raise context.error("DISTINCT ON has no meaning in a view", clause, hint)
+    found, names = related(head, where, trailing, behind, context)
+    return {"form": "SELECT", "where": found, "projection": names}
+
+
+def _joined(where: Algebra, trailing: Algebra | None) -> Algebra:
+    return where if trailing is None else join(where, trailing)
 
 
 def _where(clauses: dict[str, ParseTree], context: Context) -> Algebra:
@@ -93,15 +119,22 @@ def _short_where(tree: ParseTree, context: Context) -> Algebra:
     return group(tree, context)
 
 
-def registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
-    """Return the field that REGISTER sets: the query's name, or the stream that it feeds."""
+def registered(
+    registration: ParseTree | None, form: ParseTree, context: Context, windows: Windows | None = None
+) -> dict[str, Any]:
+    """Return the field that REGISTER sets: the query's name, or the stream that it feeds; `windows` take the rest."""
     if registration is None:
         return {}
+    head, *names = (part for part in registration.children if not _is_every(part))
     for part in trees_of(registration):
-        if rule(part) == "computed_every":
-            hint = "retewave reports a match as soon as it is complete"
-            raise context.unsupported("COMPUTED EVERY", part, hint)
-    head, name = registration.children
+        if windows is not None and rule(part) == "computed_every":
+            windows.every(token(part, 1), context)
+    if windows is not None and kind_of(token(registration)) == "TOLD":
+        told = token(registration).upper()
+        context.view_by(f"REGISTER {told}", head)
+        windows.told = cast(Told, told)
+        return _output(names, context)
+    (name,) = names
     if isinstance(name, Token):
         if str(head).upper() == "STREAM" and rule(form).startswith("construct"):
             context.notice(f"{name} is the query's name, and feeds nothing; a stream to feed has an IRI: <…>", name)
@@ -112,8 +145,19 @@ def registered(registration: ParseTree | None, form: ParseTree, context: Context
     return {"feeds": context.prologue.term(name), "is_rule": True}
 
 
-def _dataset(form: ParseTree, context: Context) -> dict[str, Any]:
-    streams: list[Stream] = []
+def _is_every(part: ParseTree | Token) -> bool:
+    return not isinstance(part, Token) and rule(part) == "computed_every"
+
+
+def _output(names: list[ParseTree | Token], context: Context) -> dict[str, Any]:
+    """Return the fields that the name behind REGISTER RSTREAM sets: that of the output is the query's name."""
+    if not names:
+        return {}
+    (name,) = names
+    return {"name": str(name) if isinstance(name, Token) else context.prologue.iri(name)}
+
+
+def _dataset(form: ParseTree, windows: Windows, context: Context) -> dict[str, Any]:
     dataset: list[str] = []
     policy: ParseTree | None = None
     for clause in trees_of(form):
@@ -122,14 +166,23 @@ def _dataset(form: ParseTree, context: Context) -> dict[str, Any]:
         match rule(clause):
             case "policy":
                 policy = clause
+            case "report":
+                windows.report(clause, context)
             case "stream":
-                streams.append(_stream(clause, streams, context))
+                name, *parts = clause.children
+                windows.add(None, name, parts, context)
+            case "named_stream":
+                _, name, *parts = clause.children
+                windows.add(context.prologue.term(name), name, parts, context)
+            case "named_window":
+                _, _, name, stream, *parts = clause.children
+                windows.add(context.prologue.term(name), stream, parts, context)
             case "default_graph":
                 dataset.append(file_or_iri(clause.children[0], context))
             case "named_graph":
                 raise context.unsupported("FROM NAMED", clause)
     chosen = Policy() if policy is None else _policy(policy, context)
-    return {"streams": tuple(streams), "dataset": tuple(dict.fromkeys(dataset)), "policy": chosen}
+    return {"streams": windows.streams, "dataset": tuple(dict.fromkeys(dataset)), "policy": chosen}
 
 
 def _policy(clause: ParseTree, context: Context) -> Policy:
@@ -150,24 +203,6 @@ def file_or_iri(tree: ParseTree, context: Context) -> str:
     return context.prologue.iri(tree)
 
 
-def _stream(clause: ParseTree, before: list[Stream], context: Context) -> Stream:
-    name, *window = clause.children
-    iri = context.prologue.term(name)
-    if any(iri == stream.iri for stream in before):
-        raise context.error(f"the stream {iri.decode()} is named twice", name)
-    width = _width(window[0], context) if window else None
-    return Stream(iri, width, context.source.place(name))
-
-
-def _width(window: ParseTree, context: Context) -> int:
-    match rule(window):
-        case "range_with_step":
-            raise context.unsupported("a window with STEP or TUMBLING", token(window, 1), _WINDOW_HINT)
-        case "range_in_triples":
-            raise context.unsupported("a window that counts triples", window, _WINDOW_HINT)
-    return context.duration(token(window))
-
-
 # C-SPARQL's grammar contains SPARQL's, so both are read by it.
 SPARQL = Language(
     name="sparql",
@@ -177,6 +212,11 @@ SPARQL = Language(
     words={
         "BARE_IRI": "an IRI",
         "DURATION": "a duration such as 5m (ms, s, m, h, d)",
+        "ISO_DURATION": "a duration such as PT5M",
+        "STEP": "STEP",
+        "TOLD": "RSTREAM, ISTREAM or DSTREAM",
+        "COUNTED": "TRIPLES or ELEMENTS",
+        "NON_EMPTY": "NON EMPTY",
         "QUERY_NAME": "a name",
         "REGISTERED_QUERY": "QUERY",
         "BUILTIN_TIME": "a function",
@@ -185,5 +225,6 @@ SPARQL = Language(
     },
     mistakes=MISTAKES,
     patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect},
-    refused=frozenset([*_FORMS.values(), "GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", *_PATTERNS, *_WINDOWS]),
+    views=True,
+    refused=frozenset(["DESCRIBE", "SERVICE"]),
 )
