@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
-from retewave.compiler.algebra import Algebra, Policy, Query, Told
+from retewave.compiler.algebra import Algebra, Policy, Query
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, kind_of, rule, token, tokens_of, trees_of
@@ -31,7 +31,7 @@ from retewave.compiler.languages.sparql.views import frame
 from retewave.compiler.languages.windows.clauses import CLAUSES, Windows
 from retewave.compiler.languages.windows.events import Events
 
-__all__ = ["SPARQL", "build", "declare", "file_or_iri", "registered"]
+__all__ = ["SPARQL", "build", "declare", "registered"]
 
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
 _SOURCES = (*CLAUSES, "default_graph", "named_graph")  # what stands before POLICY
@@ -84,9 +84,12 @@ def _query_parts(form: ParseTree, around: Mapping[str, ParseTree], context: Cont
         context.view_by("ASK", token(form))
     dataset = _dataset(form, windows, context)
     parts = dataset | _solutions(form, around.get("values_clause"), context)
-    view = frame(windows, parts["where"], parts["policy"], context)
+    view = frame(windows, parts, context)
     events.tell_unused(context)
-    return parts if view is None else parts | {"streams": (), "view": view, "distinct": False, "reduced": False}
+    if view is None:
+        return parts
+    found: dict[str, Any] = {"view": view, "graphs": tuple(context.graph_names)}
+    return parts | found | {"streams": (), "distinct": False, "reduced": False}
 
 
 def _solutions(form: ParseTree, tail: ParseTree | None, context: Context) -> dict[str, Any]:
@@ -113,16 +116,17 @@ def _asked(form: ParseTree, context: Context) -> Iterator[bytes]:
     """Yield the names that GRAPH asks for."""
     for part in form.find_pred(lambda part: rule(part) == "graph_graph_pattern"):
         if rule(part.children[1]) != "var":
-            yield context.prologue.term(part.children[1])
+            yield context.prologue.name(part.children[1])
 
 
 def _told(form: ParseTree, registration: ParseTree | None, windows: Windows, context: Context) -> None:
     """Take what REGISTER, SELECT or CONSTRUCT say of reports."""
     head = next((part for part in trees_of(form) if rule(part) == "select_clause"), form)
-    for part in (registration, head):
+    parts = {"REGISTER": registration, "CONSTRUCT" if head is form else "SELECT": head}
+    for clause, part in parts.items():
         for word in tokens_of(part) if part is not None else ():
             if kind_of(word) == "TOLD":
-                windows.tell(word, context)
+                windows.tell(word, clause, context)
     for part in () if registration is None else trees_of(registration):
         if rule(part) == "computed_every":
             windows.every(part, context)
@@ -160,20 +164,20 @@ def registered(registration: ParseTree | None, form: ParseTree, context: Context
     """Return the fields that the name behind REGISTER sets: the query's name, or the stream that it feeds."""
     if registration is None:
         return {}
-    words = [each for each in registration.children if not isinstance(each, Tree) or rule(each) in _NAMES]
-    heads, name = words[:-1], words[-1]
+    words = [each for each in registration.children if isinstance(each, Token) or rule(each) in _NAMES]
+    name, head = words[-1], words[0] if isinstance(words[0], Token) else None
     if isinstance(name, Token) and kind_of(name) == "TOLD":
         return {}
-    feeding, builds = not heads or kind_of(heads[0]) == "STREAM", rule(form).startswith("construct")
+    feeding, builds = head is None or kind_of(head) == "STREAM", rule(form).startswith("construct")
     if isinstance(name, Token):
         if feeding and builds:
             context.notice(f"{name} is the query's name, and feeds nothing; a stream to feed has an IRI: <…>", name)
         return {"name": str(name)}
     if feeding and builds:
         return {"feeds": context.prologue.term(name), "is_rule": True}
-    if feeding and heads and not context.reasons:
+    if feeding and head is not None and not context.reasons:
         hint = "write REGISTER QUERY name AS SELECT …, or CONSTRUCT { … } for what comes in again"
-        raise context.error("only CONSTRUCT feeds a stream", heads[0], hint)
+        raise context.error("only CONSTRUCT feeds a stream", head, hint)
     return {"name": context.prologue.iri(name)}
 
 
@@ -198,11 +202,13 @@ def _dataset(form: ParseTree, windows: Windows, context: Context) -> dict[str, A
                 assert context.events is not None
                 context.events.define(clause, windows, group, context)
             case "default_graph":
-                dataset.append(file_or_iri(clause.children[0], context))
+                dataset.append(context.prologue.reference(clause.children[0]))
             case "named_graph":
-                raise context.unsupported("FROM NAMED", clause)
+                context.graph_groups.append(token(clause))
+                context.graph_names[context.prologue.reference(clause.children[-1])] = None
     chosen = Policy() if policy is None else _policy(policy, context)
     context.streams = windows.streams
+    windows.graphs = tuple(context.graph_names)
     return {"streams": windows.streams, "dataset": tuple(dict.fromkeys(dataset)), "policy": chosen}
 
 
@@ -213,15 +219,6 @@ def _policy(clause: ParseTree, context: Context) -> Policy:
     if keep and not chosen.consumes:
         context.notice(f"KEEP has no effect: {chosen.name} uses nothing up", keep[0])
     return replace(chosen, keep=bool(keep), place=context.source.place(clause))
-
-
-def file_or_iri(tree: ParseTree, context: Context) -> str:
-    """Return the name of a dataset: an IRI, or a file as written."""
-    # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
-    written = token(tree)
-    if written.startswith("<") and not context.prologue.base:
-        return str(written[1:-1])
-    return context.prologue.iri(tree)
 
 
 def _match(tree: ParseTree, context: Context) -> Algebra:

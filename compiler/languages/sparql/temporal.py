@@ -81,7 +81,7 @@ def _in_place(stream: bytes, tree: ParseTree, window: ParseTree, context: Contex
     """Build a group that is read from a window of its own: STREAM <s> [RANGE 10s] { … }."""
     if context.windows is None:
         raise context.unsupported("a window inside WHERE", window)
-    head, *_, inner = tree.children
+    head, inner = token(tree), tree.children[-1]
     name = context.windows.inside(stream, head, window, context)
     return Open(InWindow(name, group(inner, context), context.source.place(tree)))
 

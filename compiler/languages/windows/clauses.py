@@ -1,9 +1,9 @@
 """Read which windows a query has on which streams, when it is reported, and what of a report is told.
 
 Data's way: parse trees of REGISTER, FROM … and REPORT -> **windows** -> frame of a view.
-Laws: a window with a name is read by WINDOW, EVENT ON or, in place, by STREAM; those without are merged into the default
-graph.  A stream that FROM NAMED STREAM names is merged, too, unless GRAPH asks for it.  Windows have different names.
-REPORT stands once.
+Laws: a window with a name is read by WINDOW, EVENT ON or, in place, by STREAM; those without are merged into the
+default graph.  A stream that FROM NAMED STREAM names is merged, too, unless GRAPH asks for it.  Windows have different
+names.  REPORT stands once.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Windows:
     policy: ReportPolicy | None = None  # what REPORT or COMPUTED EVERY says
     told: Told | None = None  # what REGISTER or SELECT says
     reported: Node | None = None  # where that is written
+    graphs: tuple[str, ...] = ()  # FROM NAMED: the named graphs of the dataset, as written
     stated: bool = False  # one of the clauses makes a view of the query
 
     @property
@@ -80,22 +81,22 @@ class Windows:
 
     def read(self, name: Term, node: Node, context: Context) -> None:
         """Note that a part of the query reads a window; refuse one that is not there.  A variable reads all."""
-        if isinstance(name, Variable):
-            self.unread.clear()
-        elif name not in self.nodes:
-            raise self._unknown(name, node, context)
-        else:
+        if not isinstance(name, Variable):
+            if name not in self.nodes:
+                raise self._unknown(name, node, context)
             self.unread.discard(name)
-        if not self.nodes:
+        elif not self.nodes:
             hint = "write FROM NAMED WINDOW :w ON <stream> [RANGE 10s STEP 5s]"
             raise context.error(f"the query declares no window over which {name} could range", node, hint)
+        else:
+            self.unread.clear()
 
-    def tell(self, word: Token, context: Context) -> None:
-        """Take RSTREAM, ISTREAM or DSTREAM."""
+    def tell(self, word: Token, clause: str, context: Context) -> None:
+        """Take RSTREAM, ISTREAM or DSTREAM in a clause."""
         told = _TOLD[word.upper()]
         if self.told not in (None, told):
             raise context.error(f"a view tells {self.told} or {told}, not both", word)
-        self._view(told, word, context)
+        self._view(f"{clause} {told}", word, context)
         self.told = told
 
     def report(self, clause: ParseTree, context: Context) -> None:
@@ -122,8 +123,9 @@ class Windows:
         written, known = name.decode(), [each.decode() for each in self.nodes]
         near = difflib.get_close_matches(written, known, 1, 0.6)
         declared = f"the query declares {', '.join(known)}" if known else "the query declares none"
-        hint = f"write FROM NAMED WINDOW {written} ON <stream> [RANGE 10s STEP 5s]"
-        return context.error(f"there is no window {written}; {declared}", node, f"did you mean {near[0]}?" if near else hint)
+        wanted = f"write FROM NAMED WINDOW {written} ON <stream> [RANGE 10s STEP 5s]"
+        hint = f"did you mean {near[0]}?" if near else wanted
+        return context.error(f"there is no window {written}; {declared}", node, hint)
 
     def _stream(self, clause: ParseTree, name: ParseTree, window: ReadWindow | None, context: Context) -> None:
         iri = context.prologue.term(name)
@@ -138,9 +140,7 @@ class Windows:
             context.notice("SLIDE is read as STEP", window.slide)
         self._add(iri if is_named else None, iri, name, window, context)
 
-    def _on(
-        self, clause: ParseTree, parts: dict[str, ParseTree], window: ReadWindow | None, context: Context
-    ) -> None:
+    def _on(self, clause: ParseTree, parts: dict[str, ParseTree], window: ReadWindow | None, context: Context) -> None:
         (written,) = parts["on_stream"].children
         stream = context.prologue.bare(written) if isinstance(written, Token) else context.prologue.term(written)
         names = [trees_of(part)[0] for part in trees_of(clause) if rule(part) in ("window_name", "window_alias")]
@@ -159,7 +159,7 @@ class Windows:
         self, written: ParseTree, stream: bytes, reason: str, window: ReadWindow | None, context: Context
     ) -> None:
         self._view(reason, written, context)
-        name = context.prologue.term(written)
+        name = context.prologue.name(written)
         if name in self.nodes:
             hint = "give each window a name of its own"
             raise context.error(f"the window {name.decode()} is declared twice", written, hint)
@@ -167,9 +167,7 @@ class Windows:
         self.unread.add(name)
         self._add(name, stream, written, window, context)
 
-    def _add(
-        self, name: bytes | None, stream: bytes, node: Node, window: ReadWindow | None, context: Context
-    ) -> None:
+    def _add(self, name: bytes | None, stream: bytes, node: Node, window: ReadWindow | None, context: Context) -> None:
         extent: Extent = Whole() if window is None else window.extent
         if window is not None:
             self._note(window, context)

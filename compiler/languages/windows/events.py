@@ -1,8 +1,8 @@
 """Build what RSEP-QL adds to windows: event patterns with names, and MATCH, which puts them in order.
 
 Data's way: parse trees of EVENT ON … AS and of MATCH -> **algebra** -> plan of a view.
-Laws: an event pattern looks at each event of its window alone.  SEQ associates to the left; FIRST and LAST bind tighter.
-Names of events have no meaning beside MATCH.
+Laws: an event pattern looks at each event of its window alone.  SEQ associates to the left, FIRST and LAST bind
+tighter.  Names of events have no meaning beside MATCH.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Events:
         head, *_, name = tokens_of(clause)
         window, pattern = trees_of(clause)
         context.view_by("EVENT", head)
-        iri = context.prologue.term(window)
+        iri = context.prologue.name(window)
         windows.read(iri, window, context)
         if name in self.found:
             hint = "give each event pattern a name of its own"
             raise context.error(f"the event {name} is defined twice", name, hint)
         built = group(pattern, context)
-        self._check(built, pattern, context)
+        self._check(built, head, context)
         self.found[str(name)] = SingleEvent(iri, built, str(name), context.source.place(head))
         self.nodes[str(name)] = name
 
-    def _check(self, built: Algebra, node: ParseTree, context: Context) -> None:
+    def _check(self, built: Algebra, node: Token, context: Context) -> None:
         for each in walk(built):
             if isinstance(each, InWindow | InGraph | Matched):
                 name = {InWindow: "WINDOW", InGraph: "GRAPH", Matched: "MATCH"}[type(each)]
@@ -70,6 +70,7 @@ class Events:
         first, *rest = tree.children
         built = self._operand(first, context)
         for operator, operand in zip(rest[::2], rest[1::2], strict=True):
+            assert isinstance(operator, Token)
             if operator.upper() != "SEQ":
                 hint = "other relations in time are those of detectors: { … } DURING { … }"
                 raise context.error(f"{operator.upper()} cannot stand in MATCH, which knows SEQ", operator, hint)

@@ -8,6 +8,7 @@ content change.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lark import Token
@@ -151,7 +152,7 @@ def _phase(tree: ParseTree, context: Context) -> int:
     return 0 if origin is None else moment(trees_of(origin)[0], context)
 
 
-_READ = {
+_READ: Mapping[str, Callable[[ParseTree, Context], Extent]] = {
     "sliding": _sliding,
     "tumbling": _tumbling,
     "newest": _newest,
