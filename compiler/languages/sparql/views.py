@@ -65,6 +65,10 @@ def frame(windows: Windows, parts: Mapping[str, Any], context: Context) -> ViewF
     _check_operators(parts["where"], context)
     _check_policy(parts["where"], parts["policy"], context)
     windows.tell_unread(context)
+    for each in windows.found:
+        if isinstance(each.extent, Sliding) and each.extent.width == 0:
+            hint = "a view of the current instant is [NOW]"
+            raise QueryError("the width of a window is more than 0", place=each.place, hint=hint)
     found = tuple(windows.found) or (WindowOn(None, None, Whole()),)
     if not windows.stated:
         _tell_unstated(found, context)

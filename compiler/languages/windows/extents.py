@@ -90,7 +90,7 @@ def _steps(extent: ParseTree) -> list[Token]:
 
 
 def _sliding(tree: ParseTree, context: Context) -> Extent:
-    width = positive(_lengths(tree)[0], "the width of a window", context)
+    width = length(_lengths(tree)[0], context)  # 0 has a meaning for detectors: one instant
     return Sliding(width, _step(tree, width, context), _phase(tree, context))
 
 
