@@ -20,22 +20,22 @@ from retewave.windows.times import Instant
 if TYPE_CHECKING:
     from retewave.match import Matches
 
-__all__ = ["Group", "Repeated", "Repetition", "repeated", "repetitions"]
+__all__ = ["RepeatedPattern", "Repetition", "Repetitions", "repeated", "repetitions"]
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedPattern:
     """An event pattern that a sequence may take more than once."""
 
     name: str  # as it is defined
     variables: tuple[str, ...]  # that it binds, in the order written
 
 
-def repeated(parsed: Query) -> tuple[Repeated, ...]:
+def repeated(parsed: Query) -> tuple[RepeatedPattern, ...]:
     """Return the event patterns of a query that may be repeated."""
     sequences = [each for each in walk(parsed.where) if isinstance(each, Sequence)]
     return tuple(
-        Repeated(pattern.name, tuple(each.name for each in visible(pattern.pattern)))
+        RepeatedPattern(pattern.name, tuple(each.name for each in visible(pattern.pattern)))
         for sequence in sequences
         for step in sequence.steps
         if step.occurs in (Occurs.SOME, Occurs.MOST)
@@ -44,7 +44,7 @@ def repeated(parsed: Query) -> tuple[Repeated, ...]:
 
 
 @dataclass(frozen=True)
-class Group:
+class Repetitions:
     """The repetitions of one event pattern in the matches of a batch."""
 
     name: str  # of the event pattern
@@ -53,12 +53,12 @@ class Group:
     times: np.ndarray  # int64 [repetitions]: microseconds
     ids: np.ndarray  # int64 [repetitions, variables]: the dictionary's; 0 is unbound
 
-    def after(self, count: int) -> Group:
+    def after(self, count: int) -> Repetitions:
         """Return the group of the matches behind the first so many."""
         begin = int(self.offsets[count])
         return replace(self, offsets=self.offsets[count:] - begin, times=self.times[begin:], ids=self.ids[begin:])
 
-    def taken(self, rows: np.ndarray) -> Group:
+    def taken(self, rows: np.ndarray) -> Repetitions:
         """Return the group of some of the matches, in the order of their places."""
         counts = np.diff(self.offsets)[rows]
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -72,7 +72,7 @@ class Repetition(Mapping[str, Any]):
 
     __slots__ = ("_batch", "_group", "_place")
 
-    def __init__(self, batch: Matches, group: Group, place: int) -> None:
+    def __init__(self, batch: Matches, group: Repetitions, place: int) -> None:
         self._batch, self._group, self._place = batch, group, place
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
 from retewave.errors import UsageError
-from retewave.groups import Group, Repetition, repetitions
+from retewave.groups import Repetition, Repetitions, repetitions
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
@@ -91,7 +91,7 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
-        self.groups: tuple[Group, ...] = ()  # what the steps of a sequence took that may be repeated
+        self.groups: tuple[Repetitions, ...] = ()  # what the steps of a sequence took that may be repeated
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -108,7 +108,7 @@ class Matches:
     def __iter__(self) -> Iterator[Match]:
         return map(partial(Match, self), range(len(self)))
 
-    def grouped(self, groups: Iterable[Group]) -> Matches:
+    def grouped(self, groups: Iterable[Repetitions]) -> Matches:
         """Take what steps took that may be repeated, and return itself."""
         self.groups = tuple(groups)
         return self

@@ -130,9 +130,9 @@ ROOMS = {
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
         {"errors", "log", "numbering"},
+        {"groups"},
         {"io", "construct", "provenance"},
         {"match"},
-        {"groups"},
         {"query", "notebook"},
         {"engine"},
         {"why_not"},

@@ -17,7 +17,7 @@ from naive.lines import csv_term, json_term, naive_lines, tsv_term
 
 import retewave as rw
 from retewave.errors import UsageError
-from retewave.groups import Group
+from retewave.groups import Repetitions
 from retewave.io.sinks import lines as sink_lines
 from retewave.io.sinks.sinks import open_sink
 from retewave.match import Matches
@@ -95,7 +95,9 @@ SELECTED, CONSTRUCTED = registered(QUERIES), registered(CONSTRUCTS)
 
 
 @st.composite
-def groups_of(draw: st.DrawFn, matches: int, known: list[int], times: st.SearchStrategy[int]) -> tuple[Group, ...]:
+def groups_of(
+    draw: st.DrawFn, matches: int, known: list[int], times: st.SearchStrategy[int]
+) -> tuple[Repetitions, ...]:
     """What some event patterns took in the matches of a batch; some take nothing."""
     found = []
     for name, variables in draw(st.sampled_from([(), (("B", ("p", "q")),), (("B", ("p",)), ("Ä", ()))])):
@@ -104,7 +106,7 @@ def groups_of(draw: st.DrawFn, matches: int, known: list[int], times: st.SearchS
         ids = draw(st.lists(st.sampled_from(known), min_size=total * len(variables), max_size=total * len(variables)))
         at = np.array([draw(times) for _ in range(total)], np.int64)
         offsets = np.array([0, *accumulate(counts)], np.int64)
-        found.append(Group(name, variables, offsets, at, np.array(ids, np.int64).reshape(total, len(variables))))
+        found.append(Repetitions(name, variables, offsets, at, np.array(ids, np.int64).reshape(total, len(variables))))
     return tuple(found)
 
 
@@ -193,7 +195,7 @@ def sequence_batch(clock: Clock) -> Matches:
     x, one, two = (terms.intern(text) for text in (b"<http://e/x>", b'"1"^^<%binteger>' % XSD.encode(), b'"two"'))
     ids, times = np.array([[x, one], [x, 0], [x, two]]), np.array([1, 2, 3]) * 10**6
     at = np.array([5, 6, 7]) * 10**6
-    group = Group("B", ("x", "p"), np.array([0, 1, 1, 3]), at, np.array([[x, one], [x, 0], [x, two]]))
+    group = Repetitions("B", ("x", "p"), np.array([0, 1, 1, 3]), at, np.array([[x, one], [x, 0], [x, two]]))
     return Matches(query, terms, clock, ids, times, times).grouped([group])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.errors import UsageError
-from retewave.groups import Repeated
+from retewave.groups import RepeatedPattern
 from retewave.io.sinks.arrow_columns import TERMS, moments, terms
 from retewave.io.sinks.lists import column_of, joined, list_type, named
 
@@ -30,7 +30,7 @@ class ArrowSink:
     """Writes record batches of one schema, which all queries share."""
 
     def __init__(
-        self, file: BinaryIO, names: tuple[str, ...], *, seconds: bool, repeated: Iterable[Repeated] = ()
+        self, file: BinaryIO, names: tuple[str, ...], *, seconds: bool, repeated: Iterable[RepeatedPattern] = ()
     ) -> None:
         time = pa.float64() if seconds else pa.timestamp("us", tz="UTC")
         fields = [("query", TERMS), ("start", time), ("end", time), *((name, TERMS) for name in names)]

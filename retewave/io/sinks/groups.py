@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retewave.groups import Group, Repeated
+from retewave.groups import RepeatedPattern, Repetitions
 from retewave.rete.words.bytes import address_of
 from retewave.rete.written import lines as line_kernels
 
@@ -34,8 +34,8 @@ class GroupRows:
 
     number = 0  # of the batch: nothing is built of repetitions
 
-    def __init__(self, batch: Matches, group: Group) -> None:
-        self.query, self.clock = Repeated(group.name, group.variables), batch.clock
+    def __init__(self, batch: Matches, group: Repetitions) -> None:
+        self.query, self.clock = RepeatedPattern(group.name, group.variables), batch.clock
         self.starts = self.ends = self.places = group.times
         self._batch, self._ids = batch, group.ids
 
@@ -48,7 +48,7 @@ class GroupRows:
         return len(self.starts)
 
 
-def put_in(lines: Lines, groups: Sequence[tuple[Group, Lines]]) -> Lines:
+def put_in(lines: Lines, groups: Sequence[tuple[Repetitions, Lines]]) -> Lines:
     """Return a batch's objects with the field `groups`.
 
     Each group comes with the objects of its repetitions, each with a comma before it.

@@ -251,7 +251,8 @@ def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
 
 def _grouped(format: Format, batch: Rows) -> Matches | None:
     """Return a batch whose lines have the field `groups`."""
-    return cast("Matches", batch) if isinstance(format, Objects) and getattr(batch, "groups", ()) else None
+    has_groups = isinstance(format, Objects) and bool(getattr(batch, "groups", None))
+    return cast("Matches", batch) if has_groups else None
 
 
 def _lines_of(format: Format, batch: Rows) -> Lines:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from retewave.groups import Group, Repeated
+from retewave.groups import RepeatedPattern, Repetitions
 from retewave.io.sinks.arrow_columns import moments, strings
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def named(name: str) -> str:
     return f"groups.{name}"
 
 
-def joined(all_: Iterable[Repeated]) -> tuple[Repeated, ...]:
+def joined(all_: Iterable[RepeatedPattern]) -> tuple[RepeatedPattern, ...]:
     """Return event patterns of several queries, those of one name as one."""
     found: dict[str, tuple[str, ...]] = {}
     for each in all_:
         found[each.name] = tuple(dict.fromkeys((*found.get(each.name, ()), *each.variables)))
-    return tuple(Repeated(name, variables) for name, variables in found.items())
+    return tuple(RepeatedPattern(name, variables) for name, variables in found.items())
 
 
-def list_type(repeated: Repeated, time: pa.DataType) -> pa.DataType:
+def list_type(repeated: RepeatedPattern, time: pa.DataType) -> pa.DataType:
     """Return the type of a column whose terms are N-Triples texts."""
     fields = [("start", time), ("end", time), *((name, pa.string()) for name in repeated.variables)]
     return pa.list_(pa.struct(fields))
@@ -48,7 +48,7 @@ def list_column(offsets: np.ndarray, fields: dict[str, pa.Array]) -> pa.ListArra
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), structs)
 
 
-def column_of(batch: Matches, rows: slice, repeated: Repeated, time: pa.DataType) -> pa.Array:
+def column_of(batch: Matches, rows: slice, repeated: RepeatedPattern, time: pa.DataType) -> pa.Array:
     """Return the column of some matches of a batch, in texts."""
     group = next((each for each in batch.groups if each.name == repeated.name), None)
     first, behind, _ = rows.indices(len(batch))
@@ -69,16 +69,18 @@ def column_of(batch: Matches, rows: slice, repeated: Repeated, time: pa.DataType
     return list_column(group.offsets[first : behind + 1] - within.start, fields)
 
 
-def groups_of(batches: Sequence[Matches], name: str) -> list[tuple[Matches, Group]]:
+def groups_of(batches: Sequence[Matches], name: str) -> list[tuple[Matches, Repetitions]]:
     """Return an event pattern's group in each batch, an empty one where a batch has none."""
     found = []
     for batch in batches:
-        none = Group(name, (), np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.int64))
+        none = Repetitions(
+            name, (), np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+        )
         found.append((batch, next((each for each in batch.groups if each.name == name), none)))
     return found
 
 
-def _offsets(groups: Iterable[Group]) -> np.ndarray:
+def _offsets(groups: Iterable[Repetitions]) -> np.ndarray:
     counts = [np.diff(each.offsets) for each in groups]
     found: np.ndarray = np.concatenate(
         [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *counts]))]
@@ -88,7 +90,7 @@ def _offsets(groups: Iterable[Group]) -> np.ndarray:
 
 def table_column(
     batches: Sequence[Matches],
-    repeated: Repeated,
+    repeated: RepeatedPattern,
     times: Callable[[np.ndarray], pa.Array],
     terms: Callable[[Sequence[tuple[Texts, np.ndarray]]], pa.Array],
 ) -> pa.ListArray:
