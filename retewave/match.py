@@ -8,7 +8,7 @@ still not sealed afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,11 +17,10 @@ import numpy as np
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
 from retewave.errors import UsageError
-from retewave.groups import Repetition, Repetitions, repetitions
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
-from retewave.windows.times import Clock, Instant
+from retewave.windows.times import Clock, Instant, spell_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -61,7 +60,6 @@ class Matches:
         "_triples",
         "clock",
         "ends",
-        "groups",
         "ids",
         "made_of",
         "number",
@@ -91,7 +89,6 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
-        self.groups: tuple[Repetitions, ...] = ()  # what the steps of a sequence took that may be repeated
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -107,11 +104,6 @@ class Matches:
 
     def __iter__(self) -> Iterator[Match]:
         return map(partial(Match, self), range(len(self)))
-
-    def grouped(self, groups: Iterable[Repetitions]) -> Matches:
-        """Take what steps took that may be repeated, and return itself."""
-        self.groups = tuple(groups)
-        return self
 
     def outlast(self, marks: np.ndarray) -> None:
         """Live through a sweep: have one's terms spared, or need the dictionary no more from the second one on."""
@@ -130,7 +122,6 @@ class Matches:
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
-        rest.groups = tuple(group.after(count) for group in self.groups)
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -143,12 +134,9 @@ class Matches:
             self._own = _Own(used[unbound:], self.terms.by_id.copied(used[unbound:]), numbers)
 
     def _all_ids(self) -> np.ndarray:
-        """Return the ids that it shows, row by row, and behind them those of its groups and of what it is made of."""
+        """Return the ids that it shows, row by row, and behind them those of what it is made of."""
         ids = self.ids.reshape(-1)
-        if self.made_of is None and not self.groups:
-            return ids
-        made_of = [] if self.made_of is None else [self.made_of.terms]
-        return np.concatenate([ids, *(group.ids.reshape(-1) for group in self.groups), *made_of])
+        return ids if self.made_of is None else np.concatenate([ids, self.made_of.terms])
 
     @property
     def numbered(self) -> tuple[Texts, np.ndarray]:
@@ -310,11 +298,6 @@ class Match(Mapping[str, Any]):
         return int(np.count_nonzero(self._batch.ids[self._row]))
 
     @property
-    def groups(self) -> dict[str, list[Repetition]]:
-        """What each event pattern took that a sequence may repeat: its repetitions, in the order of time."""
-        return repetitions(self._batch, self._row)
-
-    @property
     def triples(self) -> list[tuple[Any, Any, Any]]:
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
@@ -334,7 +317,7 @@ class Match(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)
-        return f"<Match of {self.query.name} [{self.start}, {self.end}] {terms}>"
+        return f"<Match of {self.query.name} {spell_interval(self.start, self.end)} {terms}>"
 
     def _repr_html_(self) -> str:
         from retewave.notebook import of_match

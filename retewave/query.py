@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
-from retewave.groups import repeated
 from retewave.match import Match, Matches
+from retewave.repetitions import repeated
 
 if TYPE_CHECKING:
     import pandas

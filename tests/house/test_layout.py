@@ -130,7 +130,7 @@ ROOMS = {
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
         {"errors", "log", "numbering"},
-        {"groups"},
+        {"repetitions"},
         {"io", "construct", "provenance"},
         {"match"},
         {"query", "notebook"},

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from retewave.groups import Repetition
-from retewave.match import Match, Matches
+from retewave.compiler.algebra import Variable
+from retewave.match import Matches
 from retewave.windows.times import format_datetime
 
 __all__ = ["csv_term", "json_term", "naive_lines", "tsv_term"]
@@ -89,23 +89,36 @@ def objects(batch: Matches) -> Lines:
     bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
     return [
         b'%b%b,"end":%b,"bindings":{%b}%b}\n' % (head, start, end, bound, groups)
-        for start, end, bound, groups in zip(starts, ends, bindings, map(_groups, batch), strict=True)
+        for start, end, bound, groups in zip(starts, ends, bindings, _groups(batch), strict=True)
     ]
 
 
-def _groups(match: Match) -> bytes:
-    """Return the field of a match's groups, if it has some."""
-    found = [b'"%b":[%b]' % (name.encode(), b",".join(map(_repetition, of))) for name, of in match.groups.items()]
-    return b',"groups":{%b}' % b",".join(found) if found else b""
+def _groups(batch: Matches) -> Lines:
+    """Return the field of each match's groups, if it has some."""
+    groups = getattr(batch, "groups", None)
+    if groups is None or not batch.query.repeated:
+        return [b""] * len(batch)
+    return [b',"groups":{%b}' % b",".join(_listed(batch, groups.of(row))) for row in range(len(batch))]
 
 
-def _repetition(one: Repetition) -> bytes:
-    time = one.start if isinstance(one.start, int | float) else format_datetime(one.micros)
-    at = json.dumps(time).encode()
+def _listed(batch: Matches, found: Mapping[str, Sequence[tuple[int, Mapping[Variable, int]]]]) -> Lines:
+    """Return the list of each event pattern's repetitions."""
+    lists = []
+    for pattern in batch.query.repeated:
+        objects = [_repetition(batch, pattern.variables, *each) for each in found.get(pattern.name, [])]
+        lists.append(b'"%b":[%b]' % (pattern.name.encode(), b",".join(objects)))
+    return lists
+
+
+def _repetition(batch: Matches, names: Sequence[str], time: int, bound: Mapping[Variable, int]) -> bytes:
+    in_seconds = batch.clock.kind in ("int", "float")
+    at = json.dumps(batch.clock.decode(time) if in_seconds else format_datetime(time)).encode()
+    keys = [name for name in names if bound.get(Variable(name))]
     terms = [
-        b"%s:%b" % (json.dumps(name, ensure_ascii=False).encode(), json_term(one.text(name) or b"")) for name in one
+        b"%b:%b" % (json.dumps(key, ensure_ascii=False).encode(), json_term(batch.text(bound[Variable(key)]) or b""))
+        for key in keys
     ]
-    return b'{"start":%b,"end":%b,"bindings":{%b}}' % (at, at, b",".join(terms))
+    return b'{"time":%b,"bindings":{%b}}' % (at, b",".join(terms))
 
 
 def _members(batch: Matches, name: str) -> Lines:

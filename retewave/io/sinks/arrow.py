@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.errors import UsageError
-from retewave.groups import RepeatedPattern
 from retewave.io.sinks.arrow_columns import TERMS, moments, terms
 from retewave.io.sinks.lists import column_of, joined, list_type, named
+from retewave.repetitions import RepeatedPattern
 
 if TYPE_CHECKING:
     from retewave.match import Matches

@@ -1,8 +1,8 @@
 """The field `groups` of ndjson, and columns of lists: what of a match was repeated.
 
 Data's way: a batch's groups -> **objects of their own, put into the matches' lines** -> sink.
-A repetition is written as a match is: start, end, bindings.  So kernels write all texts.  The objects of one match's
-repetitions lie one behind the other, with commas between: they are put in as one piece.
+A repetition is written as a match is, with a time in place of start and end; so kernels write all texts.  The objects
+of one match's repetitions lie one behind the other, with commas between: they are put in as one piece.
 Left out: CSV and TSV, which have no place for lists.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retewave.groups import RepeatedPattern, Repetitions
+from retewave.repetitions import RepeatedPattern, Repetitions
 from retewave.rete.words.bytes import address_of
 from retewave.rete.written import lines as line_kernels
 
@@ -36,7 +36,7 @@ class GroupRows:
 
     def __init__(self, batch: Matches, group: Repetitions) -> None:
         self.query, self.clock = RepeatedPattern(group.name, group.variables), batch.clock
-        self.starts = self.ends = self.places = group.times
+        self.starts = self.ends = self.places = group.times  # a repetition is an instant
         self._batch, self._ids = batch, group.ids
 
     @property

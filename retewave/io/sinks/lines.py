@@ -19,6 +19,7 @@ import numpy as np
 
 from retewave.compiler.algebra import BlankNode, Variable
 from retewave.io.sinks.groups import GroupRows, Lines, put_in
+from retewave.repetitions import Repetitions, repetitions_of
 from retewave.rete.words.bytes import BLOCK, address_of
 from retewave.rete.written import lines as line_kernels
 from retewave.rete.written.times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
@@ -115,22 +116,22 @@ class Objects(Format):
 
     def _made(self, query: Any, dates: bool) -> Pieces:
         quote = b'"' if dates else b""
-        head, end = self._around(query)
-        pieces = [head, b',"end":', b',"bindings":{', end]
+        head, before_end, end = self._around(query)
+        pieces = [head, before_end, b',"bindings":{', end]
         pieces += [quote, quote, b"null", b'","xml:lang":"', b'","datatype":"', b'"}']
         for name in query.variables:
             pieces += [b',%b:{"type":"%b","value":"' % (_json(name), kind) for kind in (b"uri", b"bnode", b"literal")]
         return Pieces.of(pieces, range(len(query.variables)))
 
-    def _around(self, query: Any) -> tuple[bytes, bytes]:
-        return b'{"query":%b,"start":' % _json(query.name), b"}}\n"
+    def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
+        return b'{"query":%b,"start":' % _json(query.name), b',"end":', b"}}\n"
 
 
 class _Repetitions(Objects):
     """A JSON object a repetition of an event pattern, with a comma before it."""
 
-    def _around(self, query: Any) -> tuple[bytes, bytes]:
-        return b',{"start":', b"}}"
+    def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
+        return b',{"time":', b"", b"}}"  # nothing before the end: it is not written
 
 
 class _Table(Format):
@@ -227,7 +228,7 @@ class _Job:
 
 def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
     """Yield a batch's lines in stretches; take a stretch before the next one, which is written over it."""
-    if _grouped(format, batch) is not None:
+    if isinstance(format, Objects) and getattr(batch, "groups", None) is not None:
         yield lines_of(format, batch)[0]
         return
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
@@ -242,17 +243,16 @@ def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
 
 def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return all lines of a batch, one behind the other, and the end of each line."""
-    lines, grouped = _lines_of(format, batch), _grouped(format, batch)
-    if grouped is None:
+    lines, taken = _lines_of(format, batch), _repetitions(format, batch)
+    if not taken:
         return lines
-    written = _Repetitions()
-    return put_in(lines, [(group, _lines_of(written, GroupRows(grouped, group))) for group in grouped.groups])
+    written, matches = _Repetitions(), cast("Matches", batch)
+    return put_in(lines, [(each, _lines_of(written, GroupRows(matches, each))) for each in taken])
 
 
-def _grouped(format: Format, batch: Rows) -> Matches | None:
-    """Return a batch whose lines have the field `groups`."""
-    has_groups = isinstance(format, Objects) and bool(getattr(batch, "groups", None))
-    return cast("Matches", batch) if has_groups else None
+def _repetitions(format: Format, batch: Rows) -> tuple[Repetitions, ...]:
+    """Return what goes into the field `groups` of a batch's lines."""
+    return repetitions_of(cast("Matches", batch)) if isinstance(format, Objects) else ()
 
 
 def _lines_of(format: Format, batch: Rows) -> Lines:

@@ -1,6 +1,6 @@
 """Columns of lists: a batch's groups as Arrow has them, one column `groups.NAME` for each event pattern.
 
-Data's way: groups of batches -> **lists of structs**: start, end, and the pattern's variables -> tables.
+Data's way: groups of batches -> **lists of structs**: time, and the pattern's variables -> tables.
 Invariant: a match without repetitions has an empty list; a match whose query does not know the pattern has none.
 Left out: the types of the values (retewave/io/sinks/typed_columns.py), and ndjson (retewave/io/sinks/groups.py).
 """
@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from retewave.groups import RepeatedPattern, Repetitions
 from retewave.io.sinks.arrow_columns import moments, strings
+from retewave.repetitions import RepeatedPattern, Repetitions, repetitions_of
 
 if TYPE_CHECKING:
     from retewave.match import Matches
     from retewave.rete.terms.texts import Texts
 
 __all__ = ["column_of", "joined", "list_type", "named", "table_column"]
+
+
+_NO_TIMES = np.zeros(0, np.int64)
 
 
 def named(name: str) -> str:
@@ -38,7 +41,7 @@ def joined(all_: Iterable[RepeatedPattern]) -> tuple[RepeatedPattern, ...]:
 
 def list_type(repeated: RepeatedPattern, time: pa.DataType) -> pa.DataType:
     """Return the type of a column whose terms are N-Triples texts."""
-    fields = [("start", time), ("end", time), *((name, pa.string()) for name in repeated.variables)]
+    fields = [("time", time), *((name, pa.string()) for name in repeated.variables)]
     return pa.list_(pa.struct(fields))
 
 
@@ -50,7 +53,7 @@ def list_column(offsets: np.ndarray, fields: dict[str, pa.Array]) -> pa.ListArra
 
 def column_of(batch: Matches, rows: slice, repeated: RepeatedPattern, time: pa.DataType) -> pa.Array:
     """Return the column of some matches of a batch, in texts."""
-    group = next((each for each in batch.groups if each.name == repeated.name), None)
+    group = next((each for each in repetitions_of(batch) if each.name == repeated.name), None)
     first, behind, _ = rows.indices(len(batch))
     if group is None:
         return pa.nulls(behind - first, list_type(repeated, time))
@@ -58,7 +61,7 @@ def column_of(batch: Matches, rows: slice, repeated: RepeatedPattern, time: pa.D
     times = group.times[within]
     at = moments(times, np.zeros(len(times), np.bool_), time)
     texts, numbers = batch.numbered_as(group.ids[within])
-    fields = {"start": at, "end": at}
+    fields = {"time": at}
     for name in repeated.variables:
         known = name in group.variables
         ids = numbers[:, group.variables.index(name)] if known else np.zeros(len(times), np.int64)
@@ -97,7 +100,7 @@ def table_column(
     """Return the column of several batches; `times` and `terms` make columns of times and of terms."""
     found = groups_of(batches, repeated.name)
     at = times(np.concatenate([np.zeros(0, np.int64), *(group.times for _, group in found)]))
-    fields = {"start": at, "end": at}
+    fields = {"time": at}
     for name in repeated.variables:
         runs = []
         for batch, group in found:
