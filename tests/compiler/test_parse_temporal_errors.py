@@ -260,7 +260,11 @@ LENGTH = 'write a duration as "PT5M"^^xsd:duration'
             MOMENT,
         ),
         ("getENDTIME() = '2024-01-01'^^xsd:date", "a dateTime is compared with a date, which is never true", MOMENT),
-        ("getENDTIME() - getSTARTTIME() < 5", "a duration is compared with a number, which is never true", FIVE_SECONDS),
+        (
+            "getENDTIME() - getSTARTTIME() < 5",
+            "a duration is compared with a number, which is never true",
+            FIVE_SECONDS,
+        ),
         ("getENDTIME() < getDURATION()", "a dateTime is compared with a duration, which is never true", MOMENT),
         ("getDURATION() + 5 < ?x", "a duration + a number has no value", LENGTH),
         ("getENDTIME() -5 < ?x", "a dateTime + a number has no value", LENGTH),
