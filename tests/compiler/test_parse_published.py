@@ -13,6 +13,7 @@ import pytest
 from retewave import bench
 from retewave.compiler.algebra import (
     Current,
+    Extent,
     First,
     Grouped,
     InGraph,
@@ -76,7 +77,7 @@ def test_citybench_in_cqels_reads_each_window_in_place_and_tells_new_rows(number
     path = CITY / f"q{number}.cqels"
     query = parse(path.read_text(), source=str(path))
     assert query.view is not None
-    extents = [Sliding(width * S, step * S) for width, step in CITY_WINDOWS[number]]
+    extents: list[Extent] = [Sliding(width * S, step * S) for width, step in CITY_WINDOWS[number]]
     if number == 3:
         extents = [Current(), Current()]
     elif number == 6:
