@@ -109,6 +109,9 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
+        if parsed.view is not None:
+            what = f"{parsed.source}: {parsed.view.reason} makes a view of the query, which is not supported yet"
+            raise QueryError(what)
         normal = branches(parsed)
         check_width(parsed, normal, explained)
         if self.sheds:
