@@ -244,6 +244,7 @@ SPARQL = Language(
         "ON_CLOSE": "WINDOW CLOSE",
         "ON_CHANGE": "CONTENT CHANGE",
         "TICKED": "TIME_DRIVEN",
+        "EVENT_RELATION": "SEQ",
         "EVENT_NAME": "the name of an event",
         "STREAM_NAME": "a name",
         "TOLD": "RSTREAM, ISTREAM or DSTREAM",
