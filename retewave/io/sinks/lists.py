@@ -76,10 +76,8 @@ def groups_of(batches: Sequence[Matches], name: str) -> list[tuple[Matches, Repe
     """Return an event pattern's group in each batch, an empty one where a batch has none."""
     found = []
     for batch in batches:
-        none = Repetitions(
-            name, (), np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
-        )
-        found.append((batch, next((each for each in batch.groups if each.name == name), none)))
+        none = Repetitions(name, (), np.zeros(len(batch) + 1, np.int64), _NO_TIMES, np.zeros((0, 0), np.int64))
+        found.append((batch, next((each for each in repetitions_of(batch) if each.name == name), none)))
     return found
 
 
