@@ -115,6 +115,7 @@ class Repeating(Matches):
     """A batch of matches with repetitions."""
 
     __slots__ = ("groups",)
+    groups: Taken
 
     def _all_ids(self) -> np.ndarray:
         return np.concatenate([self.ids.reshape(-1), self.groups.terms])
@@ -153,9 +154,9 @@ def batches_of(draw: st.DrawFn, queries: list[Query], times: st.SearchStrategy[i
         places = np.arange(behind, behind + count)
         made = query, terms, clock, rows[:, 2 : 2 + width], rows[:, 0], rows[:, 1], places
         if query.repeated:
-            batch = Repeating(*made)
-            batch.groups = draw(groups_of(query, count, known, times))
-            found.append(batch)
+            repeating = Repeating(*made)
+            repeating.groups = draw(groups_of(query, count, known, times))
+            found.append(repeating)
         else:
             found.append(Matches(*made))
         behind += count
