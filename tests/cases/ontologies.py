@@ -81,7 +81,7 @@ def random_case(random: Random, *, complex_axioms: bool = True, events: int = 4)
     graphs, time = [], 0
     for _ in range(random.randint(1, events)):
         time += random.choice((0, 1, 1, 2, 5))
-        triples = frozenset(_triple(random) for _ in range(random.randint(1, 4)))
+        triples = frozenset(_triple(random) for _ in range(random.randint(1, 3 + (events > 4))))
         graphs.append(Graph(triples, time * SECOND, time * SECOND))
     return EventsCase(tuple(schema), ontology, static, tuple(graphs))
 
