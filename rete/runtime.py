@@ -467,8 +467,7 @@ class Runtime:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""
         net, put = self.state.net, 0
         place = int(net[layout.N_SLOTS]) + slot * layout.SLOT_WIDTH
-        edges = self.network.edges()
-        number = next(i for i, edge in enumerate(edges) if edge.kind in layout.TO_SLOTS and edge.target == slot)
+        number = next(i for i, edge in enumerate(self.network.edges()) if self.network.slot_of(edge) == slot)
         edge = int(net[layout.N_EDGES]) + number * layout.EDGE_WIDTH
         empty_slot(net, self.state.arena, place)
         rows = np.ascontiguousarray(rows)

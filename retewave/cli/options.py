@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 __all__ = [
     "Arrival",
+    "AskedAbout",
     "AtLimit",
     "BatchBytes",
     "Binding",
@@ -26,6 +27,7 @@ __all__ = [
     "Derivations",
     "Draw",
     "Drawn",
+    "EventBy",
     "Every",
     "Explained",
     "Host",
@@ -40,7 +42,6 @@ __all__ = [
     "OnError",
     "OnMalformed",
     "Once",
-    "OneQuery",
     "Out",
     "Pace",
     "PlanFormat",
@@ -136,7 +137,13 @@ Draw = Annotated[
 ]
 Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
-OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file with a query, or its text.")]
+AskedAbout = Annotated[
+    list[str],
+    Argument(
+        metavar="QUERY",
+        help="The query that is asked about: a file, or its text; behind it others that run beside it, such as rules.",
+    ),
+]
 Binding = Annotated[
     list[str] | None,
     Option(
@@ -189,7 +196,16 @@ TimeProperty = Annotated[
     Option(
         "--time-property",
         metavar="IRI",
-        help="Times: the value of this property of a named graph, such as http://www.w3.org/ns/prov#generatedAtTime.",
+        help="Times: the value of this property of an event, such as http://www.w3.org/ns/prov#generatedAtTime.",
+    ),
+]
+EventBy = Annotated[
+    list[str] | None,
+    Option(
+        "--event-by",
+        metavar="[NAME=]BY",
+        help="One event is what follows each other in a named graph (graph, the default), of one subject, or every N"
+        " statements; or all of one time. NAME is a stream's IRI (repeatable).",
     ),
 ]
 Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (the default).")]

@@ -87,6 +87,7 @@ def run(
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
+        notes.overlooked_times(readers, streams.times)
         engine.matcher.current()  # reads schema and static data, to find mistakes before files are opened
         check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
         if kept is not None:
@@ -159,6 +160,7 @@ def _checkpoint(
         "--stream": list(streams.written),
         "--rate": times.rate,
         "--time-property": times.property,
+        "--event-by": list(times.events),
         "--stream-format": streams.format,
         "--on-error": streams.on_error,
         "--format": output.format,
@@ -238,17 +240,15 @@ def _read(engine: Engine, streams: Streams, options: dict[str, Any]) -> list[str
 
 
 def _readers(streams: Streams, files: Sequence[tuple[str | None, str, Stoppable]]) -> list[Reader]:
-    times = streams.times
+    streams.times.check_names(name for name, _, _ in files)
     return [
         read(
             cast(BinaryIO, file),
             name="<stdin>" if path == "-" else path,
             format=streams.format,
-            rate=times.rate,
-            time_property=times.property,
-            arrival=times.arrival,
             on_error=cast(Literal["count", "raise"], streams.on_error),
             stream=name,
+            **streams.times.reading(name),
         )
         for name, path, file in files
     ]

@@ -34,13 +34,16 @@ def answer(
     queries: Queries, streams: Sequence[str], times: TimeOptions, stream_format: str | None, binding: Sequence[str],
     format: str, options: dict[str, Any],
 ) -> str:  # fmt: skip
-    """Return why a query has not matched a binding, as text or as JSON."""
-    with Notes(sys.stderr).warnings():
+    """Return why the first of some queries has not matched a binding, as text or as JSON."""
+    notes = Notes(sys.stderr)
+    with notes.warnings():
         engine = Engine(**options)
-        (query,) = queries.register(engine, keep=10_000)
+        query, *_ = queries.register(engine, keep=10_000)
         _keep_all(engine, query)
         asked = dict(_split(query, each) for each in binding)
-        for _ in engine.run_batches(*readers_of(streams, times, stream_format)):
+        readers = readers_of(streams, times, stream_format)
+        notes.overlooked_times(readers, times)
+        for _ in engine.run_batches(*readers):
             pass  # matches are counted by the query
         found = engine.why_not(query, asked)
     return str(found) if format == "text" else found.to_json() + "\n"
@@ -71,10 +74,9 @@ def _widened(width: int | None) -> int | None:
 
 def readers_of(streams: Sequence[str], times: TimeOptions, stream_format: str | None) -> list[Reader]:
     """Return the readers of streams as the command line names them."""
-    return [
-        read(path, format=stream_format, rate=times.rate, time_property=times.property, stream=name)
-        for name, path in map(stream_name, streams)
-    ]
+    named = list(map(stream_name, streams))
+    times.check_names(name for name, _ in named)
+    return [read(path, format=stream_format, stream=name, **times.reading(name)) for name, path in named]
 
 
 def _split(query: Query, text: str) -> tuple[str, Any]:

@@ -68,6 +68,15 @@ def _names_a_file(query: str) -> bool:
     return not re.search(r"\s", query) or query.endswith(suffixes) or _is_file(Path(query))
 
 
+def _stem(source: str) -> str | None:
+    """Return the name of a query's file without its suffix; of a text, nothing.
+
+    >>> _stem("queries/late.rq"), _stem("<query>")
+    ('late', None)
+    """
+    return None if source.startswith("<") else Path(source).stem
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
@@ -102,6 +111,9 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
+        if parsed.view is not None:
+            what = f"{parsed.source}: {parsed.view.reason} makes a view of the query, which is not supported yet"
+            raise QueryError(what)
         plan = None if parsed.events is None else self.detecting(parsed)
         normal = branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
@@ -115,7 +127,7 @@ class Registry:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
-        named = self._free_name(name or parsed.name or f"query{number + 1}")
+        named = self._free_name(name or parsed.name or _stem(parsed.source) or f"query{number + 1}")
         query = Query(number, parsed, named, on_match, keep, explained, plan)
         query.network = self.network
         self._numbers += 1
@@ -195,12 +207,8 @@ class Registry:
 
     def _listener(self, number: int, parsed: Parsed, normal: tuple[Branch, ...], plan: Detecting | None) -> Listener:
         """Return what the planner needs of a query, but what it shows."""
-        named = (
-            pattern.source
-            for branch in normal
-            for pattern in branch.all_patterns
-            if pattern.source not in (None, BACKGROUND)
-        )
+        patterns = (pattern for branch in normal for pattern in branch.all_patterns)
+        named = (iri for each in patterns for iri in (*each.streams, each.source) if iri not in (None, BACKGROUND))
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
         rule, rules = self._rule(parsed), () if plan is None else tuple(self._rules(plan))
         if not parsed.streams:

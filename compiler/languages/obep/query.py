@@ -33,7 +33,7 @@ from retewave.compiler.languages.obep.guards import guard_of
 from retewave.compiler.languages.reading import Source, kind_of, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.defaults import DEFAULT, told_default
 from retewave.compiler.languages.sparql.prologue import Prologue
-from retewave.compiler.languages.sparql.query import declare, file_or_iri
+from retewave.compiler.languages.sparql.query import declare
 from retewave.compiler.terms import XSD
 from retewave.epsilon.classes.expression import NamedClass, within
 from retewave.errors import QueryError
@@ -56,7 +56,7 @@ def build_obep(tree: ParseTree, source: Source, language: Language) -> Query:
             case "stream":
                 streams.append(_stream(part, streams, context))
             case "default_graph" | "vocabulary":
-                dataset.append(file_or_iri(trees_of(part)[0], context))
+                dataset.append(context.prologue.reference(trees_of(part)[0]))
     written = [each for each in query.children if rule(each) in ("logical", "composite")]
     events = _defined(written, context)
     returned = next((each for each in query.children if rule(each) == "returned"), None)
