@@ -10,6 +10,7 @@ from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
 from retewave.match import Match, Matches
+from retewave.repetitions import repeated
 
 if TYPE_CHECKING:
     import pandas
@@ -55,6 +56,7 @@ class Query:
         )  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
