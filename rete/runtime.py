@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retewave.errors import LimitError
+from retewave.rete.counters import RuleCounts, built
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
@@ -134,6 +135,7 @@ class Runtime:
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
+        self._ahead: RuleCounts | None = None  # as far as the last call has looked ahead, if it did
 
     @property
     def arena(self) -> np.ndarray:
@@ -207,6 +209,7 @@ class Runtime:
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
+        self._ahead = None
         connected = self._connected
         if (
             connected is None
@@ -310,7 +313,12 @@ class Runtime:
         try:
             yield from self.advance(AFTER_ALL, values)
         finally:
-            self.state = self.state._replace(arena=arena, feed=feed)
+            ahead, self.state = self.state.feed, self.state._replace(arena=arena, feed=feed)
+            self._ahead = built(ahead)
+
+    def rules_done(self) -> RuleCounts:
+        """Return what rules have done; after a flush, with what they have done in it."""
+        return self._ahead or built(self.state.feed)
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
