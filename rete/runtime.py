@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from retewave.errors import LimitError
-from retewave.rete.counters import RuleCounts, built
 from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
@@ -135,7 +134,7 @@ class Runtime:
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
-        self._ahead: RuleCounts | None = None  # as far as the last call has looked ahead, if it did
+        self._ahead: np.ndarray | None = None  # the feed as the last call has left it, if that looked ahead
 
     @property
     def arena(self) -> np.ndarray:
@@ -313,12 +312,12 @@ class Runtime:
         try:
             yield from self.advance(AFTER_ALL, values)
         finally:
-            ahead, self.state = self.state.feed, self.state._replace(arena=arena, feed=feed)
-            self._ahead = built(ahead)
+            self._ahead, self.state = self.state.feed, self.state._replace(arena=arena, feed=feed)
 
-    def rules_done(self) -> RuleCounts:
-        """Return what rules have done; after a flush, with what they have done in it."""
-        return self._ahead or built(self.state.feed)
+    @property
+    def counted(self) -> np.ndarray:
+        """The feed that has the counts of rules; after a flush, those that they have in it, too."""
+        return self.state.feed if self._ahead is None else self._ahead
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""

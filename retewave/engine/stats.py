@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete.counters import RuleCounts, next_due, probe_counters, totals
+from retewave.rete.counters import RuleCounts, built, next_due, probe_counters, totals
 from retewave.windows.times import spell_instant
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
 def _of_rules(engine: Engine) -> dict[str, int]:
     """Return how many triples rules have built, and in how many rounds."""
     compiled = engine.matcher.main
-    found = RuleCounts(0, 0) if compiled is None else compiled.runtime.rules_done()
+    found = RuleCounts(0, 0) if compiled is None else built(compiled.runtime.counted)
     return {"derivations": found.derivations, "rounds": found.rounds}
 
 
