@@ -19,6 +19,7 @@ from retewave.engine.deciding import Deciding
 from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
 from retewave.engine.states import State
+from retewave.groups import Parts, apart
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
@@ -60,9 +61,10 @@ class Feeding:
         for number in np.unique(out[:, layout.O_QUERY]).tolist():
             if number in self.rules:
                 rows = out[out[:, layout.O_QUERY] == number]
+                rows, _, parts = apart(rows, np.arange(len(rows)))
                 left = rows[[self._is_left(self.queries[number], int(b)) for b in rows[:, layout.O_BRANCH]]]
                 if len(left):
-                    found.append(self._of_rule(self.queries[number], left.copy(), sum(map(len, found))))
+                    found.append(self._of_rule(self.queries[number], left, parts, sum(map(len, found))))
         return np.concatenate(found), self.deciding.terms.values
 
     def _is_left(self, query: Query, branch: int) -> bool:
@@ -71,8 +73,8 @@ class Feeding:
             return True
         return any(map(_makes_nodes, query.parsed.template))
 
-    def _of_rule(self, query: Query, rows: np.ndarray, first: int) -> np.ndarray:
-        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0]))
+    def _of_rule(self, query: Query, rows: np.ndarray, parts: Parts, first: int) -> np.ndarray:
+        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0], parts=parts))
         scopes: list[bytes] = []
         is_set = query.parsed.solutions == "set"
         if is_set or any(map(_makes_nodes, query.parsed.template)):

@@ -15,11 +15,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
+from retewave.groups import Groups, apart, told_runs
 from retewave.match import Matches
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
@@ -86,6 +88,12 @@ class Outcome:
         return found
 
     @cached_property
+    def _runs(self) -> dict[int, dict[int, OutputRuns]]:
+        """Return what is told of runs, by the queries' numbers and branches."""
+        found = {number: told_runs(self.deciding.outputs, number) for number in self.queries}
+        return {number: runs for number, runs in found.items() if runs}
+
+    @cached_property
     def _waited(self) -> dict[int, list[int]]:
         """Return the branches of queries that are told at deadlines, by the queries' numbers."""
         found: dict[int, list[int]] = {}
@@ -95,7 +103,10 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
-        found = Solutions(query, rows, places, rows[:, :0], ahead)
+        runs, parts = self._runs.get(query.number), None
+        if runs is not None:
+            rows, places, parts = apart(rows, places)
+        found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -104,7 +115,10 @@ class Outcome:
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
-        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        if parts is not None and runs is not None and any(each.groups for each in runs.values()):
+            batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
+        return batch
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return the states of the stages of these queries, by identity.
