@@ -17,6 +17,7 @@ from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.errors import Place
 
 __all__ = [
+    "RELATIONAL",
     "AggregateCall",
     "AggregateName",
     "Distinct",
@@ -166,3 +167,6 @@ class Matched:
 
     pattern: Algebra  # `SingleEvent`s under `Relate`, `First` and `Last`
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
+
+
+RELATIONAL = (Grouped, Ordered, Projected, Distinct, Sliced, PathClosure, ExistsValue, InWindow, InGraph, Matched)

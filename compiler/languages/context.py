@@ -8,17 +8,21 @@ in one basic graph pattern only, as SPARQL demands.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lark import Token
 
-from retewave.compiler.algebra import Query, Stream
+from retewave.compiler.algebra import AggregateCall, Query, Stream
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Node, Source, kind_of
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.errors import QueryError
 from retewave.windows import durations
+
+if TYPE_CHECKING:
+    from retewave.compiler.languages.windows.clauses import Windows
+    from retewave.compiler.languages.windows.events import Events
 
 __all__ = ["Context"]
 
@@ -37,6 +41,12 @@ class Context:
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
     fresh_count: int = 0  # number of fresh variables
+    reasons: list[tuple[str, Node]] = field(default_factory=list)  # what makes a view of the query, in the order read
+    aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
+    graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
+    graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that these and FROM NAMED name, as written
+    windows: Windows | None = None  # its windows and reports; None: a language without views
+    events: Events | None = None  # the event patterns that MATCH may name; None likewise
 
     def fresh(self) -> Variable:
         """Return a hidden variable that occurs nowhere else: no label starts with a dot."""
@@ -79,6 +89,12 @@ class Context:
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""
         return QueryError(what, place=self.source.place(node), hint=hint)
+
+    def view_by(self, what: str, node: Node) -> None:
+        """Note a part of the text that only views have; refuse it in a language without views."""
+        if not self.language.views:
+            raise self.unsupported(what, node)
+        self.reasons.append((what, node))
 
     def unsupported(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return the error for a clause that parses and does not run yet."""

@@ -54,22 +54,23 @@ def test_query_that_stops_says_what_is_missing() -> None:
         "<query>:1:26: the query ends too early\n"
         "  SELECT ?s { ?s <urn:p> ?o\n"
         "                           ^\n"
-        "  hint: expected '}', BIND, FILTER, FIRST, LAST, MINUS, NOT, OPTIONAL ..."
+        "  hint: expected '}', BIND, FILTER, FIRST, GRAPH, LAST, MATCH, MINUS ..."
     )
 
 
 def test_empty_query_says_how_to_begin() -> None:
     assert message("") == (
-        "<query>:1:1: the query ends too early\n  hint: expected BASE, CONSTRUCT, PREFIX, REGISTER or SELECT"
+        "<query>:1:1: the query ends too early\n  hint: expected ASK, BASE, CONSTRUCT, PREFIX, REGISTER or SELECT"
     )
 
 
 def test_wrong_duration_names_the_units() -> None:
-    assert message("SELECT * FROM STREAM <urn:s> [RANGE 5 minutes] { ?s ?p ?o }") == (
-        "<query>:1:37: '5' cannot stand here\n"
-        "  SELECT * FROM STREAM <urn:s> [RANGE 5 minutes] { ?s ?p ?o }\n"
-        "                                      ^\n"
-        "  hint: expected a duration such as 5m (ms, s, m, h, d)"
+    assert message("SELECT * FROM STREAM <urn:s> [RANGE 5 fortnights] { ?s ?p ?o }") == (
+        "<query>:1:39: 'fortnights' cannot stand here\n"
+        "  SELECT * FROM STREAM <urn:s> [RANGE 5 fortnights] { ?s ?p ?o }\n"
+        "                                        ^\n"
+        "  hint: units are us, ms, s, m, h, d and their names: 5m, 1m30s, 90 SECONDS, PT5M; a bare number "
+        "counts seconds"
     )
 
 
@@ -146,29 +147,10 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "column", "name"),
     [
-        ("SELECT * { GRAPH ?g { ?o ?q 1 } }", 12, "GRAPH"),
         ("SELECT * { SERVICE SILENT <urn:s> { ?o ?q 1 } }", 12, "SERVICE"),
-        ("SELECT * { ?s <urn:p>* ?o }", 22, "the property path operator '*'"),
-        ("SELECT * { ?s (a/<urn:p>)+ ?o }", 26, "the property path operator '+'"),
-        ("SELECT * { ?s ^(<urn:p>?) ?o }", 24, "the property path operator '?'"),
-        ("ASK { ?s ?p ?o }", 1, "ASK"),
         ("DESCRIBE <urn:x>", 1, "DESCRIBE"),
-        ("SELECT * FROM NAMED <urn:g> { ?s ?p ?o }", 15, "FROM NAMED"),
-        ("SELECT (COUNT(DISTINCT *) AS ?n) { ?s ?p ?o }", 9, "aggregation"),
-        ("SELECT (GROUP_CONCAT(?s; SEPARATOR=',') AS ?n) { ?s ?p ?o }", 9, "aggregation"),
-        ("SELECT ?s { ?s ?p ?o } GROUP BY ?s", 24, "GROUP BY"),
-        ("SELECT ?s { ?s ?p ?o } HAVING (?s > 1)", 24, "HAVING"),
-        ("SELECT ?s { ?s ?p ?o } ORDER BY DESC(?s) ?p", 24, "ORDER BY"),
-        ("SELECT ?s { ?s ?p ?o } LIMIT 5 OFFSET 5", 24, "LIMIT"),
-        ("SELECT ?s { ?s ?p ?o } OFFSET 5", 24, "OFFSET"),
         ("SELECT * { ?s ?p ?o BIND(EXISTS { ?s ?q 1 } AS ?x) }", 26, "EXISTS inside an expression"),
         ("SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ?s ?q 1 }) }", 37, "NOT EXISTS inside an expression"),
-        ("SELECT * { { SELECT DISTINCT ?o { ?o ?q 1 } } }", 21, "DISTINCT in a subquery"),
-        ("SELECT * { { SELECT ?o { ?o ?q 1 } LIMIT 3 } }", 36, "LIMIT"),
-        ("SELECT * { { SELECT (COUNT(*) AS ?n) { ?o ?q 1 } } }", 22, "aggregation"),
-        ("SELECT * FROM STREAM <urn:s> [RANGE 5m STEP 1m] {}", 40, "a window with STEP or TUMBLING"),
-        ("SELECT * FROM STREAM <urn:s> [RANGE TRIPLES 5] {}", 37, "a window that counts triples"),
-        ("REGISTER QUERY q COMPUTED EVERY 5m AS SELECT * {}", 18, "COMPUTED EVERY"),
         ("CONSTRUCT WHERE { ?s ?p [] }", 25, "a blank node in CONSTRUCT WHERE"),
     ],
 )

@@ -36,5 +36,9 @@ EPSPARQL = replace(
     suffixes=(".epsparql",),
     grammar=Path(__file__).parent / "epsparql.lark",
     build=build_epsparql,
+    views=False,
+    refused=frozenset(
+        [*SPARQL.refused, "ASK", "GROUP", "HAVING", "LIMIT", "NAMED", "OFFSET", "ORDER", "GRAPH", "STEP"]
+    ),
     words={**SPARQL.words, "BARE_NAME": "an IRI"},
 )

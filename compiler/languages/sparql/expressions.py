@@ -2,24 +2,27 @@
 
 Data's way: parse tree -> **expression**.
 Invariant: a function that retewave does not know is refused here; it never becomes an expression that always fails.
-Aggregates, and EXISTS inside an expression, are refused by name.
+An aggregate is a hidden variable, which `Context.aggregates` holds; where none may stand it is refused by name, as is
+EXISTS inside an expression.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import cast
 
 from lark import Token, Tree
 
+from retewave.compiler.algebra import AggregateCall, AggregateName
 from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
-from retewave.compiler.languages.reading import Node, rule
+from retewave.compiler.languages.reading import Node, kind_of, rule
 from retewave.compiler.languages.sparql.kinds import check_calculated, check_compared
 from retewave.compiler.languages.sparql.regex import check_patterns
 from retewave.compiler.languages.sparql.times import check_duration
-from retewave.compiler.terms import XSD
+from retewave.compiler.terms import XSD, unquote
 from retewave.errors import QueryError
 
 __all__ = ["conjunction", "expression", "similar", "tell_unbound", "unknown", "variable"]
@@ -132,9 +135,11 @@ def _builtin(tree: ParseTree, context: Context) -> Expression:
     head, *rest = tree.children
     if isinstance(head, Tree):
         own = context.language.expressions.get(rule(head))
-        if own is None:
-            raise _refused(head, context)
-        return own(head, context)
+        if own is not None:
+            return own(head, context)
+        if rule(head) == "aggregate":
+            return _aggregate(head, context)
+        raise _refused(head, context)
     name = _SYNONYMS.get(head.upper(), head.upper())
     arguments = rest[0].children if rest and _is_list(rest[0]) else rest
     built = _all(arguments, context)
@@ -147,10 +152,26 @@ def _builtin(tree: ParseTree, context: Context) -> Expression:
 
 def _refused(call: ParseTree, context: Context) -> QueryError:
     name = {"exists": "EXISTS", "not_exists": "NOT EXISTS"}.get(rule(call))
-    if name is None:
-        return context.unsupported("aggregation", call)
+    assert name is not None
     hint = f"make it a condition of its own: FILTER {name} {{ … }}, or FILTER (… && {name} {{ … }})"
     return context.unsupported(f"{name} inside an expression", call, hint)
+
+
+def _aggregate(tree: ParseTree, context: Context) -> Expression:
+    """Return the hidden variable of an aggregate's value."""
+    context.view_by("aggregation", tree)
+    if context.aggregates is None:
+        hint = "compute it in a subquery: { SELECT (COUNT(?x) AS ?n) … }"
+        raise context.error("an aggregate stands in SELECT, HAVING and ORDER BY only, and in no other", tree, hint)
+    known, context.aggregates = context.aggregates, None  # its argument has none
+    head, *rest = tree.children
+    function = cast(AggregateName, str(head).upper())
+    distinct = any(isinstance(each, Token) and kind_of(each) == "DISTINCT" for each in rest)
+    argument = next((expression(each, context) for each in rest if isinstance(each, Tree)), None)
+    separator = next((unquote(str(each)) for each in rest if isinstance(each, Token) and each[0] in "\"'"), " ")
+    context.aggregates = known
+    call = AggregateCall(function, argument, distinct, separator)
+    return known.setdefault(call, context.fresh())
 
 
 def _is_list(node: Node) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from retewave.compiler.languages.windows.mistakes import WINDOW_HINTS
+
 __all__ = ["MISTAKES"]
 
 _RELATIONS = (
@@ -36,4 +38,6 @@ _HINTS = {
     r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",
     r"\b(FIRST|LAST)": r"\1 chooses from a group: \1 { … }",
 }
-MISTAKES = tuple((re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in _HINTS.items())
+MISTAKES = tuple(
+    (re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in {**WINDOW_HINTS, **_HINTS}.items()
+)

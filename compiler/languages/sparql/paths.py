@@ -3,14 +3,14 @@
 Data's way: parse tree of a path -> **algebra** (SPARQL 1.1, section 18.2.2.4).
 A sequence joins on a hidden variable, an alternative is a union (duplicates stay), an inverse swaps the
 ends.  A negated set is a variable predicate with a filter, so each triple that is not excluded is a match of its
-own.  The operators `*`, `+` and `?` are refused by name.
+own.  The operators `*`, `+` and `?` make a view of the query.
 """
 
 from __future__ import annotations
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, Filter, Join, Term, TriplePattern, Triples, Union
+from retewave.compiler.algebra import Algebra, Filter, Join, PathClosure, Term, TriplePattern, Triples, Union
 from retewave.compiler.expressions.tree import Constant, Membership, Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
@@ -65,8 +65,17 @@ def path(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:
             return _sequence(start, tree.children, end, context)
         case "path_negated_property_set":
             return _negated(start, tree, end, context)
-    mark = tree.children[-1]
-    raise context.unsupported(f"the property path operator {str(mark)!r}", mark)
+    return _closed(start, tree, end, context)
+
+
+def _closed(start: Term, tree: ParseTree, end: Term, context: Context) -> Algebra:
+    """Return the pattern of a path that may have any number of steps."""
+    inner, mark = tree.children
+    context.view_by(f"the property path operator {str(mark)!r}", mark)
+    source, target = context.fresh(), context.fresh()
+    step = path(source, inner, target, context)
+    place = context.source.place(mark)
+    return PathClosure(start, end, step, source, target, 1 if mark == "+" else 0, 1 if mark == "?" else None, place)
 
 
 def _sequence(start: Term, parts: list[ParseTree], end: Term, context: Context) -> Algebra:

@@ -2,15 +2,27 @@
 
 Data's way: parse tree -> **algebra** -> normal form.
 Invariant: a filter covers its whole group, wherever it stands in it; BIND sees what its group has bound
-before it; OPTIONAL and MINUS take all parts before them as their left side. GRAPH and SERVICE, which do not run yet,
-are refused by name and place.
+before it; OPTIONAL and MINUS take all parts before them as their left side.  SERVICE is refused by name and place, as
+is GRAPH in languages without views.
 """
 
 from __future__ import annotations
 
 from lark import Tree
 
-from retewave.compiler.algebra import Algebra, Exists, Extend, LeftJoin, Minus, Row, Triples, Values, visible
+from retewave.compiler.algebra import (
+    Algebra,
+    Exists,
+    Extend,
+    InGraph,
+    InWindow,
+    LeftJoin,
+    Minus,
+    Row,
+    Triples,
+    Values,
+    visible,
+)
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
@@ -26,7 +38,6 @@ from retewave.compiler.languages.sparql.unrelated import tell_unrelated
 __all__ = ["bind", "group", "opened", "values"]
 
 _UNSUPPORTED = {
-    "graph_graph_pattern": "GRAPH",
     "service_graph_pattern": "SERVICE",
     "sub_select": "a subquery",
 }
@@ -100,7 +111,28 @@ def _part(part: ParseTree, kind: str, context: Context) -> Algebra:
         return union([group(branch, context) for branch in trees_of(part)])
     if kind == "inline_data":
         return values(part.children[0], context)
-    raise context.unsupported(_UNSUPPORTED[kind], part)
+    if kind in _NAMING and context.language.views:
+        return _named(part, kind, context)
+    raise context.unsupported(_UNSUPPORTED.get(kind, "GRAPH"), part)
+
+
+_NAMING = ("graph_graph_pattern", "window_graph_pattern")
+
+
+def _named(part: ParseTree, kind: str, context: Context) -> Algebra:
+    """Build a group that is read from a window, or from a named background graph."""
+    head, name, inner = part.children
+    assert context.windows is not None
+    place = context.source.place(part)
+    term = variable(name) if rule(name) == "var" else context.prologue.name(name)
+    if kind == "window_graph_pattern" or term in context.windows.by_graph:
+        context.windows.read(term, name, context)
+        context.view_by(token(part).upper(), head)
+        return InWindow(term, group(inner, context), place)
+    context.graph_groups.append(head)
+    if not isinstance(term, Variable):
+        context.graph_names[context.prologue.reference(name)] = None
+    return InGraph(term, group(inner, context), place)
 
 
 def bind(pattern: Algebra, target: ParseTree, value: ParseTree, context: Context) -> Algebra:

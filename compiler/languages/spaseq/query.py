@@ -18,7 +18,7 @@ from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, rule, trees_of
 from retewave.compiler.languages.sparql.defaults import DEFAULT, told_default
 from retewave.compiler.languages.sparql.distinct import distinct_on
-from retewave.compiler.languages.sparql.modifiers import refuse_modifiers
+from retewave.compiler.languages.sparql.modifiers import note_modifiers
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.compiler.languages.sparql.query import declare, registered
 from retewave.compiler.languages.sparql.results import templated
@@ -55,7 +55,7 @@ def build_spaseq(tree: ParseTree, source: Source, language: Language) -> Query:
 def _parts(form: ParseTree, context: SequenceContext) -> dict[str, Any]:
     parts = trees_of(form)
     by_rule = {rule(part): part for part in parts}
-    refuse_modifiers(by_rule["solution_modifier"], context)
+    note_modifiers(by_rule["solution_modifier"], context)
     clauses = read_clauses(parts, context)
     where = sequence(by_rule["seq"], [part for part in parts if rule(part) == "gpm"], clauses, context)
     read: dict[str, Any] = {"streams": tuple({each.iri: each for each in clauses.streams.values()}.values())}
