@@ -17,9 +17,9 @@ import numpy as np
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
 from retewave.errors import UsageError
-from retewave.groups import Groups, Repetition
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
+from retewave.provenance.groups import Groups, Repetition
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant, spell_interval
 

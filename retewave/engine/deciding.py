@@ -23,7 +23,7 @@ from retewave.compiler.lower import Output, OutputRuns
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.calling import called
 from retewave.engine.stages import Solutions
-from retewave.groups import Part, Parts
+from retewave.provenance.groups import Part, Parts
 from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
 from retewave.rete.runtime import Runtime

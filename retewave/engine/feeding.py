@@ -19,8 +19,8 @@ from retewave.engine.deciding import Deciding
 from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
 from retewave.engine.states import State
-from retewave.groups import Parts, apart
 from retewave.match import Matches
+from retewave.provenance.groups import Parts, apart
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout

@@ -21,8 +21,8 @@ from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
-from retewave.groups import Groups, apart, told_runs
 from retewave.match import Matches
+from retewave.provenance.groups import Groups, apart, told_runs
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout

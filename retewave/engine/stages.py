@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from retewave.engine.states import State
-from retewave.groups import Parts
+from retewave.provenance.groups import Parts
 from retewave.query import Query
 from retewave.rete.words import layout
 
