@@ -23,7 +23,7 @@ from retewave.compiler.lower import Output, OutputRuns
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.calling import called
 from retewave.engine.stages import Solutions
-from retewave.provenance.groups import Part, Parts
+from retewave.provenance.groups import RunPart, RunParts
 from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
 from retewave.rete.runtime import Runtime
@@ -76,7 +76,7 @@ class Deciding:
         return rows[:, layout.O_COLUMNS : layout.O_COLUMNS + width]
 
     def _of_branch(
-        self, query: Query, output: Output, rows: np.ndarray, parts: Parts | None
+        self, query: Query, output: Output, rows: np.ndarray, parts: RunParts | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the shown ids of a branch's rows, and which rows pass."""
         columns = {name: rows[:, layout.O_COLUMNS + place] for place, name in enumerate(output.names)}
@@ -97,7 +97,7 @@ class Deciding:
                 shown[:, place] = columns[name]
         return shown, passed
 
-    def _called(self, call: Call, output: OutputRuns, runs: list[list[Part]]) -> np.ndarray:
+    def _called(self, call: Call, output: OutputRuns, runs: list[list[RunPart]]) -> np.ndarray:
         """Return the values of a call that looks at all repetitions, run by run."""
         variable, separator = call.arguments[0], call.arguments[1] if len(call.arguments) > 1 else None
         places = {

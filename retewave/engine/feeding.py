@@ -20,7 +20,7 @@ from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
 from retewave.engine.states import State
 from retewave.match import Matches
-from retewave.provenance.groups import Parts, apart
+from retewave.provenance.groups import RunParts, apart
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
@@ -73,7 +73,7 @@ class Feeding:
             return True
         return any(map(_makes_nodes, query.parsed.template))
 
-    def _of_rule(self, query: Query, rows: np.ndarray, parts: Parts, first: int) -> np.ndarray:
+    def _of_rule(self, query: Query, rows: np.ndarray, parts: RunParts, first: int) -> np.ndarray:
         decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0], parts=parts))
         scopes: list[bytes] = []
         is_set = query.parsed.solutions == "set"

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from retewave.engine.states import State
-from retewave.provenance.groups import Parts
+from retewave.provenance.groups import RunParts
 from retewave.query import Query
 from retewave.rete.words import layout
 
@@ -32,7 +32,7 @@ class Solutions(NamedTuple):
     places: np.ndarray  # int64[n]: where they stood among the rows of all queries
     columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; no columns before the first stage
     ahead: bool = False  # from a flush: they hold if nothing more comes
-    parts: Parts | None = None  # the events of their runs, if that is told; the rows' last column says which
+    parts: RunParts | None = None  # the events of their runs, if that is told; the rows' last column says which
 
     def only(self, kept: np.ndarray) -> Solutions:
         """Return the solutions that a mask keeps."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retewave.compiler.lower import Output, OutputRuns
     from retewave.windows.times import Instant
 
-__all__ = ["Groups", "Parts", "Repetition", "apart", "told_runs"]
+__all__ = ["Groups", "Repetition", "RunParts", "apart", "told_runs"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1
 
@@ -47,7 +47,7 @@ class Repetition(Mapping[str, Any]):
 
 
 @dataclass(frozen=True)
-class Part:
+class RunPart:
     """One event of a run, as far as its query asks for it."""
 
     time: int  # microseconds
@@ -56,21 +56,21 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Parts:
+class RunParts:
     """The events of the runs of some matches."""
 
     rows: np.ndarray  # int64[m, ...]: as the kernel has written them
     begins: np.ndarray  # int64[n + 1]: where those of each match begin
 
-    def of(self, match: int) -> list[Part]:
+    def of(self, match: int) -> list[RunPart]:
         """Return those of one match, the first event first."""
         found = self.rows[self.begins[match] : self.begins[match + 1]][::-1]
         times, states = found[:, layout.O_START].tolist(), found[:, layout.TOLD_STATE].tolist()
         columns = found[:, layout.O_COLUMNS :].tolist()
-        return [Part(*each) for each in zip(times, states, columns, strict=True)]
+        return [RunPart(*each) for each in zip(times, states, columns, strict=True)]
 
 
-def apart(rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, Parts]:
+def apart(rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, RunParts]:
     """Return output rows of matches without those that tell of their runs, their places, and the runs' events.
 
     The rows have a column more: which of the matches each is.
@@ -80,14 +80,14 @@ def apart(rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     counts = np.diff(np.append(heads, len(rows))) - 1
     begins = np.concatenate([[0], np.cumsum(counts)])
     own = np.column_stack([rows[heads], np.arange(len(heads))])
-    return own, places[heads], Parts(rows[told], begins)
+    return own, places[heads], RunParts(rows[told], begins)
 
 
 @dataclass(frozen=True)
 class Groups:
     """The groups of a batch of matches."""
 
-    parts: Parts  # the events of the runs
+    parts: RunParts  # the events of the runs
     numbers: np.ndarray  # int64[n]: which of the runs each match has
     branches: np.ndarray  # int64[n]: which branch of its query it is of
     outputs: Mapping[int, OutputRuns]  # what the rows of a branch hold
