@@ -17,6 +17,7 @@ import numpy as np
 
 from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
+from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
@@ -103,6 +104,12 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
+        if query.plan is not None:  # its other rows are of detections, which come in again
+            told = [each.kind == "told" for each in query.plan.found]
+            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
+            rows, places = rows[kept], places[kept]
+        if not len(rows):
+            return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
         runs, parts = self._runs.get(query.number), None
         if runs is not None:
             rows, places, parts = apart(rows, places)
@@ -113,12 +120,20 @@ class Outcome:
         if waited is not None:
             query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
+        if query.plan is not None and len(found.rows):
+            starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
         batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
+
+    def _told_times(self, query: Query, found: Solutions) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals that detections tell: DURING tells the left side's."""
+        column = found.columns[:, query.columns.index("detection")].tolist()
+        tokens = [read_token(self.deciding.terms.text(each)) for each in column]
+        return np.array([each.start for each in tokens]), np.array([each.end for each in tokens])
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return the states of the stages of these queries, by identity.
