@@ -14,7 +14,7 @@ import numpy as np
 
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
-from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
+from retewave.rete.facts import FACT_WIDTH, slot_places, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
 from retewave.rete.kernel import run, run_looking
@@ -481,6 +481,28 @@ class Runtime:
         while (put := put_rows(net, self.state.arena, place, edge, rows, put)) < len(rows):
             if not self._make_room(layout.NEEDS_ARENA):
                 raise self.full()
+
+    def run_of(self, row: int, state: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the parts of a run from its last row on: the number of the state, and the columns there."""
+        net, arena = self.state.net, self.state.arena
+        own = 1 + int(net[layout.N_TIMES])
+        while row:
+            record = self.network.states[state]
+            columns: list[int] = arena[row + own : row + own + record.columns].tolist()
+            yield state, columns
+            link = columns[record.link] if record.link >= 0 else 0
+            row, state = link & (1 << layout.LINK_STATE) - 1, link >> layout.LINK_STATE
+
+    def links_to(self, state: int) -> np.ndarray:
+        """Return the links to the runs of a state, in the order of its rows."""
+        places: np.ndarray = slot_places(self.state.net, self.state.arena, self.network.states[state].slot)
+        return places | state << layout.LINK_STATE
+
+    def put_links(self, state: int, links: np.ndarray) -> None:
+        """Let the runs of a state have these links to the runs before them, row by row."""
+        record = self.network.states[state]
+        places: np.ndarray = slot_places(self.state.net, self.state.arena, record.slot)
+        self.state.arena[places + 1 + int(self.state.net[layout.N_TIMES]) + record.link] = links
 
     def rows_of(self, slot: int) -> np.ndarray:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""

@@ -16,16 +16,20 @@ import numpy as np
 
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
+from retewave.detection import Detection, DetectionPart, read_token
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
+from retewave.provenance.groups import Groups, Repetition
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant, spell_interval
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    import rdflib
 
+    from retewave.compiler.algebra import Variable
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
@@ -60,6 +64,7 @@ class Matches:
         "_triples",
         "clock",
         "ends",
+        "groups",
         "ids",
         "made_of",
         "number",
@@ -89,6 +94,7 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
+        self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -122,6 +128,7 @@ class Matches:
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
+        rest.groups = None if self.groups is None else self.groups.after(count)
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -135,8 +142,9 @@ class Matches:
 
     def _all_ids(self) -> np.ndarray:
         """Return the ids that it shows, row by row, and behind them those of what it is made of."""
+        more = [each.terms for each in (self.made_of, self.groups) if each is not None]
         ids = self.ids.reshape(-1)
-        return ids if self.made_of is None else np.concatenate([ids, self.made_of.terms])
+        return np.concatenate([ids, *more]) if more else ids
 
     @property
     def numbered(self) -> tuple[Texts, np.ndarray]:
@@ -145,6 +153,10 @@ class Matches:
         The texts are the dictionary's as it is now, or the batch's own copy.
         """
         return (self.terms.by_id, self.ids) if self._own is None else (self._own.texts, self._own.numbers)
+
+    def numbered_as(self, ids: np.ndarray) -> tuple[Texts, np.ndarray]:
+        """Return the same texts, and the numbers of some other ids of its own, such as those of its groups."""
+        return (self.terms.by_id, ids) if self._own is None else (self._own.texts, self._own.find(ids))
 
     def text(self, term: int) -> bytes | None:
         """Return the canonical text of one of the batch's ids; nothing for unbound."""
@@ -298,11 +310,58 @@ class Match(Mapping[str, Any]):
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
 
+    @property
+    def groups(self) -> dict[str, list[Repetition]]:
+        """What the repeated steps of a sequence took: by the name of the event pattern, each repetition in order."""
+        batch = self._batch
+        if batch.groups is None:
+            return {}
+
+        def repetition(time: int, of: Mapping[Variable, int]) -> Repetition:
+            texts = {each.name: batch.text(term) or b"" for each, term in of.items()}
+            return Repetition(batch.clock.decode(time), texts, from_text)
+
+        found = batch.groups.of(self._row)
+        return {name: [repetition(*each) for each in repetitions] for name, repetitions in found.items()}
+
+    @property
+    def detection(self) -> Detection:
+        """The detection, for queries that define events: what it was found of, its parts, its justification."""
+        if self.query.plan is None:
+            raise UsageError(
+                f"{self.query.name} defines no events", hint="match.event, .individual, .parts and .graph are of OBEP"
+            )
+        return Detection(read_token(self.text("detection") or b""), self._batch.clock)
+
+    @property
+    def event(self) -> Any:
+        """The event that was detected, an IRI."""
+        return from_text(self.detection.event.encode())
+
+    @property
+    def individual(self) -> Any:
+        """What the event was found of; of a composite event, an IRI of its own."""
+        return from_text(self.detection.individual.encode())
+
+    @property
+    def parts(self) -> Mapping[str, DetectionPart]:
+        """The parts of a composite event, by the names that MATCH gives them."""
+        return self.detection.parts
+
+    @property
+    def graph(self) -> rdflib.Graph:
+        """The detection as RDF: its justification, and the type of its individual."""
+        return self.detection.graph
+
     def explain(self) -> Explanation:
         """Return which arrivals made it, and why they fit; print it, or take its fields.
 
-        The query must have been registered with `explain=True`.
+        The query must have been registered with `explain=True`; one that defines events always explains.
         """
+        if self.query.plan is not None:
+            from retewave.provenance.detected import explain_detection
+
+            return explain_detection(self._batch, self._row)
         from retewave.provenance.explain import explain
 
         return explain(self._batch, self._row)

@@ -17,6 +17,7 @@ from retewave.compiler.expressions.programs import (
     conjunction,
     decides,
     in_window,
+    is_static,
     is_streamed,
 )
 from retewave.compiler.expressions.tree import Variable, rename, variables
@@ -27,7 +28,7 @@ from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
-from retewave.compiler.lower.runs import LoweringRuns
+from retewave.compiler.lower.runs import LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -293,6 +294,8 @@ class _Lowering:
         programs = [*also]
         if each.streamed:
             programs.append(is_streamed())
+        if each.background:
+            programs.append(is_static())
         instants = each.producer in self.lowered.alphas and not self.network.intervals
         if each.within is not None and not (instants and each.within >= 0):
             programs.append(at_most(each.within))
@@ -315,7 +318,7 @@ class _Lowering:
             }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
-            builds, template, stream = building(member.listener.rule, output, place, self.programs)
+            builds, template, stream = building(member.rule, output, place, self.programs)
             terminal.instances.append(
                 Instance(
                     member.listener.number,
@@ -327,8 +330,12 @@ class _Lowering:
                     builds,
                     template,
                     stream,
+                    -1 if end.runs is None else columns[end.runs.link],
                 )
             )
+            if end.runs is not None:
+                runs = told_runs(end.runs, member, self.lowered)
+                self.lowered.outputs[member.listener.number, member.branch] = replace(output, runs=runs)
         self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
         self.network.terminals.append(terminal)
         for member in end.shape.members:

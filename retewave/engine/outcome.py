@@ -15,12 +15,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
+from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
+from retewave.provenance.groups import Groups, apart, told_runs
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout
@@ -86,6 +89,12 @@ class Outcome:
         return found
 
     @cached_property
+    def _runs(self) -> dict[int, dict[int, OutputRuns]]:
+        """Return what is told of runs, by the queries' numbers and branches."""
+        found = {number: told_runs(self.deciding.outputs, number) for number in self.queries}
+        return {number: runs for number, runs in found.items() if runs}
+
+    @cached_property
     def _waited(self) -> dict[int, list[int]]:
         """Return the branches of queries that are told at deadlines, by the queries' numbers."""
         found: dict[int, list[int]] = {}
@@ -95,16 +104,36 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
-        found = Solutions(query, rows, places, rows[:, :0], ahead)
+        if query.plan is not None:  # its other rows are of detections, which come in again
+            told = [each.kind == "told" for each in query.plan.found]
+            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
+            rows, places = rows[kept], places[kept]
+        if not len(rows):
+            return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
+        runs, parts = self._runs.get(query.number), None
+        if runs is not None:
+            rows, places, parts = apart(rows, places)
+        found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
         if waited is not None:
             query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
+        if query.plan is not None and len(found.rows):
+            starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
-        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        if parts is not None and runs is not None and any(each.groups for each in runs.values()):
+            batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
+        return batch
+
+    def _told_times(self, query: Query, found: Solutions) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals that detections tell: DURING tells the left side's."""
+        column = found.columns[:, query.columns.index("detection")].tolist()
+        tokens = [read_token(self.deciding.terms.text(each)) for each in column]
+        return np.array([each.start for each in tokens]), np.array([each.end for each in tokens])
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return the states of the stages of these queries, by identity.

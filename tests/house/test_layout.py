@@ -129,7 +129,8 @@ ROOMS = {
     ),
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
-        {"errors", "log", "numbering"},
+        {"errors", "log", "numbering", "detection"},
+        {"repetitions"},
         {"io", "construct", "provenance"},
         {"match"},
         {"query", "notebook"},
