@@ -20,6 +20,7 @@ from typing import Annotated
 import typer
 
 import retewave as rw
+from retewave.bench.events.engine import matches_in
 from retewave.bench.usecases.events import AT, BASE, nquads
 from retewave.bench.usecases.streams import road, shares
 from retewave.windows.intervals import AFTER_ALL
@@ -72,8 +73,8 @@ def poured(query: str, streams: dict[str, bytes]) -> tuple[int, float]:
     batches = list(_rows(engine, readers))
     runtime, values = engine.matcher.current().runtime, engine.terms.values
     started = time.process_time()
-    found = sum(len(out) for rows in batches for out in runtime.pour(rows, values))
-    found += sum(len(out) for out in runtime.advance(AFTER_ALL, values))
+    found = sum(matches_in(out) for rows in batches for out in runtime.pour(rows, values))
+    found += sum(matches_in(out) for out in runtime.advance(AFTER_ALL, values))
     return found, time.process_time() - started
 
 
