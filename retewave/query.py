@@ -10,11 +10,13 @@ from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
 from retewave.match import Match, Matches
+from retewave.repetitions import repeated
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.compiler.rewrite.detections import Detecting
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
     from retewave.viz.explain.compiled import Compiled
@@ -36,6 +38,7 @@ class Query:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         explained: bool = False,
+        plan: Detecting | None = None,
     ) -> None:
         self.number = number  # the engine's number of it
         self.parsed = parsed  # what was understood
@@ -47,13 +50,22 @@ class Query:
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
         self.compared = _compared(parsed, self.variables)  # the variables in which DISTINCT compares them
-        self.solved = _solved(parsed)  # the variables in which solutions of one instant are compared; none: in no way
+        self.plan = plan  # how its rows are read, if it defines events
+        self.solved = (
+            _solved(parsed) if plan is None else tuple(plan.hidden)
+        )  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
         self._kept_rows = 0
+
+    def take_plan(self, plan: Detecting) -> None:
+        """Find events in another way: the schema or static data has changed."""
+        self.plan, self.solved = plan, tuple(plan.hidden)
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
 
     @property
     def text(self) -> str:
