@@ -10,8 +10,6 @@ Left out: cutting the input into whole lines (retewave/io/lines/lines.py).
 
 from __future__ import annotations
 
-import numpy as np
-
 from retewave.io.lines import reasons as why
 from retewave.io.lines.characters import decode
 from retewave.io.lines.terms import (
@@ -403,7 +401,7 @@ def _digits(at: Address, count: int) -> int:
     """Return the number of so many digits, less than 0 if one of them is none."""
     number, wrong = 0, 0
     for k in range(count):
-        digit = np.int64(byte(at + k)) - 48
+        digit = byte(at + k) - 48
         wrong |= digit | (9 - digit)
         number = number * 10 + digit
     return number if wrong >= 0 else -1
@@ -412,8 +410,8 @@ def _digits(at: Address, count: int) -> int:
 @inlined
 def _within_minute(at: Address) -> int:
     """Return the microseconds of `ss.ffffff` where a dateTime's literal has them, less than 0 if it has them not."""
-    seconds, micros = _digits(at + _SECONDS_AT, 2), _digits(at + _SECONDS_AT + 3, 6)  # type: ignore[arg-type]
-    if seconds < 0 or seconds > 59 or micros < 0 or byte(at + _SECONDS_AT + 2) != 46:  # type: ignore[arg-type]
+    seconds, micros = _digits(at + _SECONDS_AT, 2), _digits(at + _SECONDS_AT + 3, 6)
+    if seconds < 0 or seconds > 59 or micros < 0 or byte(at + _SECONDS_AT + 2) != 46:
         return -1
     return 1_000_000 * seconds + micros
 
