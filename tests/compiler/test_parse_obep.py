@@ -70,7 +70,8 @@ def test_a_mistake_is_told_with_its_place(text: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_what_cannot_be_found_is_refused_by_name_and_changes_nothing() -> None:
     schema = b"""@prefix : <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-        :Part owl:equivalentClass [ owl:onProperty :has ; owl:someValuesFrom :Part ] . :near a owl:TransitiveProperty ."""
+        :Part owl:equivalentClass [ owl:onProperty :has ; owl:someValuesFrom :Part ] .
+        :near a owl:TransitiveProperty ."""
     engine = Engine(schema=[schema])
     for text, said in [
         ("EVENT A AS Part", "recursion over data"),
