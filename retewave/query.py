@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.compiler.rewrite.leaves import ViewLeaves
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
     from retewave.viz.explain.compiled import Compiled
@@ -36,6 +37,7 @@ class Query:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         explained: bool = False,
+        leaves: ViewLeaves | None = None,
     ) -> None:
         self.number = number  # the engine's number of it
         self.parsed = parsed  # what was understood
@@ -50,6 +52,9 @@ class Query:
         self.solved = _solved(parsed)  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.leaves = leaves  # what the network keeps of a view; none for a query that detects
+        if leaves is not None:
+            self.columns = leaves.columns
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
@@ -59,6 +64,11 @@ class Query:
     def text(self) -> str:
         """The query as it was written."""
         return self.parsed.text
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is evaluated at report times over the content of its windows."""
+        return self.leaves is not None
 
     @property
     def is_construct(self) -> bool:
@@ -133,7 +143,7 @@ class Query:
 
 def _shown(parsed: algebra.Query) -> tuple[str, ...]:
     """Return the variables that a match has: those projected, or those of the template."""
-    if parsed.form == "SELECT":
+    if parsed.form != "CONSTRUCT":
         return parsed.projection
     terms = (term for triple in parsed.template for term in (triple.subject, triple.predicate, triple.object))
     return tuple(dict.fromkeys(term.name for term in terms if isinstance(term, Variable)))

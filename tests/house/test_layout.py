@@ -131,6 +131,7 @@ ROOMS = {
         {"io", "construct", "provenance"},
         {"match"},
         {"query", "notebook"},
+        {"views"},
         {"engine"},
         {"why_not"},
         {"inspector"},
