@@ -25,10 +25,12 @@ __all__ = [
     "counted",
     "holds_static",
     "is_counting",
+    "known_since",
     "next_due",
     "probe_counters",
     "put_counted",
     "put_decided",
+    "put_known_since",
     "refused_on_edges",
     "slot_counters",
     "totals",
@@ -166,6 +168,16 @@ def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
 def holds_static(arena: np.ndarray, slot: int) -> bool:
     """Tell whether a memory holds rows that were there before the stream."""
     return bool(arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_STATIC_PAGE] != 0)
+
+
+def known_since(arena: np.ndarray, slot: int) -> int:
+    """Return the time from which on a memory of instants has all of them."""
+    return int(arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_SINCE])
+
+
+def put_known_since(arena: np.ndarray, slot: int, since: int) -> None:
+    """Let a memory of instants have all of them from some time on."""
+    arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_SINCE] = since
 
 
 def counted(arena: np.ndarray, network: Network, slots: Sequence[int]) -> np.ndarray:

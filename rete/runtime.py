@@ -17,12 +17,13 @@ from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
-from retewave.rete.kernel import CELLS, State, connect, new_state, run, run_looking
+from retewave.rete.kernel import run, run_looking
 from retewave.rete.memory.carry import ROW_TIMES, empty_slot, put_rows
 from retewave.rete.memory.collect import collect_now
 from retewave.rete.memory.due import WAITING_TIMES, put_waiting, waiting_rows
 from retewave.rete.network.assemble import assemble, new_arena
 from retewave.rete.network.records import Network
+from retewave.rete.state import CELLS, State, connect, new_state
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_all_waiting, mark_instant, mark_terms, new_cursor
 from retewave.rete.words import layout
@@ -466,8 +467,7 @@ class Runtime:
         """Let a slot have these streamed rows, and no others: as `rows_of` returns them."""
         net, put = self.state.net, 0
         place = int(net[layout.N_SLOTS]) + slot * layout.SLOT_WIDTH
-        edges = self.network.edges()
-        number = next(i for i, edge in enumerate(edges) if edge.kind in layout.TO_SLOTS and edge.target == slot)
+        number = next(i for i, edge in enumerate(self.network.edges()) if self.network.slot_of(edge) == slot)
         edge = int(net[layout.N_EDGES]) + number * layout.EDGE_WIDTH
         empty_slot(net, self.state.arena, place)
         rows = np.ascontiguousarray(rows)

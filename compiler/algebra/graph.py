@@ -76,6 +76,7 @@ class TriplePattern:
     object: Term  # its object
     source: bytes | None = None  # the IRI of the stream that must deliver it; None: any, or static data
     event: Variable | None = None  # the event that must have brought it; None: any, or static data
+    streams: tuple[bytes, ...] = ()  # likewise the IRIs of streams, of which one must deliver it; none: any
     graph: bytes | None = None  # the IRI of the background graph that must hold it; None: any, or a stream
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 

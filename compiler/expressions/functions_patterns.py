@@ -31,11 +31,11 @@ from retewave.compiler.regex.xpath import (
     BackReference,
     Characters,
     Choice,
+    Concatenation,
     Group,
     Pattern,
     PatternError,
     Repeat,
-    Sequence,
     Tree,
     read_pattern,
 )
@@ -202,7 +202,7 @@ def _python(tree: Tree) -> str:
 def _combined(tree: Tree, inner: Any) -> str:
     """Return the syntax that both kinds of expressions share."""
     match tree:
-        case Sequence(parts):
+        case Concatenation(parts):
             return "".join(map(inner, parts))
         case Choice(branches):
             return f"(?:{'|'.join(map(inner, branches))})"

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.lower.rules import template_ids
-from retewave.compiler.plan.producers import END, AlphaTest, Gap, Instants, Join, Plan, Probe, State, Step
+from retewave.compiler.plan.producers import END, AlphaTest, Gap, Instants, Join, Plan, Probe, RunStep, State
 from retewave.compiler.plan.shape import Rule
 from retewave.compiler.plan.walk import inputs_of
 from retewave.compiler.rewrite.branch import Decided
@@ -88,7 +88,7 @@ def _below(plan: Plan, feeding: Fed, number: int) -> Iterator[tuple[int, bool]]:
         yield decided.producer, False
         if not _is_earlier(plan, producer):
             yield looked.producer, True
-    elif isinstance(producer, Step):
+    elif isinstance(producer, RunStep):
         yield producer.way.event.producer, False  # the run ended before
     elif isinstance(producer, State | Instants):
         yield from ((each.producer, False) for each in producer.inputs)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from retewave.compiler.expressions.tree import Expression, Variable
-from retewave.compiler.plan.producers import AlphaTest, Plan, SlotFilter, Told
+from retewave.compiler.plan.producers import AlphaTest, Plan, Rival, SlotFilter, Told
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, Step, is_timed
 from retewave.rete.network.records import Network
@@ -69,6 +69,7 @@ class Lowered:
     states: dict[int, int] = field(default_factory=dict)  # producer (a state) -> number of its record
     steps: dict[int, int] = field(default_factory=dict)  # producer (a step) -> number of its record
     instants: dict[int, int] = field(default_factory=dict)  # producer (instants) -> its slot
+    rivals: dict[int, list[tuple[Rival, ...]]] = field(default_factory=dict)  # producer (a state) -> its runs' marks
     asked: dict[tuple[int, int], AskedFilter] = field(default_factory=dict)  # (ASKED_*, number) -> its filter
     spent: dict[str, int] = field(default_factory=dict)  # query that uses events up -> slot of these events
     slots: list[SlotPlan] = field(default_factory=list)  # by slot number

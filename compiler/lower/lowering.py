@@ -39,10 +39,10 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
+    RunStep,
     SlotFilter,
     Spent,
     State,
-    Step,
     Table,
     columns_of,
 )
@@ -105,7 +105,7 @@ class _Lowering:
                 self._alpha(number, alpha, at.GIVEN_COLUMNS)
             case State():
                 self.runs.state(number, producer)
-            case Step():
+            case RunStep():
                 self.runs.step(number, producer)
             case Instants():
                 self.runs.instants(number, producer)

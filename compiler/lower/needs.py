@@ -11,6 +11,7 @@ from __future__ import annotations
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.lower.lowered import Output, output_of
 from retewave.compiler.plan.producers import (
+    EITHER,
     TAKEN,
     AlphaTest,
     End,
@@ -19,9 +20,9 @@ from retewave.compiler.plan.producers import (
     Join,
     Plan,
     Probe,
+    RunStep,
+    RunWay,
     State,
-    Step,
-    Way,
     columns_of,
 )
 from retewave.compiler.plan.walk import lasting, momentary
@@ -75,7 +76,7 @@ class Needs:
             self._pass_on(looked, self.kept(producer), length_of(producer))
         elif isinstance(producer, State):
             self._pass_to_runs(number, producer)
-        elif isinstance(producer, Step):
+        elif isinstance(producer, RunStep):
             self.windows[number] = self._window(number, producer.width)
             if producer.run is not None:
                 self._pass_on(producer.run, self.windows[number], self.lengths[number])
@@ -98,10 +99,11 @@ class Needs:
         for way in state.again:
             self._pass_to_event(way, window)
 
-    def _pass_to_event(self, way: Way, window: int) -> None:
+    def _pass_to_event(self, way: RunWay, window: int) -> None:
         """Note what a way asks of the event's solutions, and how far back the instants reach that it looks at."""
         seen = {int(v.name[1:]) for each in way.conditions for v in variables(each) if v.name.startswith("c")}
         taken = {column for place, column in way.columns if place == TAKEN and column >= 0}
+        taken |= {place - EITHER for place, _ in way.columns if place >= EITHER}
         equal = {column for _, column in way.equal}
         partition = way.instants.keys if way.instants is not None else ()
         self.columns[way.event.producer].update(way.event.keys, seen, taken, equal, partition)

@@ -5,14 +5,15 @@ Data's way: plan -> **records of states and steps** -> the kernel's array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from retewave.compiler.expressions.programs import Programs, conjunction
 from retewave.compiler.expressions.tree import Expression, Variable, variables
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
 from retewave.compiler.lower.needs import Needs
-from retewave.compiler.plan.producers import TAKEN, Input, Instants, Rival, State, Step, Way, columns_of
+from retewave.compiler.plan.producers import EITHER, TAKEN, Input, Instants, RunStep, RunWay, State, columns_of
+from retewave.rete.filters import codes as op
 from retewave.rete.network import records
 from retewave.rete.network.records import Edge, Node, Slot
 from retewave.rete.words import layout as at
@@ -30,18 +31,17 @@ class LoweringRuns:
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
     read: Callable[[Input], tuple[int, ...]]  # the program of all that an input's tuples must pass
-    rivals: dict[int, list[tuple[Rival, ...]]] = field(default_factory=dict)  # producer of a state -> its marks
 
     def state(self, number: int, state: State) -> None:
         """Add a state, its memory, and the ways by which its runs enter it again."""
         network, plan = self.lowered.network, self.lowered.plan
-        leaving = [each.way for each in plan.producers if isinstance(each, Step) and _is_of(each, number)]
+        leaving = [each.way for each in plan.producers if isinstance(each, RunStep) and _is_of(each, number)]
         ways = [*leaving, *state.again]
         marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == at.NEXT))
         columns, slot = columns_of(state), -1
         if ways:
             slot = self._memory(number, state, columns + len(marks))
-        self.rivals[number] = marks
+        self.lowered.rivals[number] = marks
         record = records.State(
             columns,
             slot,
@@ -58,7 +58,7 @@ class LoweringRuns:
             edge = Edge(at.TO_STATE, place, state.keys, tuple(range(columns)))
             self._step(way, number, place, self.needs.windows[number]).edges.append(edge)
 
-    def step(self, number: int, step: Step) -> None:
+    def step(self, number: int, step: RunStep) -> None:
         """Add a step from a state."""
         run = None if step.run is None else step.run.producer
         place = -1 if run is None else self.lowered.states[run]
@@ -96,53 +96,61 @@ class LoweringRuns:
         payload = tuple(columns[column] for column in row)
         self.add(each, Edge(at.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
 
-    def _step(self, way: Way, run: int | None, place: int, window: int) -> records.Step:
+    def _step(self, way: RunWay, run: int | None, place: int, window: int) -> records.Step:
         """Add the record of a way, and the edge of what comes to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
         number = len(network.steps)
         width = 1 + max((column for column in event.values() if column >= 0), default=-1)
-        mark = self.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
+        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
         instants, partition = -1, tuple[int, ...]()
         if way.instants is not None and run is not None:
             instants = self.lowered.instants[way.instants.producer]
             partition = tuple(event[column] for column in way.instants.keys)
         record = records.Step(
-            place, width, tuple((of, event[column] if of == TAKEN else column) for of, column in way.columns),
+            place, width, tuple(_written(of, column, event) for of, column in way.columns),
             way.follows, mark, window, tuple(event[key] for key in way.event.keys), instants, partition,
-            tuple((column, event[other]) for column, other in way.equal),
-            self._condition(way.conditions, number, event, width, seen), tuple(seen),
+            tuple((column, ~event[other] if column in way.loose else event[other]) for column, other in way.equal),
+            self._condition(way, number, event, width, seen), tuple(seen),
         )  # fmt: skip
         network.steps.append(record)
         self.add(way.event, Edge(at.TO_STEP, number, (), (), self.read(way.event)))
         return record
 
     def _condition(
-        self,
-        conditions: Sequence[Expression],
-        step: int,
-        event: Mapping[int, int],
-        width: int,
-        seen: Sequence[int],
+        self, way: RunWay, step: int, event: Mapping[int, int], width: int, seen: Sequence[int]
     ) -> tuple[int, ...]:
         """Return the program of a step's conditions: over the event's columns, then those of the run."""
         place = {Variable(f"c{column}"): at_ for column, at_ in event.items() if column >= 0}
         place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
+        conditions = way.conditions
         mentioned = frozenset().union(*map(variables, conditions)) if conditions else frozenset[Variable]()
         known = {each: column for each, column in place.items() if each in mentioned}
+        loose = {Variable(f"d{column}") for column in way.loose}
         if conditions:
             self.lowered.asked[at.ASKED_STEP, step] = AskedFilter(tuple(conditions), known)
-        return conjunction(
-            [self.programs.compile(each, known, frozenset(known) & variables(each)) for each in conditions]
-        )
+        return conjunction([self._program(each, known, loose) for each in conditions])
+
+    def _program(self, condition: Expression, known: Mapping[Variable, int], loose: Set[Variable]) -> tuple[int, ...]:
+        """Return the program of a condition; where a variable may be unbound, Python decides."""
+        if variables(condition) & loose:
+            return (op.PUSH_UNDECIDED, 0, 0)
+        return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
 _TIMES = {at.OF_START: at.OF_START, at.OF_END: at.OF_END}
 
 
-def _is_of(step: Step, state: int) -> bool:
+def _is_of(step: RunStep, state: int) -> bool:
     return step.run is not None and step.run.producer == state
 
 
 def _numbers(expression: Expression, side: str) -> set[int]:
     return {int(each.name[1:]) for each in variables(expression) if each.name.startswith(side)}
+
+
+def _written(of: int, column: int, event: Mapping[int, int]) -> tuple[int, int]:
+    """Return where a column of what comes of a step is from, by the tuple's columns."""
+    if of == TAKEN:
+        return of, event[column]
+    return (EITHER + event[of - EITHER], column) if of >= EITHER else (of, column)

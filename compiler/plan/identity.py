@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
 from retewave.compiler.plan.producers import (
+    EITHER,
     END,
     START,
     TAKEN,
@@ -27,16 +28,17 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
+    Rival,
+    RunStep,
+    RunWay,
     Spent,
     State,
-    Step,
     Table,
-    Way,
     columns_of,
 )
 from retewave.compiler.plan.shape import Streams
 
-__all__ = ["Identity", "column_name", "digest", "identities"]
+__all__ = ["Identity", "column_name", "digest", "identities", "rival_name"]
 
 _ALPHA = ("s", "p", "o", "event", "given s", "given p", "given o", "stream")  # the columns of an α test
 
@@ -77,16 +79,16 @@ def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, s
         return Identity(digest(("table", producer.columns, producer.rows)), columns)
     if isinstance(producer, Spent):
         return Identity(digest(("spent", producer.spender)), ("event",))
-    if isinstance(producer, State | Step | Instants):
+    if isinstance(producer, State | RunStep | Instants):
         return _run(producer, below)
     inputs = [below[each.producer] for each in producer.inputs]
     return _probe(producer, inputs) if isinstance(producer, Probe) else _join(producer, inputs)
 
 
-def _run(made: State | Step | Instants, below: Sequence[Identity]) -> Identity:
+def _run(made: State | RunStep | Instants, below: Sequence[Identity]) -> Identity:
     """Return the identity of a state, a step or instants; their columns are in the order of the query's variables."""
     columns = tuple(f"r{column}" for column in range(columns_of(made)))
-    if isinstance(made, Step):
+    if isinstance(made, RunStep):
         run = None if made.run is None else _read(made.run, below)
         return Identity(digest(("step", run, _way(made.way, below), made.width)), columns)
     if isinstance(made, Instants):
@@ -105,12 +107,16 @@ def _read(each: Input, below: Sequence[Identity]) -> tuple[object, ...]:
     return identity.digest, keys, tuple(_filters(each, identity)), str(each.within), each.streamed
 
 
-def _way(way: Way, below: Sequence[Identity]) -> tuple[object, ...]:
+def _way(way: RunWay, below: Sequence[Identity]) -> tuple[object, ...]:
     event = below[way.event.producer]
-    columns = [(of, column_name(event, column) if of == TAKEN else column) for of, column in way.columns]
+    columns: list[tuple[object, object]] = []
+    for of, column in way.columns:
+        taken = of - EITHER if of >= EITHER else column
+        columns.append((of if of < EITHER else column, column_name(event, taken) if of >= TAKEN else column))
     instants = None if way.instants is None else (below[way.instants.producer].digest, way.instants.keys)
     rivals = [_fitting(*each, below) for each in way.rivals]
-    return columns, way.follows, rivals, _fitting(way.event, way.equal, way.conditions, below), instants
+    fitting = _fitting(way.event, way.equal, way.conditions, below)
+    return columns, way.follows, rivals, fitting, sorted(way.loose), instants
 
 
 def _fitting(
@@ -121,6 +127,11 @@ def _fitting(
     names = {Variable(f"c{column}"): Variable(name) for column, name in enumerate(identity.columns)}
     pairs = [(run, column_name(identity, column)) for run, column in equal]
     return _read(event, below), pairs, [to_sparql(rename(each, names)) for each in conditions]
+
+
+def rival_name(rivals: Iterable[Rival], below: Sequence[Identity]) -> str:
+    """Return the name of what a mark of a run waits for: the solutions of which the first is its next."""
+    return digest(("mark", sorted(map(str, (_fitting(*each, below) for each in rivals)))))
 
 
 def _probe(probe: Probe, below: list[Identity]) -> Identity:

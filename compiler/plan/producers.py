@@ -15,9 +15,19 @@ from retewave.compiler.expressions.tree import Expression
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
 from retewave.epsilon.atoms import Atom
-from retewave.rete.words.layout import ALPHA_COLUMNS, ANY, GIVEN, GIVEN_COLUMNS, OF_END, OF_NOTHING, OF_START
+from retewave.rete.words.layout import (
+    ALPHA_COLUMNS,
+    ANY,
+    EITHER,
+    GIVEN,
+    GIVEN_COLUMNS,
+    OF_END,
+    OF_NOTHING,
+    OF_START,
+)
 
 __all__ = [
+    "EITHER",
     "END",
     "EVENT",
     "EXPLAINED",
@@ -40,13 +50,13 @@ __all__ = [
     "Probe",
     "Producer",
     "Rival",
+    "RunStep",
+    "RunWay",
     "SlotFilter",
     "Spent",
     "State",
-    "Step",
     "Table",
     "Told",
-    "Way",
     "columns_of",
     "told_columns",
 ]
@@ -54,6 +64,7 @@ __all__ = [
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
 RUN, TAKEN = 0, 1  # where a column of a run that goes on is from: the run as it was, or the event that it takes
 NOTHING = (OF_NOTHING, 0)  # or neither: it is unbound
+# EITHER and more, by a column of the event: the run's, or the event's where the run has none
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
 TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
 GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
@@ -154,11 +165,11 @@ class Probe:
     spender: str = ""  # see Join
 
 
-Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]  # see Way: what comes, and fits
+Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]  # see RunWay: what comes, and fits
 
 
 @dataclass(frozen=True)
-class Way:
+class RunWay:
     """How runs go on: a solution of an event comes, and each run that is compatible becomes another one."""
 
     event: Input  # what comes, with the columns that make the key of the state
@@ -167,6 +178,7 @@ class Way:
     rivals: tuple[Rival, ...] = ()  # NEXT: what runs look for, by any way: the first that comes is the next
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run and one of the event that must be equal
     conditions: tuple[Expression, ...] = ()  # likewise true: `c0`, … are columns of the event, `d0`, … of the run
+    loose: frozenset[int] = frozenset()  # columns of the run that may be unbound
     instants: Input | None = None  # the instants that count for contiguity, with the event's columns that are its key
 
 
@@ -177,7 +189,7 @@ class State:
     entries: tuple[Input, ...]  # whose tuples enter it, …
     columns: tuple[tuple[int, ...], ...]  # … and by entry, the columns that become its own
     keys: tuple[int, ...]  # its columns that make the key under which its runs are found
-    again: tuple[Way, ...] = ()  # the ways by which its runs enter it again
+    again: tuple[RunWay, ...] = ()  # the ways by which its runs enter it again
     width: int | None = None  # the longest run, microseconds
 
     @property
@@ -187,11 +199,11 @@ class State:
 
 
 @dataclass(frozen=True)
-class Step:
+class RunStep:
     """Runs of a state that go on; or runs that begin."""
 
     run: Input | None  # the state; None: they begin
-    way: Way  # how
+    way: RunWay  # how
     width: int | None = None  # the longest run, microseconds
 
     @property
@@ -214,7 +226,7 @@ class Spent:
     spender: str  # the query
 
 
-Maker: TypeAlias = AlphaTest | Table | Join | Probe | State | Step  # what makes tuples
+Maker: TypeAlias = AlphaTest | Table | Join | Probe | State | RunStep  # what makes tuples
 Producer: TypeAlias = Maker | Spent | Instants
 
 
@@ -295,7 +307,7 @@ def columns_of(producer: Producer) -> int:
             return len(origins) + len(taken)
         case State(columns=columns):
             return len(columns[0])
-        case Step(way=Way(columns=columns)):
+        case RunStep(way=RunWay(columns=columns)):
             return len(columns)
         case Instants():
             return 0

@@ -191,13 +191,14 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
-    """Return what a pattern listens to: the streams of its query, or the one that it names."""
-    if pattern.source is None:
+    """Return what a pattern listens to: the streams of its query, or those that it names."""
+    named = pattern.streams if pattern.source is None else (pattern.source,)
+    if not named:
         return listener.streams
-    number = listener.sources[pattern.source]
+    numbers = {listener.sources[each] for each in named}
     if listener.streams is None:
-        return frozenset(((number, 0),))
-    heard = frozenset(each for each in listener.streams if each[0] == number)
+        return frozenset((number, 0) for number in numbers)
+    heard = frozenset(each for each in listener.streams if each[0] in numbers)
     return heard | {(listener.streamed, 0)} if heard and listener.streamed is not None else heard
 
 

@@ -27,9 +27,9 @@ from retewave.compiler.plan.producers import (
     Plan,
     Probe,
     Producer,
+    RunStep,
     Spent,
     State,
-    Step,
     Table,
     columns_of,
 )
@@ -149,9 +149,9 @@ def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
             yield from ((1, source) for source in producer.taken)
         case State():
             yield from ((0, source) for source in producer.columns[0])
-        case Step(run, way):
+        case RunStep(run, way):
             begins = run is None
-            yield from ((max(0, place - begins), source) for place, source in way.columns)
+            yield from ((0 if place != TAKEN else 1 - begins, source) for place, source in way.columns)
         case Join():
             yield from _joined(producer)
 
@@ -228,7 +228,7 @@ def _number(branch: Branch, leaf: int, found: dict[int, Look]) -> int:
     return leaf
 
 
-def _run_names(made: State | Step, place: int, names: Mapping[int, str]) -> dict[int, str]:
+def _run_names(made: State | RunStep, place: int, names: Mapping[int, str]) -> dict[int, str]:
     """Return what an input of a state or a step calls its columns."""
     if isinstance(made, State):
         if place < len(made.entries):
@@ -245,7 +245,7 @@ def input_names(join: Maker, place: int, names: Mapping[int, str]) -> dict[int, 
     """Return what one of the inputs calls its columns, given what the join or probe calls its own."""
     found: dict[int, str] = {}
     assert not isinstance(join, AlphaTest | Table)
-    if isinstance(join, State | Step):
+    if isinstance(join, State | RunStep):
         return _run_names(join, place, names)
     if isinstance(join, Probe):
         decided, looked = join.inputs

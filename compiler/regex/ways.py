@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from retewave.compiler.regex.character_sets import Ranges, difference, ranges
-from retewave.compiler.regex.xpath import Anchor, BackReference, Characters, Choice, Group, Repeat, Sequence, Tree
+from retewave.compiler.regex.xpath import Anchor, BackReference, Characters, Choice, Concatenation, Group, Repeat, Tree
 
 __all__ = ["longest_text", "parts_of", "ways_of"]
 
@@ -27,7 +27,7 @@ _LONGEST_TEXT = 1 << 40
 def parts_of(tree: Tree) -> tuple[Tree, ...]:
     """Return the trees directly below a tree."""
     match tree:
-        case Sequence(parts) | Choice(parts):
+        case Concatenation(parts) | Choice(parts):
             return parts
         case Group(_, body) | Repeat(body):
             return (body,)
@@ -64,7 +64,7 @@ def _span(tree: Tree) -> Bound:
 def ways_of(tree: Tree) -> Bound:
     """Return the ways in which a tree matches at one place."""
     match tree:
-        case Sequence(parts):
+        case Concatenation(parts):
             last = [ways_of(part) for part in parts[-1:]]
             counted = last + [ways_of(part) for part, behind in pairwise(parts) if not _ends_surely(part, behind)]
             return lambda length: math.prod(part(length) for part in counted)
@@ -116,7 +116,7 @@ def _first(tree: Tree) -> Ranges | None:
             return members
         case Group(_, body):
             return _first(body)
-        case Sequence((first, *_)):
+        case Concatenation((first, *_)):
             return _first(first)
         case Choice(branches):
             found = [_first(branch) for branch in branches]

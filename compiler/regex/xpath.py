@@ -31,11 +31,11 @@ __all__ = [
     "BackReference",
     "Characters",
     "Choice",
+    "Concatenation",
     "Group",
     "Pattern",
     "PatternError",
     "Repeat",
-    "Sequence",
     "check_flags",
     "read_pattern",
 ]
@@ -94,7 +94,7 @@ class BackReference:
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Concatenation:
     """Trees, one behind the other."""
 
     parts: tuple[Tree, ...]  # no part: the empty text
@@ -125,7 +125,7 @@ class Repeat:
     greedy: bool  # as often as possible, or as seldom
 
 
-Tree: TypeAlias = Characters | Anchor | BackReference | Sequence | Choice | Group | Repeat
+Tree: TypeAlias = Characters | Anchor | BackReference | Concatenation | Choice | Group | Repeat
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def read_pattern(pattern: str, flags: str = "") -> Pattern:
 
 
 def _joined(parts: list[Tree]) -> Tree:
-    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+    return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
 
 
 @dataclass

@@ -49,7 +49,7 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
     def event(branch: Branch) -> Branch:
         return replace(_renamed(branch, names), steps=tuple(_step(step, names) for step in branch.steps))
 
-    states = tuple(RunState(each.step, named(each.variables), named(each.groups)) for each in runs.states)
+    states = tuple(RunState(each.step, named(each.variables), named(each.loose)) for each in runs.states)
     return replace(
         runs,
         events=tuple(map(event, runs.events)),

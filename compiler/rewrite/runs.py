@@ -2,7 +2,8 @@
 
 Data's way: algebra -> **states and ways** -> plan -> network.
 A run is in a state; an event solution takes it along a way to the next state.  Runs in one state have taken as many
-steps and bind the same variables; of *group variables*, those of repeated steps, some may be unbound.
+steps and bind the same variables; *group variables*, those of repeated steps, may be unbound where a step has
+alternatives.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class RunState:
     """Where runs wait for the same."""
 
     step: int  # the steps that they have taken; where the last one may be repeated, they wait for that, too
-    variables: frozenset[Variable]  # what they bind, but group variables and events
-    groups: frozenset[Variable] = frozenset()  # group variables that they may bind
+    variables: frozenset[Variable]  # what all of them bind, but events
+    loose: frozenset[Variable] = frozenset()  # group variables that some of them bind: those of some alternatives
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Runs:
     @property
     def bound(self) -> frozenset[Variable]:
         """Return the variables of a complete run; a group variable of an alternative may be unbound in it."""
-        return self.states[self.final].variables | self.states[self.final].groups
+        return self.states[self.final].variables | self.states[self.final].loose
 
     @property
     def branches(self) -> Iterator[Branch]:

@@ -54,6 +54,14 @@ class _Alternative:
 
 
 @dataclass(frozen=True)
+class _Groups:
+    """The group variables of a step."""
+
+    all: frozenset[Variable] = frozenset()  # each repetition binds them anew
+    loose: frozenset[Variable] = frozenset()  # not all of its alternatives bind them
+
+
+@dataclass(frozen=True)
 class _Place:
     """A state while ways are made: what tells one from another."""
 
@@ -90,12 +98,13 @@ class _Building:
     def _step(self, number: int, step: SequenceStep, absent: Sequence[SequenceStep], sources: list[int]) -> list[int]:
         """Add the ways of a step from some states; return the states to which they lead."""
         names = {each for pattern in _patterns(step.operand) for each in visible(pattern)}
-        groups = frozenset[Variable]()
+        alternatives, groups = self._alternatives(step.operand), _Groups()
         if step.occurs in (Occurs.SOME, Occurs.MOST):
-            groups = frozenset(names - self.known - set(self.sequence.partition))
-        alternatives = self._alternatives(step.operand)
+            own = frozenset(names - self.known - set(self.sequence.partition))
+            always = frozenset.intersection(*(each.bound for each in alternatives))
+            groups = _Groups(own, own - always)
         found: dict[int, None] = {}
-        for source, each in product(sources, alternatives):
+        for source, each in product(sources, self._beginning(step.operand) if sources == [BEGIN] else alternatives):
             barred = self._barred(source, absent)
             conditions = tuple(one for one in each.conditions if not mentions(one, frozenset(("PREV",))))
             way = Way(source, 0, each.event, step.follows, 2 * number, conditions, barred)
@@ -106,7 +115,7 @@ class _Building:
         return list(found)
 
     def _repeated(
-        self, number: int, step: SequenceStep, alternatives: list[_Alternative], groups: frozenset[Variable],
+        self, number: int, step: SequenceStep, alternatives: list[_Alternative], groups: _Groups,
         waiting: list[int],
     ) -> dict[int, None]:  # fmt: skip
         """Add the ways by which a step is repeated; return the states to which they lead."""
@@ -117,21 +126,22 @@ class _Building:
                 continue
             found[source] = None
             for each in alternatives:
-                way = Way(source, 0, each.event, step.between, 2 * number + 1, each.conditions, (), groups)
+                way = Way(source, 0, each.event, step.between, 2 * number + 1, each.conditions, (), groups.all)
                 waiting.append(self._way(way, number, each, groups))
         return found
 
-    def _way(self, way: Way, number: int, each: _Alternative, groups: frozenset[Variable]) -> int:
+    def _way(self, way: Way, number: int, each: _Alternative, groups: _Groups) -> int:
         """Add a way, and the state to which it leads if it is new; return that."""
         before = _Place(RunState(0, frozenset())) if way.source == BEGIN else self.places[way.source]
-        bound = before.state.variables | (each.bound - groups)
+        bound = before.state.variables | (each.bound - groups.loose)
         assigned = tuple(dict.fromkeys((*before.assigned, *each.assigned)))
-        place = _Place(RunState(number, bound, before.state.groups | groups), assigned)
+        loose = before.state.loose - (each.bound - groups.loose) | groups.loose
+        place = _Place(RunState(number, bound, loose), assigned)
         if place not in self.places:
             self.places.append(place)
         target = self.places.index(place)
         values = values_of(assigned)
-        seen = bound | place.state.groups | values.keys()
+        seen = bound | loose | values.keys()
         conditions = tuple(self._condition(one, seen, assigned) for one in way.conditions)
         self.ways.append(replace(way, target=target, conditions=conditions))
         return target
@@ -164,17 +174,24 @@ class _Building:
             for each in self._alternatives(step.operand)
         )
 
-    def _alternatives(self, operand: Operand) -> list[_Alternative]:
+    def _beginning(self, operand: Operand) -> list[_Alternative]:
+        """Return the alternatives with which runs begin: all of their conditions are on the event alone."""
+        return self._alternatives(operand, begins=True)
+
+    def _alternatives(self, operand: Operand, begins: bool = False) -> list[_Alternative]:
         found = []
         for branch, conditions in self._solutions(operand):
             assigned = tuple(step for step in branch.steps if isinstance(step, ExtendStep))
             own = branch.bound - event_variables(branch)
             values = values_of(branch.steps)
+            seen = own | values.keys()
             filters = [inlined(step, values) for step in branch.steps if isinstance(step, FilterStep)]
             later = []
             for one in conditions:
-                if variables(one) <= own and not mentions(one, OVER_RUNS):
-                    filters.append(FilterStep(one, variables(one)))
+                if begins and mentions(one, frozenset(("PREV",))):
+                    continue
+                if (begins or variables(one) <= seen) and not mentions(one, OVER_RUNS):
+                    filters.append(inlined(FilterStep(one, variables(one) & seen), values))
                 else:
                     later.append(one)
             event = replace(branch, steps=tuple(filters))
@@ -186,15 +203,25 @@ class _Building:
     def _solutions(self, operand: Operand) -> Iterator[tuple[Branch, tuple[Expression, ...]]]:
         """Yield the branches of an operand, each with the conditions on what came before."""
         match operand:
-            case EventPattern(pattern=pattern, conditions=conditions):
+            case EventPattern(conditions=conditions):
                 parts = tuple(part for each in conditions for part in conjuncts(each))
-                yield from ((branch, parts) for branch in self.of(pattern))
+                yield from ((branch, parts) for branch in self.of(self._on_streams(operand)))
             case Either(left, right):
                 yield from self._solutions(left)
-                yield from self._solutions(right)
+                if right != left:
+                    yield from self._solutions(right)
             case Both(left, right):
                 for (one, these), (other, those) in product(self._solutions(left), list(self._solutions(right))):
                     yield join(one, other, self.fresh, operand_place(operand)).branch, these + those
+
+    def _on_streams(self, asked: EventPattern) -> algebra.Algebra:
+        """Return the pattern of an event pattern, whose triples its streams bring, or else those of the sequence."""
+        streams = asked.streams or self.sequence.streams
+
+        def brought(triple: algebra.TriplePattern) -> algebra.TriplePattern:
+            return triple if triple.event is None else replace(triple, streams=streams)
+
+        return algebra.retold(asked.pattern, brought) if streams else asked.pattern
 
     def _runs(self) -> Runs:
         sequence = self.sequence
@@ -208,13 +235,12 @@ class _Building:
         """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""
         if not self.sequence.partition:
             s, p, o, event = (Variable(f"_:any.{name}") for name in ("s", "p", "o", "event"))
-            for source in self.sequence.streams or (None,):
-                yield Branch(patterns=(algebra.TriplePattern(s, p, o, source, event),))
+            yield Branch(patterns=(algebra.TriplePattern(s, p, o, event=event, streams=self.sequence.streams),))
             return
         found: dict[Branch, None] = {}
         for step in self.sequence.steps:
-            for pattern in _patterns(step.operand):
-                for branch in self.of(_without_filters(pattern)):
+            for asked in algebra.event_patterns(step.operand):
+                for branch in self.of(_without_filters(self._on_streams(asked))):
                     if branch.bound.issuperset(self.sequence.partition):
                         found[replace(branch, steps=())] = None
         yield from found

@@ -15,9 +15,8 @@ from retewave.rete.words.layout import (
     A_COLLECTED,
     A_LIVE,
     EDGE_KEYS,
-    EDGE_PAYLOAD,
-    EDGE_PAYLOAD_COUNT,
     MOST_GROUP_WORDS,
+    N_TIMES,
     NODE_KEY_COUNT,
     NONE,
     OPEN,
@@ -65,8 +64,9 @@ def _leave_open(arena, net, slot, group, row):  # type: ignore[no-untyped-def]
 def put_rows(net_array, arena_array, slot, edge, rows, first):  # type: ignore[no-untyped-def]
     """Put rows into the slot that an edge feeds, from the first on; return how many are in, or where room is wanted."""
     net, arena = words(net_array), words(arena_array)
-    keys, payload = net[edge + EDGE_KEYS], net[edge + EDGE_PAYLOAD]
-    count, node = net[net[slot + SLOT_NODE] + NODE_KEY_COUNT], net[slot + SLOT_NODE]
+    keys, node = net[edge + EDGE_KEYS], net[slot + SLOT_NODE]
+    count = net[node + NODE_KEY_COUNT]
+    own = rows.shape[1] - ROW_TIMES - count
     item_array = np.zeros(T_COLUMNS + MOST_GROUP_WORDS, np.int64)
     item, most = words(item_array), arena_array.size - 3 * PAGE - MOST_GROUP_WORDS
     for row in range(first, rows.shape[0]):
@@ -75,10 +75,10 @@ def put_rows(net_array, arena_array, slot, edge, rows, first):  # type: ignore[n
         item[T_END], item[T_WINDOW_START], item[T_START] = rows[row, 0], rows[row, 1], rows[row, 2]
         for i in range(count):
             item[T_COLUMNS + net[keys + i]] = rows[row, ROW_TIMES + i]
-        for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
-            item[T_COLUMNS + net[payload + i]] = rows[row, ROW_TIMES + count + i]
         place = new_row(arena, net, slot, item)
         group = find_group(arena, net, node, edge, item)
         fill_row(arena, net, slot, edge, group, place, item)
+        for i in range(own):
+            arena[place + 1 + net[N_TIMES] + i] = rows[row, ROW_TIMES + count + i]
         _leave_open(arena, net, slot, group, place)
     return rows.shape[0]

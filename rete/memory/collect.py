@@ -15,7 +15,11 @@ from retewave.rete.memory.slots import collect_slot, drop_oldest
 from retewave.rete.words.bare import words
 from retewave.rete.words.jit import kernel
 from retewave.rete.words.layout import (
+    A_LIMIT,
+    A_LIVE,
+    A_NOW,
     A_SHED,
+    A_SHEDDING,
     A_SINCE,
     N_SLOT_COUNT,
     N_SLOTS,
@@ -25,7 +29,9 @@ from retewave.rete.words.layout import (
 )
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["collect_all", "collect_now", "shed"]
+__all__ = ["LEAST_ROWS_BETWEEN_COLLECTIONS", "collect_all", "collect_now", "free_rows"]
+
+LEAST_ROWS_BETWEEN_COLLECTIONS = 4096  # input rows
 
 
 @kernel
@@ -45,7 +51,7 @@ def collect_now(arena_array, net_array):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def shed(arena, net):  # type: ignore[no-untyped-def]
+def _shed(arena, net):  # type: ignore[no-untyped-def]
     """Drop the oldest sixteenth of the fullest memory, counted: what the user chose at the bound on live rows."""
     fullest, most = net[N_SLOTS], 0
     for number in range(net[N_SLOT_COUNT]):
@@ -54,3 +60,18 @@ def shed(arena, net):  # type: ignore[no-untyped-def]
         if rows > most:
             fullest, most = slot, rows
     arena[A_SHED] += drop_oldest(arena, net, fullest, AFTER_ALL, AFTER_ALL, (most + 15) // 16)
+
+
+@kernel
+def free_rows(arena, net, now):  # type: ignore[no-untyped-def]
+    """Collect, then shed if the user chose so; tell whether the live rows are below their bound.
+
+    `now`: the end of the next row.  Tuples that wait for their decision are never shed.
+    """
+    arena[A_NOW] = max(arena[A_NOW], now)
+    collect_all(arena, net)
+    live = arena[A_LIVE] + 1
+    while arena[A_SHEDDING] != 0 and arena[A_LIMIT] <= arena[A_LIVE] < live:
+        live = arena[A_LIVE]
+        _shed(arena, net)
+    return arena[A_LIVE] < arena[A_LIMIT]

@@ -316,7 +316,7 @@ class _Assembler:
         out = [
             word
             for place, column in step.out
-            for word in (place, self._row_word(column) if place == 0 else _TUPLE_TIMES.get(column, column))
+            for word in (place, _TUPLE_TIMES.get(column, column) if place == 1 else self._row_word(column))
         ]
         first, count = self._edges(step.edges, edges)
         return [
@@ -496,6 +496,9 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     arena[at.A_AGENDA], arena[at.A_DUE] = agenda, AFTER_ALL
     if network.states:
         arena[at.A_NOWHERE], arena[nowhere + at.G_MASK] = nowhere, -1
+    for edge in network.edges():
+        if edge.kind == at.TO_INSTANTS:
+            arena[arena[at.A_SLOT_STATES] + edge.target * at.S_WIDTH + at.S_SINCE] = BEFORE_ALL
     for probe in range(len(network.probes)):
         state = int(net[int(net[at.N_PROBES]) + probe * at.PROBE_WIDTH + at.PROBE_STATE])
         arena[state + at.W_SINCE] = arena[state + at.W_SINCE_END] = BEFORE_ALL

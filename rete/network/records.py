@@ -241,6 +241,12 @@ class Network:
         record = self.slots[slot]
         return self.nodes[record.node].passing == record.index
 
+    def slot_of(self, edge: Edge) -> int:
+        """Return the number of the slot to which an edge leads, or -1."""
+        if edge.kind == at.TO_STATE:
+            return self.states[edge.target].slot
+        return edge.target if edge.kind in at.TO_SLOTS else -1
+
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""
         producers: tuple[Alpha | Node | Probe | State | Step, ...] = (

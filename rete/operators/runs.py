@@ -26,6 +26,7 @@ from retewave.rete.words.layout import (
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
+    EITHER,
     G_MASK,
     LOW,
     N_END,
@@ -36,9 +37,11 @@ from retewave.rete.words.layout import (
     OF_ROW,
     R_LINK,
     R_WINDOW_START,
+    S_SINCE,
     SLOT_INDEX,
     SLOT_LIST,
     SLOT_NODE,
+    SLOT_STATE,
     STATE_COLUMNS,
     STATE_EDGE_COUNT,
     STATE_EDGES,
@@ -97,14 +100,15 @@ def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
 
 @inlined
 def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
-    """Return the last time before a tuple's end at which an event of its partition came."""
+    """Return the last time before a tuple's end at which an event of its partition came, or may have come unseen."""
     slot = net[step + STEP_INSTANTS]
+    since = arena[net[slot + SLOT_STATE] + S_SINCE]
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
     if group == 0:
-        return BEFORE_ALL
+        return since
     last = arena[group + net[slot + SLOT_LIST]] & LOW
     end = arena[last + net[N_END]]
-    return end if end < item[T_END] else arena[last + 1 + net[N_TIMES]]
+    return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
 
 
 @kernel
@@ -160,7 +164,8 @@ def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
     """Say whether a run and a tuple have equal terms where both must, beside the key."""
     at = net[step + STEP_EQUAL]
     for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
-        if arena[row + net[pair]] != item[T_COLUMNS + net[pair + 1]]:
+        own, column = arena[row + net[pair]], net[pair + 1]
+        if own != item[T_COLUMNS + (column if column >= 0 else ~column)] and (column >= 0 or own != 0):
             return False
     return True
 
@@ -192,6 +197,9 @@ def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
             into[T_COLUMNS + i] = arena[row + word]
         elif place == 1:
             into[T_COLUMNS + i] = item[T_COLUMNS + word]
+        elif place >= EITHER:
+            own = arena[row + word]
+            into[T_COLUMNS + i] = own if own != 0 else item[T_COLUMNS + place - EITHER]
         else:
             into[T_COLUMNS + i] = row if place == OF_ROW else 0
 

@@ -149,6 +149,9 @@ STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
 STEP_INSTANTS, STEP_INSTANT_KEYS = 5, 6  # the slot of the instants (0: none), the tuple's columns that are its key
 STEP_EQUAL, STEP_EQUAL_COUNT = 7, 8  # pairs of a word of the run's row and a column of the tuple
 STEP_CODE, STEP_CODE_END, STEP_COLUMNS, STEP_SEEN, STEP_SEEN_COUNT = 9, 10, 11, 12, 13  # as in a probe
+# what comes of a step, two words each: 0 and the word of the run; 1 and the column of the tuple; OF_ROW, OF_NOTHING; or
+# EITHER and more, by a column of the tuple: the word of the run, or that column where the run has nothing
+EITHER = 2
 STEP_OUT, STEP_OUT_COUNT, STEP_EDGES, STEP_EDGE_COUNT, STEP_WIDTH = 14, 15, 16, 17, 18
 ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
 NO_WORD = 0  # a step that leaves no mark
@@ -203,6 +206,7 @@ A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
 # ---- arena: slot state ----
 S_HEAD_PAGE, S_HEAD, S_TAIL_PAGE, S_TAIL, S_ROWS, S_STATIC_PAGE, S_STATIC = 0, 1, 2, 3, 4, 5, 6
+S_SINCE = S_STATIC  # of a slot of instants, which are never static: the time from which on it has all of them
 S_IN, S_COLLECTED, S_PROBES, S_HITS, S_NO_WINDOW, S_NO_RELATION, S_USED_UP, S_WIDTH = 7, 8, 9, 10, 11, 12, 13, 14
 
 # ---- arena: state of a probe: tuples that wait, in the order of their times, and those that came out of order ----

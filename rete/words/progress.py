@@ -1,6 +1,6 @@
 """Where the kernel is: the words that tell it how to go on, and its caller what has happened.
 
-Who writes what when: see `rete/kernel.py` and `rete/runtime.py`.
+Who writes what when: see `rete/kernel.py`, `rete/deciding.py`, `rete/edges.py` and `rete/runtime.py`.
 """
 
 from __future__ import annotations

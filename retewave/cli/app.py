@@ -63,6 +63,7 @@ def run(
     dataset: options.Datasets = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    event_by: options.EventBy = None,
     arrival: options.Arrival = False,
     lateness: options.Lateness = "0s",
     max_future: options.MaxFuture = "1d",
@@ -92,7 +93,7 @@ def run(
         from retewave.cli.queries import Queries
         from retewave.cli.times import TimeOptions
 
-        times = TimeOptions(rate, time_property, arrival, tick)
+        times = TimeOptions(rate, time_property, arrival, tick, tuple(event_by or ()))
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
@@ -135,6 +136,7 @@ def explain(
     stream: options.SomeStreams = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    event_by: options.EventBy = None,
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     allow_cartesian: options.Cartesian = False,
@@ -152,7 +154,9 @@ def explain(
 
         if stats != bool(stream):
             raise UsageError("--stats counts over streams", hint="give --stats and --stream F together, or neither")
-        readers = cli_why_not.readers_of(stream or (), TimeOptions(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(
+            stream or (), TimeOptions(rate, time_property, events=tuple(event_by or ())), stream_format
+        )
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,
@@ -175,6 +179,7 @@ def why_not(
     dataset: options.Datasets = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    event_by: options.EventBy = None,
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     format: options.Plans = options.PlanFormat.text,
@@ -187,7 +192,7 @@ def why_not(
         from retewave.cli.queries import Queries
         from retewave.cli.times import TimeOptions
 
-        times = TimeOptions(rate, time_property)
+        times = TimeOptions(rate, time_property, events=tuple(event_by or ()))
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
         asked = Queries((query,), language, policy)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
@@ -203,6 +208,7 @@ def inspect(
     dataset: options.Datasets = None,
     rate: options.Rate = None,
     time_property: options.TimeProperty = None,
+    event_by: options.EventBy = None,
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
     pace: options.Pace = 10.0,
@@ -220,7 +226,9 @@ def inspect(
         from retewave.cli.queries import Queries
         from retewave.cli.times import TimeOptions
 
-        readers = cli_why_not.readers_of(stream, TimeOptions(rate, time_property), stream_format)
+        readers = cli_why_not.readers_of(
+            stream, TimeOptions(rate, time_property, events=tuple(event_by or ())), stream_format
+        )
         engine = _knowledge(schema, static, dataset) | {
             "allow_cartesian": allow_cartesian,
             "lateness": lateness,

@@ -26,6 +26,7 @@ __all__ = [
     "Derivations",
     "Draw",
     "Drawn",
+    "EventBy",
     "Every",
     "Explained",
     "Host",
@@ -189,7 +190,16 @@ TimeProperty = Annotated[
     Option(
         "--time-property",
         metavar="IRI",
-        help="Times: the value of this property of a named graph, such as http://www.w3.org/ns/prov#generatedAtTime.",
+        help="Times: the value of this property of an event, such as http://www.w3.org/ns/prov#generatedAtTime.",
+    ),
+]
+EventBy = Annotated[
+    list[str] | None,
+    Option(
+        "--event-by",
+        metavar="[NAME=]BY",
+        help="One event is what follows each other in a named graph (graph, the default), of one subject, or every N"
+        " statements; or all of one time. NAME is a stream's IRI (repeatable).",
     ),
 ]
 Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (the default).")]

@@ -159,6 +159,7 @@ def _checkpoint(
         "--stream": list(streams.written),
         "--rate": times.rate,
         "--time-property": times.property,
+        "--event-by": list(times.events),
         "--stream-format": streams.format,
         "--on-error": streams.on_error,
         "--format": output.format,
@@ -238,17 +239,15 @@ def _read(engine: Engine, streams: Streams, options: dict[str, Any]) -> list[str
 
 
 def _readers(streams: Streams, files: Sequence[tuple[str | None, str, Stoppable]]) -> list[Reader]:
-    times = streams.times
+    streams.times.check_names(name for name, _, _ in files)
     return [
         read(
             cast(BinaryIO, file),
             name="<stdin>" if path == "-" else path,
             format=streams.format,
-            rate=times.rate,
-            time_property=times.property,
-            arrival=times.arrival,
             on_error=cast(Literal["count", "raise"], streams.on_error),
             stream=name,
+            **streams.times.reading(name),
         )
         for name, path, file in files
     ]

@@ -71,10 +71,9 @@ def _widened(width: int | None) -> int | None:
 
 def readers_of(streams: Sequence[str], times: TimeOptions, stream_format: str | None) -> list[Reader]:
     """Return the readers of streams as the command line names them."""
-    return [
-        read(path, format=stream_format, rate=times.rate, time_property=times.property, stream=name)
-        for name, path in map(stream_name, streams)
-    ]
+    named = list(map(stream_name, streams))
+    times.check_names(name for name, _ in named)
+    return [read(path, format=stream_format, stream=name, **times.reading(name)) for name, path in named]
 
 
 def _split(query: Query, text: str) -> tuple[str, Any]:

@@ -54,7 +54,8 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
         raise UsageError(f"a triple is a tuple of three terms, not {triple!r}", hint="several triples are a list")
     parts = tuple(triple)
     if len(parts) != 3:
-        raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}")
+        hint = "push each graph of a dataset by itself: a graph is an event" if len(parts) == 4 else ""
+        raise UsageError(f"a triple has three terms, not {len(parts)}: {triple!r}", hint=hint)
     s, p, o = to_text(parts[0]), to_text(parts[1]), to_text(parts[2])
     if s[:1] == b'"':
         raise UsageError(f"a literal cannot be a subject: {s.decode()}")

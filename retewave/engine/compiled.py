@@ -35,7 +35,7 @@ from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
 from retewave.query import Query
-from retewave.rete.counters import totals
+from retewave.rete.counters import put_known_since, totals
 from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
@@ -214,6 +214,8 @@ def load(
     yield from runtime.pour_facts(facts_for(compiled.lowered, sources, terms), terms.values)
     now = max((totals(each.runtime.arena).now for each in former), default=BEFORE_ALL)
     yield from runtime.catch_up(now, terms.values)
+    for slot in compiled.lowered.instants.values():
+        put_known_since(runtime.arena, slot, now)
 
 
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:

@@ -18,6 +18,7 @@ import numpy as np
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, column_name, digest
 from retewave.compiler.plan.walk import lasting
+from retewave.engine.run_states import run_states
 from retewave.engine.states import State
 from retewave.rete.counters import counted, is_counting, probe_counters, put_counted, put_decided
 from retewave.rete.memory.carry import ROW_TIMES
@@ -303,7 +304,11 @@ def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
     return {name: states[0] if len(states) == 1 else Alike(tuple(states)) for name, states in grouped.items()}
 
 
-KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _spent, _instant)
+def _runs(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+    return _together(run_states(lowered, runtime, identities))
+
+
+KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _spent, _instant, _runs)
 
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:

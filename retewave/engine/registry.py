@@ -186,7 +186,8 @@ class Registry:
 
     def _listener(self, number: int, parsed: Parsed, normal: tuple[Branch, ...]) -> Listener:
         """Return what the planner needs of a query, but what it shows."""
-        named = (pattern.source for branch in normal for pattern in branch.all_patterns if pattern.source is not None)
+        patterns = (pattern for branch in normal for pattern in branch.all_patterns)
+        named = (iri for each in patterns for iri in (*each.streams, each.source) if iri is not None)
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
         rule = self._rule(parsed)
         if parsed.view is not None:

@@ -1,9 +1,9 @@
 """The deepest partial matches of a branch, by nested loops over the rows that fit.
 
 Data's way: rows by pattern -> **partial matches** -> the answer of `why_not`.
-The meaning is the naive matcher's: one row for each pattern, such that variables agree, the relations and filters hold
-and all are within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.  The
-search tries the latest rows first and gives up after a number of steps; then it says so.
+The meaning is that of docs/language.md: one row for each pattern, such that variables agree, the relations and filters
+hold and all are within one window; here a pattern may be left out, and the combinations that leave out fewest are kept.
+The search tries the latest rows first and gives up after a number of steps; then it says so.
 """
 
 from __future__ import annotations

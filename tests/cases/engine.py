@@ -1,18 +1,19 @@
-"""Random queries and streams, in the forms of the naive matcher and of the engine."""
+"""Random conjunctions and streams, and what the engine and the naive meaning say of them."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hypothesis import strategies as st
-from naive import Binding, Branch, Entail, Item, Pattern, Query, Term, naive_matches
-from naive.reports import Distinct, On, key
+from naive.reports import Distinct, On, key, matches
+from naive.streams import Entail, Item
 
 import retewave as rw
+from cases.conjunctions import MS, Binding, Branch, Comparison, Pattern, Query, Term, text_of
+from retewave.compiler.parse import parse
 from retewave.engine.registry import CartesianWarning
 
 SUBJECTS = [b"<http://e/a>", b"<http://e/b>"]
@@ -20,9 +21,8 @@ PREDICATES = [b"<http://e/p>", b"<http://e/q>"]
 NUMBERS = [b'"%d"^^<http://www.w3.org/2001/XMLSchema#integer>' % n for n in (1, 2, 3)]
 OBJECTS = [*SUBJECTS, *NUMBERS, b'"x"', b'"x"@en']
 VARIABLES = ["?w", "?x", "?y", "?z"]
-MS = 1000  # the unit of the cases' times and windows, in microseconds
 STREAMS = ["http://e/s1", "http://e/s2"]
-COMPARISONS = {"<": int.__lt__, ">": int.__gt__, "=": int.__eq__, "!=": int.__ne__}
+COMPARISONS = ["!=", "<", "=", ">"]
 
 
 def one_of(found: list[Term]) -> st.SearchStrategy[Term]:
@@ -39,28 +39,13 @@ widths = st.sampled_from([None, 0, 2 * MS, 3 * MS, 6 * MS])
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """FILTER (variable operator number), for the naive side and for the text."""
-
-    variable: str
-    operator: str
-    number: int
-
-    def __call__(self, binding: dict[str, bytes]) -> bool:
-        text = binding.get(self.variable)
-        if text not in NUMBERS:
-            return text is not None and self.operator == "!="  # only numbers compare with a number
-        return COMPARISONS[self.operator](int(text[1:2]), self.number)
-
-
-@dataclass(frozen=True)
 class Case:
-    """A query, in both forms, and what it is asked of."""
+    """A query, and what it is asked of."""
 
-    query: Query
-    text: str
-    stream: list[Item]
-    static: frozenset
+    query: Query  # as data
+    text: str  # as written
+    stream: list[Item]  # in the order of their ends
+    static: frozenset  # triples that are always there
 
 
 @st.composite
@@ -70,7 +55,7 @@ def branch_of(draw: st.DrawFn) -> Branch:
     bound = sorted({t for p in patterns for t in p.terms if isinstance(t, str)})
     filters: tuple[Comparison, ...] = ()
     if bound and draw(st.integers(0, 3)) == 0:
-        variable, operator = draw(st.sampled_from(bound)), draw(st.sampled_from(sorted(COMPARISONS)))
+        variable, operator = draw(st.sampled_from(bound)), draw(st.sampled_from(COMPARISONS))
         filters = (Comparison(variable, operator, draw(st.integers(1, 3))),)
     tables: tuple[tuple[Binding, ...], ...] = ()
     if bound and draw(st.integers(0, 4)) == 0:
@@ -122,40 +107,6 @@ def distincts(draw: st.DrawFn, variables: list[str]) -> Distinct:
     return On(on, draw(st.sampled_from([0, MS, 2 * MS, 6 * MS])), draw(st.sampled_from([1, 1, 2, 3])))
 
 
-def text_of(query: Query) -> str:
-    """Write a query of the naive matcher as C-SPARQL."""
-    streams = ""
-    if isinstance(query.window, Mapping):
-        for iri, width in query.window.items():
-            streams += f"FROM STREAM <{iri}> " + (f"[RANGE {width // MS}ms] " if width is not None else "")
-    where = " UNION ".join("{ " + body_of(branch) + " }" for branch in query.branches)
-    shown = " ".join(query.project) if query.project else "*"
-    return f"SELECT {distinct_text(query.distinct)}{shown} {streams}WHERE {{ {where} }}"
-
-
-def distinct_text(distinct: Distinct) -> str:
-    if isinstance(distinct, bool):
-        return "DISTINCT " if distinct else ""
-    bound = "" if distinct.within is None else f"LIMIT {distinct.most} FOR {distinct.within // MS}ms "
-    return f"DISTINCT ON ({' '.join(distinct.variables)}) {bound}"
-
-
-def body_of(branch: Branch) -> str:
-    parts = [" ".join(t if isinstance(t, str) else t.decode() for t in p.terms) + " ." for p in branch.patterns]
-    for table in branch.tables:
-        (variable,) = table[0]
-        parts.append(f"VALUES {variable} {{ {' '.join(row[variable].decode() for row in table)} }}")
-    parts += [f"FILTER({f.variable} {f.operator} {f.number})" for f in comparisons(branch)]
-    return "\n".join(parts)
-
-
-def comparisons(branch: Branch) -> list[Comparison]:
-    """Return a branch's filters, which have all been drawn as comparisons."""
-    found = [each for each in branch.filters if isinstance(each, Comparison)]
-    assert len(found) == len(branch.filters)
-    return found
-
-
 def written(triple: tuple[bytes, bytes, bytes]) -> tuple[str, str, str]:
     s, p, o = (text.decode() for text in triple)
     return s, p, o
@@ -171,14 +122,14 @@ def engine_for(case: Case, **options: Any) -> tuple[rw.Engine, rw.Query]:
 
 
 def shown(match: rw.Match, arrival: int, distinct: Distinct) -> tuple:
-    """Return a match as the naive matcher shows it; DISTINCT may report any of several alike, so without the rest."""
+    """Return a match as the naive meaning shows it; DISTINCT may report any of several alike, so without the rest."""
     bindings = key(tuple(sorted((f"?{name}", match.text(name) or b"") for name in match)), distinct)
     static, times = match.start is None, [round(cast(float, time or 0) * 1e6) for time in (match.start, match.end)]
     return None if static or distinct else times[0], None if static else times[1], bindings, arrival
 
 
 def expected(case: Case, entail: Entail = lambda triple: {triple}, facts: frozenset = frozenset()) -> Counter:
-    """Return what the naive matcher finds."""
+    """Return what the naive meaning finds."""
     return Counter(
         (
             None if m.end < m.start or case.query.distinct else m.start,
@@ -186,7 +137,7 @@ def expected(case: Case, entail: Entail = lambda triple: {triple}, facts: frozen
             key(m.bindings, case.query.distinct),
             m.arrival,
         )
-        for m in naive_matches(case.query, case.stream, case.static | facts, entail)
+        for m in matches(parse(case.text), case.stream, case.static | facts, entail, distinct=case.query.distinct)
     )
 
 

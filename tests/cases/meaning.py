@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from naive.detectors import detected
-from naive.flat import Item as FlatItem
 from naive.streams import Item
 
-from cases.engine import MS, NUMBERS, OBJECTS, STREAMS, VARIABLES, stream_of, terms, triples, widths
+from cases.conjunctions import MS
+from cases.engine import NUMBERS, OBJECTS, STREAMS, VARIABLES, stream_of, terms, triples, widths
 from retewave.compiler.algebra import Query
 from retewave.compiler.parse import parse
 from retewave.windows.intervals import is_static
@@ -21,7 +21,7 @@ class Case:
     """A query as text, and what it is asked of."""
 
     text: str  # the query
-    stream: list[FlatItem]  # in the order of time
+    stream: list[Item]  # in the order of time
     static: frozenset  # triples that are always there
 
     @property
@@ -79,7 +79,7 @@ def case_of(draw: st.DrawFn) -> Case:
 
 def expected(case: Case) -> Counter:
     """Return what the naive meaning finds: start, end, bindings, and the item that completed it."""
-    found = detected(case.query, [Item(**vars(each)) for each in case.stream], case.static)
+    found = detected(case.query, case.stream, case.static)
     return Counter(
         (
             None if is_static(each.start, each.end) else each.start,

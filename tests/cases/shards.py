@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from naive import Item
 from naive.reports import Distinct, key
+from naive.streams import Item
 
 from cases.engine import Case, written
 from retewave.engine.registry import CartesianWarning

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from naive.streams import Item
 from naive.times import duration_text, moment_text
 
-from cases.engine import MS, STREAMS
+from cases.conjunctions import MS
+from cases.engine import STREAMS
 from retewave.compiler import algebra
 from retewave.compiler.algebra import (
     Algebra,

@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Literal
 
 from naive.views import Item, NaiveView, NaiveWindow, Pattern, Row, Triple, term_text
 
@@ -179,7 +180,8 @@ class Views:
     def view(self) -> Written:
         r = self.random
         static = [self.arrival() for _ in range(r.randint(0, 3))]
-        policy = r.choice(["close", "close", "change", "periodic"])
+        policies: list[Literal["close", "change", "periodic"]] = ["close", "close", "change", "periodic"]
+        policy = r.choice(policies)
         stepped = policy == "close" or self.chance(0.3)
         named = self.chance(0.5)
         windows: list[tuple[str | None, str, Extent, str]] = []
@@ -253,7 +255,7 @@ def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Ro
     for match in matches:
         pairs = ((name, text) for name in query.variables if (text := match.text(name)) is not None)
         row = tuple(sorted((name, term_text(text.decode())) for name, text in pairs))
-        found.setdefault(int(match.end), Counter())[row] += 1  # type: ignore[arg-type, call-overload]
+        found.setdefault(int(match.end), Counter())[row] += 1  # type: ignore[arg-type]
     return list(found.items())
 
 

@@ -1,4 +1,4 @@
-"""With a schema, the engine finds what the naive matcher finds over the closure of schema and data.
+"""With a schema, the engine finds what the naive meaning finds over the closure of schema and data.
 
 The closure is the naive one of `tests/naive/epsilon.py`, which `test_epsilon_oracle` compares with owlrl's.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import warnings
 
-from cases.engine import MS, Case, expected, one_of, pushed_one_by_one, text_of, written
+from cases.conjunctions import MS, Branch, Pattern, Query, text_of
+from cases.engine import Case, expected, one_of, pushed_one_by_one, written
 from cases.epsilon import Case as Reasoned
 from cases.epsilon import cases
 from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive import Branch, Item, Pattern, Query
 from naive.epsilon import entailed, facts
+from naive.streams import Item
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
@@ -48,7 +49,7 @@ def reasoned_cases(draw: st.DrawFn) -> tuple[Case, Reasoned]:
 
 @settings(max_examples=many(1000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(reasoned_cases())
-def test_engine_with_a_schema_finds_what_the_naive_matcher_finds_in_the_closure(drawn: tuple[Case, Reasoned]) -> None:
+def test_engine_with_a_schema_finds_what_the_naive_meaning_finds_in_the_closure(drawn: tuple[Case, Reasoned]) -> None:
     case, reasoned = drawn
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)

@@ -18,7 +18,7 @@ from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, wr
 from cases.many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive import Item
+from naive.streams import Item
 
 import retewave as rw
 from retewave.engine import matcher

@@ -1,4 +1,4 @@
-"""The law of laws: for random queries and streams the engine finds what the naive matcher finds, arrival by arrival."""
+"""The law of laws: for random queries and streams the engine finds what the naive meaning finds, arrival by arrival."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from hypothesis import HealthCheck, given, settings
 
 @settings(max_examples=many(2000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case_of())
-def test_engine_finds_what_the_naive_matcher_finds(case: Case) -> None:
+def test_engine_finds_what_the_naive_meaning_finds(case: Case) -> None:
     engine, _ = engine_for(case)
     assert pushed_one_by_one(engine, case) == expected(case)

@@ -4,11 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
-from naive.tokens import Token
 from retewave.windows import relations
 
-RELATIONS: dict[int, Callable[[Token, Token], bool]] = {
+
+class Interval(Protocol):
+    """What has its time: a token, or a fact."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+RELATIONS: dict[int, Callable[[Interval, Interval], bool]] = {
     relations.NONE: lambda l, r: True,
     relations.BEFORE: lambda l, r: l.end < r.start,
     relations.EQUALS: lambda l, r: l.start == r.start and l.end == r.end,

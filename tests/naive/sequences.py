@@ -1,9 +1,10 @@
 """Sequences of events: the runs of SEQ, step by step, as the page has them.
 
 A run is a tuple of events, each with the event pattern and the step that it was taken for, and one joined mapping; of
-two ways to the same run one counts.  It grows by each solution of the next step that is later, compatible, and so that
-the conditions are true: `:` takes all of these, `;` those that have no such one between, `,` those that have no event
-of the sequence's streams between, of the run's partition if there are any.
+two ways to the same run one counts: the same events, mapping, and values in each repetition.  It grows by each solution
+of the next step that is later, compatible, and so that the conditions are true: `:` takes all of these, `;` those that
+have no such one between, `,` those that have no event of the sequence's streams between, of the run's partition if
+there are any.
 
 Decisions where the page is silent:
 * MAYBE is written out as the page does it for one step, so several make every choice.  What is left out still counts as
@@ -82,7 +83,8 @@ class Complete:
             for place, each in self.run.solutions
             for part in each.parts
         )  # fmt: skip
-        return (*taken, frozenset(self.run.bindings.items()), self.end)
+        repeated = (frozenset(bindings.items()) for each in self.run.groups for _, bindings in each.parts)
+        return (*taken, *repeated, frozenset(self.run.bindings.items()), self.end)
 
 
 def tokens_of_sequence(sequence: algebra.Sequence, world: World) -> list[Token]:

@@ -10,11 +10,12 @@ import random
 from collections import Counter
 
 import pytest
-from cases.engine import MS, STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, text_of, written
+from cases.conjunctions import MS, Branch, Pattern, Query, text_of
+from cases.engine import STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, written
 from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import Branch, Item, Pattern, Query
+from naive.streams import Item
 
 import retewave as rw
 from retewave.rete.words import layout
@@ -41,7 +42,7 @@ def long_stream(seed: int, intervals: bool, items: int = 500) -> list[Item]:
 
 
 def expected_of_long(case: Case) -> Counter:
-    """What the naive matcher finds, told only of what no window has left behind when an item comes."""
+    """What the naive meaning finds, told only of what no window has left behind when an item comes."""
     found: Counter = Counter()
     for place, item in enumerate(case.stream):
         young = [each for each in case.stream[: place + 1] if item.end - each.end <= max(WIDTHS.values())]
@@ -54,7 +55,7 @@ def expected_of_long(case: Case) -> Counter:
 
 @LAW
 @given(st.sampled_from([STAR, PAIR, CHAIN]), st.integers(0, 1 << 32), st.booleans())
-def test_over_long_streams_the_engine_finds_what_the_naive_matcher_finds(
+def test_over_long_streams_the_engine_finds_what_the_naive_meaning_finds(
     branch: Branch, seed: int, intervals: bool
 ) -> None:
     query = Query((branch,), WIDTHS)

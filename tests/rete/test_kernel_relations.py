@@ -1,24 +1,27 @@
-"""The kernel on hand-made networks: temporal relations and events, which no language asks for yet."""
+"""The kernel on hand-made networks: relations between any rows of one join, and keys with the event."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from cases.many import many
-from cases.related import relations_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive import Branch, Item, Pattern, Query, Relation, naive_matches
+from naive.allen import RELATIONS
+from naive.detectors import detected
+from naive.streams import Item
 
-from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, Route, Slot, Terminal
-from retewave.rete.network.records import Relation as NodeRelation
+from retewave.compiler.algebra import Query, TriplePattern, Triples, Variable
+from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, Relation, Route, Slot, Terminal
 from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.kinds import IRI, Values
 from retewave.rete.words import layout
+from retewave.rete.words.layout import OF_END, OF_START
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
 from retewave.windows.intervals import UNBOUNDED
-from retewave.windows.relations import NAMES
+from retewave.windows.relations import NAMES, bounds
 
 PREDICATES = (1, 2, 3)
 NUMBERS = np.zeros(128, np.int64)
@@ -28,7 +31,7 @@ VALUES = Values(
 AS_SUBJECT, AS_OBJECT, AS_EVENT = 0, 2, 3  # columns of an α's tuple
 
 
-def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bool) -> Network:
+def network_of(window: int, relations: tuple[Relation, ...], *, by_event: bool) -> Network:
     """Return `?x <1> ?a . ?x <2> ?b . ?x <3> ?c` as one node under ?x, or under ?x and the event."""
     keys = (AS_SUBJECT, AS_EVENT) if by_event else (AS_SUBJECT,)
     network = Network(known=frozenset(PREDICATES), intervals=True)
@@ -40,6 +43,13 @@ def network_of(window: int, relations: tuple[NodeRelation, ...], *, by_event: bo
     network.nodes.append(Node([0, 1, 2], len(keys), window, out, [Edge(layout.TO_TERMINAL, 0)], relations))
     network.terminals.append(Terminal(instances=[Instance(0, 0, window, (0, 1, 2, 3))]))
     return network
+
+
+def relations_of(left: int, code: int, right: int) -> Iterator[Relation]:
+    """Yield what an Allen relation of the rows of two slots says of their times."""
+    slots, times = (left, right), (OF_START, OF_END)
+    for (one, end), gap, (other, other_end) in bounds(code):
+        yield Relation((slots[one], times[end]), gap, (slots[other], times[other_end]))
 
 
 def text(number: int) -> bytes:
@@ -73,20 +83,25 @@ def found_by_kernel(network: Network, rows: np.ndarray) -> Counter:
     return found
 
 
-def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...], *, by_event: bool) -> Counter:
-    event = "g" if by_event else None
-    objects = ("?a", "?b", "?c")
-    patterns = tuple(Pattern(("?x", text(p), o), event) for p, o in zip(PREDICATES, objects, strict=True))
-    query = Query((Branch(patterns, relations=relations),), None if window == UNBOUNDED else window)
+X, EVENT_OF = Variable("x"), Variable("g")
+OBJECTS = tuple(Variable(name) for name in "abc")
+Related = tuple[tuple[int, int], int]  # the places of two patterns, and how their triples are related
+
+
+def found_naively(rows: np.ndarray, window: int, related: list[Related], *, by_event: bool) -> Counter:
+    event = EVENT_OF if by_event else None
+    patterns = (TriplePattern(X, text(p), o, event=event) for p, o in zip(PREDICATES, OBJECTS, strict=True))
+    names = tuple(variable.name for variable in (X, *OBJECTS))
+    query = Query("SELECT", Triples(tuple(patterns)), names, window=None if window == UNBOUNDED else window)
     stream = [
         Item((text(row[SUBJECT]), text(row[PREDICATE]), text(row[OBJECT])), row[START], row[END], None, -row[EVENT])
         for row in rows.tolist()
     ]
     found: Counter = Counter()
-    for match in naive_matches(query, stream):
-        bound = dict(match.bindings)
-        ids = tuple(int(bound[name][1:-1]) for name in ("?x", "?a", "?b", "?c"))
-        found[match.start, match.end, ids, match.arrival] += 1
+    for token in detected(query, stream):
+        if all(RELATIONS[code](token.facts[left], token.facts[right]) for (left, right), code in related):
+            ids = tuple(int(token.bindings[variable][1:-1]) for variable in (X, *OBJECTS))
+            found[token.start, token.end, ids, max(fact.arrival for fact in token.facts)] += 1
     return found
 
 
@@ -97,10 +112,9 @@ def found_naively(rows: np.ndarray, window: int, relations: tuple[Relation, ...]
     st.sampled_from([UNBOUNDED, 0, 2, 4]),
     st.booleans(),
 )
-def test_a_join_checks_relations_window_and_event_as_the_naive_matcher_does(
-    rows: np.ndarray, related: list[tuple[tuple[int, int], int]], window: int, by_event: bool
+def test_a_join_checks_relations_window_and_event_as_the_naive_meaning_does(
+    rows: np.ndarray, related: list[Related], window: int, by_event: bool
 ) -> None:
     of_node = tuple(each for (left, right), code in related for each in relations_of(left, code, right))
-    of_naive = tuple(Relation((left,), code, (right,)) for (left, right), code in related)
     kernel = found_by_kernel(network_of(window, of_node, by_event=by_event), rows)
-    assert kernel == found_naively(rows, window, of_naive, by_event=by_event)
+    assert kernel == found_naively(rows, window, related, by_event=by_event)

@@ -17,7 +17,7 @@ from cases.many import many
 from cases.shards import MemoryStore, instants, job_for, read, routed, streamed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive import Item
+from naive.streams import Item
 
 import retewave as rw
 from retewave.errors import MalformedInput, QueryError, UsageError
@@ -43,7 +43,7 @@ def _restless() -> Iterator[None]:
 
 
 def wanted(case: Case) -> Counter:
-    """Return what the naive matcher finds, wherever it finds it."""
+    """Return what the naive meaning finds, wherever it finds it."""
     found: Counter = Counter()
     for (start, end, bindings, _), count in expected(case).items():
         found[None if case.query.distinct else start, end, bindings] += count
@@ -58,7 +58,7 @@ def wanted(case: Case) -> Counter:
     seed=st.integers(0, 1 << 30),
     ahead=st.booleans(),
 )
-def test_a_stream_over_shards_matches_what_the_naive_matcher_does(
+def test_a_stream_over_shards_matches_what_the_naive_meaning_does(
     case: Case, shards: int, cuts: list[int], seed: int, ahead: bool
 ) -> None:
     case = instants(case)
@@ -84,7 +84,7 @@ def test_branches_of_a_distinct_query_are_spread_alike_though_one_of_them_would_
 
 @LAW
 @given(case=case_of(), shards=SHARDS, parts=st.integers(1, 4), seed=st.integers(0, 1 << 30))
-def test_a_batch_over_shards_matches_what_the_naive_matcher_does(
+def test_a_batch_over_shards_matches_what_the_naive_meaning_does(
     case: Case, shards: int, parts: int, seed: int
 ) -> None:
     case, chance = instants(case), random.Random(seed)

@@ -1,20 +1,22 @@
-"""The counts of memories and joins are those of the naive matcher."""
+"""The counts of memories and joins are those of the naive meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cases.conjunctions import MS
 from cases.many import many
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from naive import Branch, Item, Pattern, Query, naive_matches
+from naive.reports import matches
+from naive.streams import Item
 
 import retewave as rw
+from retewave.compiler.parse import parse
 from retewave.viz.explain.counts import Counts, count, counts
 from retewave.viz.explain.describe import StepPlan, describe
 
 CASES = many(200)
-MS = 1000
 PREFIX = "PREFIX e: <http://e/> "
 
 names = st.sampled_from(["?w", "?x", "?y", "?z"])
@@ -25,12 +27,6 @@ streams = st.lists(st.tuples(st.integers(0, 3), things, st.sampled_from(["e:p", 
 
 def full(name: str) -> bytes:
     return b"<http://e/" + name.removeprefix("e:").encode() + b">"
-
-
-def terms_of(label: str) -> Pattern:
-    """Read the label of a step of the plan as a pattern of the naive matcher."""
-    s, p, o = (part if part.startswith("?") else full(part) for part in label.split())
-    return Pattern((s, p, o))
 
 
 def leaves_of(step: StepPlan) -> Iterator[StepPlan]:
@@ -76,13 +72,14 @@ def counted(engine: rw.Engine) -> tuple[Counts, StepPlan]:
 
 
 def found(steps: Iterator[StepPlan], items: list[Item], window: int | None) -> int:
-    branch = Branch(tuple(terms_of(step.label) for step in steps))
-    return len(naive_matches(Query((branch,), None if window is None else window * MS), items))
+    """Return how many matches the patterns of some steps of the plan have."""
+    patterns = [tuple(step.label.split()) for step in steps]
+    return len(matches(parse(text_of([(s, p, o) for s, p, o in patterns], window)), items))
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(patterns, streams, st.sampled_from([None, 0, 1, 3, 6]))
-def test_every_join_makes_what_the_naive_matcher_finds_of_its_patterns(
+def test_every_join_makes_what_the_naive_meaning_finds_of_its_patterns(
     written: list[tuple[str, str, str]], stream: list[tuple[int, str, str, str]], window: int | None
 ) -> None:
     query, items = text_of(written, window), items_of(stream)

@@ -1,29 +1,36 @@
 """Law: the deepest partial match of `why_not` is as deep as nested loops over all that has come find."""
 
 import warnings
+from collections.abc import Iterable
 from itertools import combinations
 
-from cases.engine import Case, case_of, comparisons, engine_for, pushed_one_by_one
+from cases.conjunctions import Binding, Branch, Pattern, Query, text_of
+from cases.engine import Case, case_of, engine_for, pushed_one_by_one
 from cases.many import many
 from hypothesis import HealthCheck, given, settings
-from naive import Binding, Branch, Pattern, choices_of, facts_of
+from naive.reports import matches
 
+from retewave.compiler.parse import parse
 from retewave.engine.registry import CartesianWarning
 
 
-def deepest(branch: Branch, case: Case, asked: dict[str, bytes]) -> int:
+def deepest(branch: Branch, case: Case, asked: Binding) -> int:
     """Return how many patterns and tables can be found together, by trying every choice of them."""
-    facts = list(facts_of(None, case.stream, case.static, lambda triple: {triple}))
     parts: list[Pattern | tuple[Binding, ...]] = [*branch.patterns, *branch.tables]
     for depth in range(len(parts), 0, -1):
-        for chosen in combinations(parts, depth):
-            patterns = tuple(each for each in chosen if isinstance(each, Pattern))
-            tables = tuple(each for each in chosen if not isinstance(each, Pattern))
-            for binding, _ in choices_of(Branch(patterns, tables), facts):
-                agrees = all(binding.get(name, text) == text for name, text in asked.items())
-                if agrees and all(f(binding) for f in comparisons(branch) if f.variable in binding):
-                    return depth
+        if any(can_be_found(branch, chosen, case, asked) for chosen in combinations(parts, depth)):
+            return depth
     return 0
+
+
+def can_be_found(branch: Branch, chosen: Iterable[Pattern | tuple[Binding, ...]], case: Case, asked: Binding) -> bool:
+    """Tell whether some parts are found together, with what is asked and the filters whose variable they have."""
+    patterns = tuple(each for each in chosen if isinstance(each, Pattern))
+    tables = tuple(each for each in chosen if not isinstance(each, Pattern))
+    names = {term for each in patterns for term in each.terms} | {name for each in tables for name in each[0]}
+    filters = tuple(each for each in branch.filters if each.variable in names)
+    found = matches(parse(text_of(Query((Branch(patterns, tables, filters),)))), case.stream, case.static)
+    return any(all(text == asked.get(name, text) for name, text in match.bindings) for match in found)
 
 
 @settings(max_examples=many(150), deadline=None, suppress_health_check=list(HealthCheck))

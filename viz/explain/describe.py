@@ -13,7 +13,20 @@ from dataclasses import dataclass, replace
 from retewave.compiler import algebra
 from retewave.compiler.algebra import TriplePattern
 from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
-from retewave.compiler.plan.producers import END, START, AlphaTest, End, Gap, Input, Join, Probe, Table
+from retewave.compiler.plan.producers import (
+    END,
+    START,
+    AlphaTest,
+    End,
+    Gap,
+    Input,
+    Join,
+    Probe,
+    RunStep,
+    RunWay,
+    State,
+    Table,
+)
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, looks_of, moment_of, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
@@ -24,6 +37,7 @@ from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
 from retewave.viz.explain.rules import BuildPlan, built_by, of_rule
+from retewave.viz.explain.runs import STRATEGIES, conditions_of
 from retewave.viz.explain.timing import decided, told, within
 
 __all__ = [
@@ -317,6 +331,10 @@ class _Steps:
                 return self._join(tree, tree.producer)
             case Probe():
                 return self._probe(tree, tree.producer)
+            case State():
+                return self._state(tree, tree.producer)
+            case RunStep():
+                return self._run(tree, tree.producer)
             case Table():
                 return self._leaf("table", tree, self._table(tree.producer, tree.names))
             case AlphaTest():
@@ -368,6 +386,39 @@ class _Steps:
             shared=shared,
         )  # fmt: skip
 
+    def _state(self, tree: Reached, state: State) -> StepPlan:
+        number = self.lowered.states[tree.number]
+        record = self.lowered.network.states[number]
+        slot = None if record.slot < 0 else record.slot
+        window = "" if slot is None else spell_window(self._window_of(slot))
+        reads = zip(tree.inputs, state.inputs, strict=True)
+        key = tuple(tree.names.get(column, "_") for column in state.keys)
+        shared_with, shared = self.all.others(tree.number, self.place)
+        again = tuple(
+            each
+            for way in state.again
+            for each in conditions_of(way, tree.names, self._taken(tree, way), self.prefixes)
+        )
+        return StepPlan(
+            "state", number, "runs", slot, False, (), key=key, window=window, conditions=again,
+            inputs=tuple(self.tree(each, read) for each, read in reads), shared_with=shared_with, shared=shared,
+        )  # fmt: skip
+
+    def _taken(self, tree: Reached, way: RunWay) -> Mapping[int, str]:
+        return next(each.names for each in tree.inputs if each.number == way.event.producer)
+
+    def _run(self, tree: Reached, step: RunStep) -> StepPlan:
+        number, way = self.lowered.steps[tree.number], step.way
+        run = tree.inputs[0].names if step.run is not None else {}
+        reads = zip(tree.inputs, step.inputs, strict=True)
+        shared_with, shared = self.all.others(tree.number, self.place)
+        return StepPlan(
+            "step", number, STRATEGIES[way.follows] if step.run is not None else "begins", None, False, (),
+            key=tuple(tree.inputs[-1].names.get(column, "_") for column in way.event.keys),
+            conditions=conditions_of(way, run, self._taken(tree, way), self.prefixes),
+            inputs=tuple(self.tree(each, read) for each, read in reads), shared_with=shared_with, shared=shared,
+        )  # fmt: skip
+
     def _key(self, read: Reached) -> tuple[str, ...]:
         """Return the key under which an input is read, in its words."""
         assert read.above is not None
@@ -400,6 +451,10 @@ class _Steps:
                 return f"join {self.lowered.nodes[tree.number]}"
             case Probe():
                 return f"probe {self.lowered.probes[tree.number]}"
+            case State():
+                return f"runs {self.lowered.states[tree.number]}"
+            case RunStep():
+                return f"step {self.lowered.steps[tree.number]}"
             case Table():
                 return self._table(tree.producer, tree.names)
             case AlphaTest():

@@ -68,7 +68,7 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     yield "  patterns"
     for pattern in section.patterns:
         yield from _pattern(pattern)
-    if any(each.kind == "probe" for each in _steps(section.joins)):
+    if any(each.kind in ("probe", "state", "step") for each in _steps(section.joins)):
         yield "  steps"
     elif section.joins.inputs:
         yield "  joins"
@@ -129,7 +129,7 @@ def _steps(step: StepPlan) -> Iterator[StepPlan]:
 
 def _tree(step: StepPlan, first: str, rest: str, levels: int, counted: Counts | None, said: str = "") -> Iterator[str]:
     yield first + said + _step(step, levels, counted)
-    if step.kind == "probe":
+    if step.kind in ("probe", "state", "step"):
         yield from (f"{rest}│    where {each}" for each in step.relations)
         yield from (f"{rest}│    where {each} is true" for each in step.conditions)
     for place, each in enumerate(step.inputs):
@@ -142,6 +142,8 @@ def _tree(step: StepPlan, first: str, rest: str, levels: int, counted: Counts | 
 def _step(step: StepPlan, levels: int, counted: Counts | None) -> str:
     if step.kind == "probe":
         said = _probe(step, levels)
+    elif step.kind in ("state", "step"):
+        said = _run(step)
     elif step.inputs:
         said = _join(step)
     elif step.kind == "table":
@@ -168,6 +170,13 @@ def _join(step: StepPlan) -> str:
     return f"join {step.number} {by[step.kind]}, keeps {step.window}{relations}{_shared(step.shared_with, step.shared)}"
 
 
+def _run(step: StepPlan) -> str:
+    key = f" on {' '.join(step.key)}" if step.key else ""
+    if step.kind == "state":
+        return f"runs {step.number}{key}{f', keeps {step.window}' if step.window else ''}"
+    return f"step {step.number}{key}: {step.label}{_shared(step.shared_with, step.shared)}"
+
+
 def _probe(step: StepPlan, levels: int) -> str:
     key = f"on {' '.join(step.key)}" if step.key else "without a key"
     level = [f"level {step.level} of {levels}"] if levels > 1 and step.level else []
@@ -186,7 +195,7 @@ def _counted(step: StepPlan, counted: Counts) -> str:
         of_probe = counted.probes[step.number]
         said += [f"{of_probe.decided:,} decided", f"{of_probe.passed:,} passed", f"{of_probe.waiting:,} waiting"]
         said += [f"{of_probe.unknown:,} not known"] if of_probe.unknown else []
-    elif step.inputs:
+    elif step.kind not in ("state", "step") and step.inputs:
         of_join = counted.join(step.number)
         said += [f"{of_join.hits:,} made", *_refused(of_join)]
     if step.memory is not None:

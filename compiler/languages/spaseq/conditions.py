@@ -44,7 +44,8 @@ def conditioned(read: Read, sight: Sight, context: SequenceContext) -> EventPatt
             (conditions if _looks_back(part, own, sight) else local).append(_built(part, own, sight, context))
         if local:
             pattern = Filter(conjunction(local), pattern)
-    return EventPattern(read.name, pattern, tuple(conditions), place=context.source.place(read.definition.name))
+    place = context.source.place(read.definition.name)
+    return EventPattern(read.name, pattern, tuple(conditions), read.definition.streams, place)
 
 
 def _looks_back(part: ParseTree, own: tuple[Variable, ...], sight: Sight) -> bool:

@@ -33,7 +33,6 @@ from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule
 from retewave.compiler.languages.sparql.expressions import variable
 from retewave.compiler.languages.sparql.filters import conjuncts
-from retewave.compiler.languages.sparql.paths import union
 from retewave.compiler.languages.sparql.patterns import group, opened
 from retewave.compiler.languages.sparql.query import file_or_iri
 from retewave.compiler.languages.spaseq.context import SequenceContext, earlier_hint
@@ -92,13 +91,10 @@ def _anchored(pattern: Algebra, definition: Definition, context: SequenceContext
     """Return a pattern whose triples one event of one of the GPM's streams brings."""
     event = context.fresh()
 
-    def on(stream: bytes | None) -> Algebra:
-        def brought(triple: TriplePattern) -> TriplePattern:
-            return triple if triple.graph is not None else replace(triple, event=event, source=stream)
+    def brought(triple: TriplePattern) -> TriplePattern:
+        return triple if triple.graph is not None else replace(triple, event=event, streams=definition.streams)
 
-        return retold(pattern, brought)
-
-    return union([on(stream) for stream in definition.streams or (None,)])
+    return retold(pattern, brought)
 
 
 def _unlabelled(pattern: Algebra, context: SequenceContext) -> Algebra:

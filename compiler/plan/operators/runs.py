@@ -14,6 +14,7 @@ from retewave.compiler.algebra import Follows
 from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
 from retewave.compiler.plan.operators.join import numbers_in
 from retewave.compiler.plan.producers import (
+    EITHER,
     END,
     NOTHING,
     RUN,
@@ -25,9 +26,9 @@ from retewave.compiler.plan.producers import (
     Open,
     Plan,
     Probe,
+    RunStep,
+    RunWay,
     State,
-    Step,
-    Way,
 )
 from retewave.compiler.rewrite.branch import Branch, Decided
 from retewave.compiler.rewrite.runs import BEGIN, Barred, Runs
@@ -83,7 +84,11 @@ class _Planning:
         if number == BEGIN:
             return set()
         state = self.runs.states[number]
-        return {_number(each) for each in state.variables | state.groups}
+        return {_number(each) for each in state.variables | state.loose}
+
+    def _loose(self, number: int) -> set[int]:
+        """Return those that some of the runs of a state bind."""
+        return set() if number == BEGIN else set(map(_number, self.runs.states[number].loose))
 
     def _shared(self, way: Written) -> set[int]:
         """Return the variables in which a run and the event that it takes must agree."""
@@ -107,7 +112,7 @@ class _Planning:
         seen = set().union(*map(numbers_in, way.conditions)) if way.conditions else set()
         own = self.events[way.event].columns.keys()
         rebound = set(map(_number, way.rebound))
-        plain = seen - (own & rebound)
+        plain = seen - own
         plain |= set().union(*(_previous(each) for each in way.conditions)) if way.conditions else set()
         for each in way.barred:
             plain |= self.events[each.event].columns.keys()
@@ -118,7 +123,8 @@ class _Planning:
         """Add a state whose runs have some variables."""
         columns = {name: column for column, name in enumerate(names)}
         leaving = self.runs.ways_from(number)
-        keys = [name for name in names if all(name in self._shared(way) for way in leaving)] if leaving else []
+        certain = [name for name in names if name not in self._loose(number)]
+        keys = [name for name in certain if all(name in self._shared(way) for way in leaving)] if leaving else []
         entries, rows, leaves = [], [], tuple[int, ...]()
         for way in self.runs.ways_to(number):
             entry = self._entry(way, names)
@@ -148,7 +154,7 @@ class _Planning:
             made = replace(made, columns=(*made.columns, (RUN, END)))
         state = self.plan.producers[source.producer]
         assert isinstance(state, State)
-        number = self.plan.number(Step(Input(source.producer, state.keys), made, self.runs.width))
+        number = self.plan.number(RunStep(Input(source.producer, state.keys), made, self.runs.width))
         entered = Open(number, columns, {}, False, source.leaves + event.leaves)
         for each in barred:
             entered = self._unbarred(entered, each, (len(wanted),))
@@ -173,10 +179,10 @@ class _Planning:
         if all(name in event.columns for name in names):
             return event
         columns = tuple((TAKEN, event.columns[name]) if name in event.columns else NOTHING for name in names)
-        number = self.plan.number(Step(None, Way(event.read(), columns), self.runs.width))
+        number = self.plan.number(RunStep(None, RunWay(event.read(), columns), self.runs.width))
         return Open(number, {name: column for column, name in enumerate(names)}, {}, False, event.leaves)
 
-    def _way(self, way: Written, run: Mapping[int, int], keys: list[int], names: Mapping[int, int]) -> Way:
+    def _way(self, way: Written, run: Mapping[int, int], keys: list[int], names: Mapping[int, int]) -> RunWay:
         """Return a way by which runs with some columns become runs with some variables."""
         event = self.events[way.event]
         rebound = {_number(each) for each in way.rebound}
@@ -190,18 +196,23 @@ class _Planning:
             partition = sorted(_number(each) for each in self.runs.partition)
             instants = Input(self.instants, tuple(event.columns[each] for each in partition))
 
+        loose = self._loose(way.source)
+
         def source(name: int) -> tuple[int, int]:
+            if name in loose and name in run and name not in rebound and name in event.columns:
+                return EITHER + event.columns[name], run[name]
             if name in run and name not in rebound:
                 return RUN, run[name]
             return (TAKEN, event.columns[name]) if name in event.columns else NOTHING
 
-        return Way(
+        return RunWay(
             event.read(tuple(event.columns[key] for key in keys)),
             tuple(source(name) for name in names),
             follows,
             rivals if follows == layout.NEXT else (),
             tuple((run[name], event.columns[name]) for name in shared),
             tuple(_condition(each, event.columns, run, rebound) for each in way.conditions),
+            frozenset(run[name] for name in loose if name in run),
             instants,
         )
 
@@ -265,7 +276,7 @@ def _condition(
             return Variable(f"d{run[_number(variable)]}")
         case Variable(name) if name.startswith("c"):
             number = _number(expression)
-            if number in event and (number in rebound or number not in run):
+            if number in event:
                 return Variable(f"c{event[number]}")
             return Variable(f"d{run[number]}") if number in run and number not in rebound else expression
         case Operation():

@@ -45,7 +45,7 @@ class Wanted:
     """The settings of a reading."""
 
     source: str  # the name, for reports
-    graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.lines.scan
+    graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.lines.scan; the last makes events of graphs
     scope: int  # the number of the document, for its blank nodes
     stream: int  # for the rows' STREAM
     last_event: int  # the last event number that is taken
@@ -56,6 +56,8 @@ class Wanted:
     max_line: int = MAX_LINE  # bytes
     places: bool = False  # a raw row's START is the place of its line in the document, not an ordinal
     behind: Scanned = BEGINNING  # where an earlier pass ended; the source stands there
+    events_by: int = job.NO_EVENTS  # BY_SUBJECT or BY_COUNT of retewave.io.lines.scan, where graphs make no events
+    event_size: int = 0  # statements, with BY_COUNT
 
 
 @dataclass
@@ -103,6 +105,8 @@ class LineReading:
         cells[job.GRAPHS], cells[job.EVENTS] = wanted.graphs, wanted.behind.event or wanted.last_event
         cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
         cells[job.BEHIND] = self.bytes
+        cells[job.EVENTS_BY] = job.BY_GRAPH if wanted.graphs == job.KEEP_GRAPHS else wanted.events_by
+        cells[job.EVENT_SIZE] = wanted.event_size
 
     def _allocate(self, size: int) -> None:
         """Take a bigger buffer, with the bytes carried over at its start."""

@@ -28,7 +28,7 @@ from retewave.io.lines.terms import (
     iri,
     literal,
 )
-from retewave.rete.terms import kinds as kinds
+from retewave.io.times.told import micros_told
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.terms.table import (
     fetch_slot,
@@ -51,8 +51,13 @@ __all__ = [
     "BASE",
     "BATCH",
     "BEHIND",
+    "BY_COUNT",
+    "BY_GRAPH",
+    "BY_SUBJECT",
     "DONE",
     "EVENTS",
+    "EVENTS_BY",
+    "EVENT_SIZE",
     "EVERYTHING",
     "FAULTS",
     "FAULT_WIDTH",
@@ -72,6 +77,7 @@ __all__ = [
     "MALFORMED",
     "NEED",
     "NOTED",
+    "NO_EVENTS",
     "NO_GRAPHS",
     "NO_ROOM",
     "OBJECTS",
@@ -148,7 +154,9 @@ SIEVE = LINE_CELLS + 39  # the address of the bits that the hashes of accepted o
 SIEVE_MASK = LINE_CELLS + 40  # the part of a hash that names a bit
 LAST_GRAPH = LINE_CELLS + 41  # the last statement's named graph: its address, its size (0: not known), its id
 NEW_GRAPH = LINE_CELLS + 44  # 1: the statement's graph is the first of its name in a row, and is gathered with it
-JOB_CELLS = LINE_CELLS + 45
+EVENTS_BY = LINE_CELLS + 45  # which statements are an event: see below
+EVENT_SIZE = LINE_CELLS + 46  # how many statements an event has, with BY_COUNT
+JOB_CELLS = LINE_CELLS + 47
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
 # in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
@@ -170,7 +178,13 @@ FAULT_WIDTH = 4
 # What is done with a fourth term.
 NO_GRAPHS = 0  # it is an error (N-Triples)
 IGNORE_GRAPHS = 1  # it is read and forgotten (static data)
-KEEP_GRAPHS = 2  # statements that follow each other in one named graph are an event
+KEEP_GRAPHS = 2  # it is read, and may name an event
+
+# Which statements that follow each other are one event.
+NO_EVENTS = 0  # each is one by itself
+BY_GRAPH = 1  # those in one named graph
+BY_SUBJECT = 2  # those of one subject
+BY_COUNT = 3  # so many, whatever they say
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
 TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
@@ -366,12 +380,23 @@ def _enter_graph(job: Address, taken: bool) -> None:
 
 
 @kernel
+def _enter_event(job: Address, taken: bool) -> None:
+    """Note the event that the statement is part of.  A subject that makes an event is to it what a graph's name is."""
+    if cell(job, EVENTS_BY) == BY_COUNT:
+        if cell(job, STATEMENTS) % cell(job, EVENT_SIZE) == 0:
+            _begin_graph(job, -1, 1)
+        return
+    set_cell(job + GRAPH, 0, cell(job + SUBJECT, 0))
+    set_cell(job + GRAPH, 1, cell(job + SUBJECT, 1))
+    _enter_graph(job, taken)
+
+
+@kernel
 def _told(job: Address) -> int:
     """Return the time that the line's object tells, less TOLD; 0 if it tells none, or one that is far away."""
-    kind, micros, _ = value_of(cell(job + OBJECT, 0), cell(job + OBJECT, 1))
-    if kinds.DATETIME <= kind <= kinds.DATE_LOCAL and abs(micros) < _NEAR:
-        return int(micros) - TOLD
-    return 0
+    kind, number, _ = value_of(cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+    micros = micros_told(kind, number)
+    return int(micros) - TOLD if abs(micros) < _NEAR else 0
 
 
 @inlined
@@ -459,8 +484,11 @@ def _take(job: Address) -> bool:
     taken = accepted or (predicate != 0 and predicate == cell(job, TIME_PREDICATE))
     if taken and not _has_room(job):
         return False
-    if cell(job, GRAPHS) == KEEP_GRAPHS:
+    by = cell(job, EVENTS_BY)
+    if by == BY_GRAPH:
         _enter_graph(job, taken)
+    elif by != NO_EVENTS:
+        _enter_event(job, taken)
     if taken:
         if predicate == 0:
             predicate = _intern(job, job + PREDICATE)

@@ -19,6 +19,7 @@ import numpy as np
 from retewave.epsilon.prefixes import absolute
 from retewave.errors import MalformedInput, UsageError
 from retewave.io.reading.formats import LINES, QUADS, format_of, open_document
+from retewave.io.reading.grouping import EventBy, Grouping, grouping_of
 from retewave.io.reading.position import Position, Scanned, TimesState
 from retewave.io.reading.sources import Pausing, Source, name_of
 from retewave.io.times.rates import check_rate
@@ -76,11 +77,12 @@ class Reader:
     format: str  # one of retewave.io.reading.formats.FORMATS
     rate: float | None  # triples per second
     start: int  # microseconds: the time of the first triple at a rate
-    time_property: str | None  # the IRI that tells a graph's time
+    time_property: str | None  # the IRI that tells an event's time
     on_error: OnError  # "raise": stop at the first malformed line
     stream: str | None = None  # the IRI of the stream that its triples belong to; None: every stream hears them
     counters: Counters = field(default_factory=Counters, compare=False)  # of the latest iteration
     position: Position | None = None  # where it begins; None: at the source's beginning
+    event: Grouping = field(default_factory=Grouping)  # which statements are one event
 
     def at(self, position: Position) -> Reader:
         """Return a reader of the same source that goes on where an engine had come to (`Engine.positions`).
@@ -120,7 +122,7 @@ class Reader:
 
         predicate = self._time_predicate(terms)
         wanted = self._wanted(KEEP_GRAPHS, scope, chunk_rows, stream, last_event, predicate)
-        times = self._times(terms, predicate, clock)
+        times = self._times(terms, predicate, clock, last_event)
         if self.position is not None:
             wanted = replace(wanted, scope=self.position.scope, behind=self.position.scanned)
             times.go_on(self.position.times, self.position.untimed)
@@ -142,22 +144,31 @@ class Reader:
         terms.pin([predicate])
         return predicate
 
-    def _times(self, terms: Terms, predicate: int, clock: Callable[[], int]) -> Times:
+    def _times(self, terms: Terms, predicate: int, clock: Callable[[], int], last_event: int) -> Times:
+        from retewave.io.times.instants import OneEventAnInstant
         from retewave.io.times.times import ArrivalTimes, EventTimes, RateTimes
 
         if predicate:
-            return EventTimes(terms, predicate)
-        return ArrivalTimes(clock) if self.rate is None else RateTimes(self.rate, self.start)
+            times: Times = EventTimes(terms, predicate)
+        else:
+            times = ArrivalTimes(clock) if self.rate is None else RateTimes(self.rate, self.start)
+        return OneEventAnInstant(times, last_event) if self.event.by == "time" else times
 
     def _wanted(
         self, graphs: int, scope: int | None, chunk_rows: int, stream: int, last_event: int, time_predicate: int
     ) -> Wanted:
         from retewave.io.lines.lines import Wanted
-        from retewave.io.lines.scan import NO_GRAPHS
+        from retewave.io.lines.scan import BY_COUNT, BY_SUBJECT, IGNORE_GRAPHS, NO_EVENTS, NO_GRAPHS
 
+        quads = self.format in QUADS
+        by = NO_EVENTS
+        if self.event.takes_subjects(graphs=quads, told=time_predicate > 0):
+            by = BY_SUBJECT
+        elif self.event.by == "count":
+            by = BY_COUNT
         return Wanted(
             source=self.name,
-            graphs=graphs if self.format in QUADS else NO_GRAPHS,
+            graphs=NO_GRAPHS if not quads else graphs if by == NO_EVENTS else IGNORE_GRAPHS,
             scope=documents.next() if scope is None else scope,
             stream=stream,
             last_event=last_event,
@@ -165,6 +176,8 @@ class Reader:
             raising=self.on_error == "raise",
             reports=REPORTS,
             chunk_rows=chunk_rows,
+            events_by=by,
+            event_size=self.event.size,
         )
 
     def _read(
@@ -226,12 +239,15 @@ def read(
     arrival: bool = False,
     on_error: OnError = "count",
     stream: str | None = None,
+    event: EventBy = "graph",
 ) -> Reader:
     r"""Describe a source of triples: a path, "-" for standard input, bytes, a binary file, or pieces of bytes.
 
     The time of its triples follows from a nominal `rate` (triples per second, from `start` in microseconds on),
-    by a `time_property` of its named graphs (an IRI, such as GENERATED_AT), or else by their arrival.
+    by a `time_property` of its events (an IRI, such as GENERATED_AT), or else by their arrival.
     `stream` is the IRI of the stream that they belong to; without it every query hears them.
+    `event` says which statements that follow each other are one event: those of a named graph ("graph"), of a
+    "subject", or so many (a number); with "time", all that have one time.
 
     >>> from retewave.rete.terms.dictionary import Terms
     >>> terms = Terms(seed=1)
@@ -247,16 +263,22 @@ def read(
         raise UsageError(f'on_error is "count" or "raise", not {on_error!r}')
     called = name_of(source) if name is None else name
     chosen = format_of(called, format)
-    if time_property is not None and chosen not in QUADS:
+    grouping = grouping_of(event)
+    if time_property is not None and grouping.by == "graph" and chosen not in QUADS:
         raise UsageError(
             f"{called}: a time property belongs to a named graph, and {chosen} has none",
-            hint=f"use {', '.join(QUADS)}, or tell the time by rate or arrival",
+            hint=f'use {", ".join(QUADS)}, or say what else is an event: event="subject" (--event-by subject)',
+        )
+    if grouping.by == "time" and time_property is None and rate is None:
+        raise UsageError(
+            f"{called}: statements of one time are to be one event, and nothing tells their time but their arrival",
+            hint="name a time_property (--time-property) or a rate; or say event=3 (--event-by 3) for three statements",
         )
     if rate is not None:
         check_rate(rate)
     property_ = None if time_property is None else absolute(time_property, "a time property")
     named = None if stream is None else absolute(stream, "a stream's name")
-    return Reader(source, called, chosen, rate, start, property_, on_error, named)
+    return Reader(source, called, chosen, rate, start, property_, on_error, named, event=grouping)
 
 
 def read_static(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.io.lines.scan import ONLY_FOR_TIME, TOLD
-from retewave.rete.terms import kinds as kinds
+from retewave.io.times.told import FARTHEST, micros_told
 from retewave.rete.words.bare import tail, words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
@@ -19,7 +19,7 @@ __all__ = ["CELLS", "GAP", "HELD", "NAME", "NAMES", "OUT", "UNTIMED", "finish_ev
 
 # Cells of the state.
 EVENT_NOW = 0  # the number of the event that goes on; 0: there is none
-NAME = 1  # the id of its graph's name
+NAME = 1  # the id of its graph's name, or of its subject; -1: it has none, and any of its statements may tell its time
 TIMED = 2  # 1: its time is known
 TIME = 3  # that time
 HELD = 4  # how many of its rows wait for the time
@@ -43,10 +43,16 @@ def _row(rows, place):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _tells_time(row, kind, predicate):  # type: ignore[no-untyped-def]
+def _tells_time(row, kind, number, predicate):  # type: ignore[no-untyped-def]
     if row[PREDICATE] != predicate:
         return False
-    return row[OBJECT] < 0 or kinds.DATETIME <= kind[row[OBJECT]] <= kinds.DATE_LOCAL
+    told = row[OBJECT]
+    return told < 0 or abs(micros_told(kind[told], number[told])) < FARTHEST
+
+
+@inlined
+def _is_about_event(row, state):  # type: ignore[no-untyped-def]
+    return row[SUBJECT] == state[NAME] or state[NAME] < 0
 
 
 @inlined
@@ -55,7 +61,7 @@ def _drop(row, state, names):  # type: ignore[no-untyped-def]
     if row[STREAM] == ONLY_FOR_TIME:
         return
     if state[UNTIMED] < NAMES:
-        names[state[UNTIMED]] = row[END] if row[END] else row[SUBJECT]
+        names[state[UNTIMED]] = row[END] if row[END] > 0 else row[SUBJECT]
     state[UNTIMED] += 1
 
 
@@ -75,12 +81,12 @@ def _put(row, state, held, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _set_time(row, number, state, held, out):  # type: ignore[no-untyped-def]
+def _set_time(row, kind, number, state, held, out):  # type: ignore[no-untyped-def]
     """Note the event's time, which a row tells, if it is the first, and hand on the rows that have waited for it."""
     if state[TIMED]:
         return
     told = row[OBJECT]
-    state[TIMED], state[TIME] = 1, told + TOLD if told < 0 else np.int64(number[told])
+    state[TIMED], state[TIME] = 1, told + TOLD if told < 0 else np.int64(micros_told(kind[told], number[told]))
     waiting = state[HELD]
     state[HELD] = 0
     for i in range(waiting):
@@ -102,8 +108,8 @@ def _begin_event(row, state, held, gap, out, names, kind, number, predicate):  #
     state[EVENT_NOW], state[NAME] = -row[EVENT], row[END]
     for i in range(state[GAP]):
         before = _row(gap, i)
-        if before[SUBJECT] == state[NAME] and _tells_time(before, kind, predicate):
-            _set_time(before, number, state, held, out)
+        if before[SUBJECT] == state[NAME] and _tells_time(before, kind, number, predicate):
+            _set_time(before, kind, number, state, held, out)
     for i in range(state[GAP]):
         before = _row(gap, i)
         if before[SUBJECT] == state[NAME]:
@@ -136,8 +142,8 @@ def place_events(
             _copy_row(row, _row(gap, state[GAP]))
             state[GAP] += 1
             continue
-        if row[SUBJECT] == state[NAME] and _tells_time(row, kind, predicate):
-            _set_time(row, number, state, held, out)
+        if _is_about_event(row, state) and _tells_time(row, kind, number, predicate):
+            _set_time(row, kind, number, state, held, out)
         _put(row, state, held, out)
 
 

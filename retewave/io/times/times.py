@@ -1,4 +1,4 @@
-"""Give rows their time: by a nominal rate, by their arrival, or by a statement about their graph.
+"""Give rows their time: by a nominal rate, by their arrival, or by a statement about their graph or subject.
 
 Data's way: raw rows (START is an ordinal, END a graph's id) -> **rows with times** -> network.
 Invariant: all rows of one event have the same time; no row is handed on with an ordinal for a time.
@@ -139,7 +139,10 @@ class ArrivalTimes(_AtOnce):
 
 
 class EventTimes:
-    """An event's time is that of a statement about its graph: `<graph> <property> "…"^^xsd:dateTime`.
+    """An event's time is that of a statement about its graph: `<graph> <property> "…"^^xsd:dateTime`, or a number.
+
+    Where the statements of a subject are an event, the subject stands for the graph; where so many statements are one,
+    whatever they say, any of them may tell the time.
 
     The statement stands in the graph itself, or in the default graph next to it: behind the graph's
     statements and before the next named graph's, or before them and behind the last named graph's.

@@ -1,0 +1,187 @@
+"""Along an edge: its filter; and where it leads, if that is no terminal and no plain slot.
+
+Those are memories that are only looked at, rows that only pass or are compared, what is used up, probes, and runs of
+sequences.  A network of joins alone has none of these.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.deciding import probed
+from retewave.rete.dispatch import edge_number
+from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
+from retewave.rete.filters.compare import is_beyond, read_row
+from retewave.rete.filters.interpreter import decide
+from retewave.rete.memory.arena import make_room, roomy
+from retewave.rete.memory.ranked import keep_best
+from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
+from retewave.rete.memory.spent import spend
+from retewave.rete.operators.join import GROUP, ROW
+from retewave.rete.operators.runs import NO_ROOM, continue_runs, keep_run, note_instant
+from retewave.rete.terms.marks import mark_row
+from retewave.rete.words.bare import bytes_at
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    A_COUNTING,
+    A_EDGE_COUNTERS,
+    DONE,
+    EDGE_CODE,
+    EDGE_CODE_END,
+    EDGE_KEYS,
+    EDGE_KIND,
+    EDGE_TARGET,
+    N_STRIDE,
+    NEEDS_ARENA,
+    NEEDS_STACK,
+    NEEDS_VERDICT,
+    NODE_FULL,
+    REFUSED,
+    SLOT_INDEX,
+    SLOT_NODE,
+    SLOT_READING_COUNT,
+    STATE_SLOT,
+    T_COLUMNS,
+    TO_COMPARED,
+    TO_INSTANT,
+    TO_INSTANTS,
+    TO_PASSING,
+    TO_PROBE,
+    TO_SPENT,
+    TO_STEP,
+)
+from retewave.rete.words.progress import (
+    P_ASKED,
+    P_ASKED_ROW,
+    P_DECIDING,
+    P_MARKED,
+    P_MARKS,
+    P_STEPPING,
+    P_TOP,
+    P_VERDICT,
+)
+
+__all__ = ["looked_at", "passes"]
+
+
+@inlined
+def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
+
+    A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
+    """
+    code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
+    if code == code_end:
+        return DONE
+    verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
+    if net[code_end - INSTRUCTION_WIDTH] == ASKING:
+        said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+        verdict = said if verdict == UNDECIDED else verdict  # the memo may have Python's answer, too
+        if verdict == UNDECIDED:
+            at[P_ASKED], at[P_ASKED_ROW] = edge, 0
+            return NEEDS_VERDICT
+    if verdict in (TRUE, UNDECIDED):
+        return DONE
+    if arena[A_COUNTING] != 0:
+        arena[arena[A_EDGE_COUNTERS] + edge_number(net, edge)] += 1
+    return REFUSED
+
+
+@inlined
+def _goes_with(arena, net, slot, node, group, row, values):  # type: ignore[no-untyped-def]
+    """Give a new row its readings; return its group, or 0 if they say that it goes with no row of another slot."""
+    read_row(arena, net, slot, group, row, values)
+    return 0 if is_beyond(arena, net, node, group, net[slot + SLOT_INDEX], row) else group
+
+
+@inlined
+def _pass_by(arena, net, edge, item, work, values):  # type: ignore[no-untyped-def]
+    """Put a tuple into the one row of a slot whose rows only pass; return its group if it completes something, or 0."""
+    slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
+    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
+    if group == 0:
+        return 0
+    row, mask = passing_row(arena, net, slot, edge, group, item)
+    work[ROW] = row
+    if mask != net[node + NODE_FULL]:
+        return 0
+    if net[slot + SLOT_READING_COUNT] != 0:
+        return _goes_with(arena, net, slot, node, group, row, values)
+    return group
+
+
+@inlined
+def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at, or whose rows have readings.
+
+    Return its group if it may complete something there, else 0.
+    """
+    slot = net[edge + EDGE_TARGET]
+    node = net[slot + SLOT_NODE]
+    row = new_row(arena, net, slot, item)
+    group = find_group(arena, net, node, edge, item)
+    mask = fill_row(arena, net, slot, edge, group, row, item)
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if net[edge + EDGE_KIND] != TO_COMPARED:
+        return 0
+    work[ROW] = row
+    group = _goes_with(arena, net, slot, node, group, row, values)
+    return group if mask == net[node + NODE_FULL] else 0
+
+
+@inlined
+def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
+    row = keep_best(arena, net, edge, item)
+    if row != 0 and at[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@kernel
+def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
+    """Send the current tuple to a memory of instants, to a state, or to a step."""
+    kind, top = net[edge + EDGE_KIND], at[P_TOP]
+    if kind == TO_INSTANTS:
+        note_instant(arena, net, edge, item)
+        return DONE
+    if kind == TO_STEP:
+        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack)
+        if top < 0:
+            return NEEDS_STACK if top == NO_ROOM else NEEDS_VERDICT
+    else:
+        if top + net[N_STRIDE] > sizes.stack:
+            return NEEDS_STACK
+        top, row = keep_run(arena, net, edge, item, stack, top)
+        if row != 0 and at[P_MARKED] != 0:
+            mark_row(net, arena, net[net[edge + EDGE_TARGET] + STATE_SLOT], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    at[P_TOP] = top
+    return DONE
+
+
+@kernel
+def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
+    """Send the current tuple to a probe, or to any slot but a plain one.
+
+    `work` then has the group of the slot if the tuple may complete something there, else 0.
+    """
+    work[GROUP] = 0
+    if at[P_DECIDING] == 0 and at[P_STEPPING] == 0:
+        said = passes(arena, net, edge, item, view, at)
+        if said != DONE:
+            return DONE if said == REFUSED else said
+    if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
+        return NEEDS_ARENA
+    kind = net[edge + EDGE_KIND]
+    if kind == TO_PROBE:
+        return probed(net, arena, sizes, edge, item, view, stack, at)
+    if kind == TO_PASSING:
+        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
+    elif kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind >= TO_INSTANTS:
+        return _run_on(net, arena, sizes, edge, item, view, stack, at)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
+    else:
+        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
+    return DONE

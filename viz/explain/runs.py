@@ -1,0 +1,28 @@
+"""Runs in words: states, and the steps by which runs go on.
+
+Data's way: plan -> **words** -> explanations, drawings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from retewave.compiler.expressions.tree import Expression, Variable, rename, to_sparql
+from retewave.compiler.plan.producers import RunWay
+from retewave.rete.words.layout import ANY, NEXT, STRICT
+from retewave.viz.explain.names import Prefixes
+
+__all__ = ["STRATEGIES", "conditions_of"]
+
+STRATEGIES = {ANY: "any later event", NEXT: "the next one", STRICT: "the next event of all"}
+
+
+def conditions_of(way: RunWay, run: Mapping[int, str], event: Mapping[int, str], prefixes: Prefixes) -> tuple[str, ...]:
+    """Return what a run and the event that it takes must keep, in the words of both."""
+    names = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in event.items()}
+    names |= {Variable(f"d{column}"): Variable(name.removeprefix("?")) for column, name in run.items()}
+
+    def said(expression: Expression) -> str:
+        return prefixes.short(to_sparql(rename(expression, names)))
+
+    return tuple(said(each) for each in way.conditions)
