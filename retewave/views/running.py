@@ -79,14 +79,15 @@ class RunningView:
 
     # ---- reports ----
     def reports(self, until: int, clock: Clock) -> Iterator[Matches]:
-        """Make the reports before a time; yield those that have rows."""
+        """Make the reports before a time; yield the rows of each, perhaps none."""
         for time in self._times(until):
             found = self._report(time)
             self.reported += 1
-            if len(found):
-                opened = min(time, *(opening(each.extent, time, self._oldest) for each in self.frame.windows))
-                starts, ends = np.full(len(found), opened), np.full(len(found), time)
-                yield Matches(self.query, self.terms_, clock, found, starts, ends)
+            opened = min(time, *(opening(each.extent, time, self._oldest) for each in self.frame.windows))
+            starts, ends = np.full(len(found), opened), np.full(len(found), time)
+            batch = Matches(self.query, self.terms_, clock, found, starts, ends)
+            batch.reported = time
+            yield batch
 
     @property
     def _oldest(self) -> int | None:

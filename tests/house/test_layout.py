@@ -132,6 +132,7 @@ ROOMS = {
         {"errors", "log", "numbering"},
         {"io", "construct", "provenance"},
         {"match"},
+        {"report"},
         {"query", "notebook"},
         {"views"},
         {"engine"},
