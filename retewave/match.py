@@ -65,6 +65,7 @@ class Matches:
         "number",
         "places",
         "query",
+        "reported",
         "starts",
         "terms",
     )
@@ -89,6 +90,7 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
+        self.reported: int | None = None  # microseconds: when a view made the report whose rows they are
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id

@@ -24,6 +24,7 @@ from retewave.match import Matches
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout
+from retewave.views.running import RunningView
 from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
@@ -42,6 +43,7 @@ class Outcome:
     reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
     sources: Sources  # what the numbers of output rows mean
+    views: dict[int, RunningView]  # the queries whose rows are content of windows, and no matches
 
     def stages(self, number: int) -> tuple[Stage, ...]:
         """Return the stages of a query, in order."""
@@ -96,6 +98,8 @@ class Outcome:
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
         found = Solutions(query, rows, places, rows[:, :0], ahead)
+        if query.number in self.views:
+            return self._of_view(self.views[query.number], found, clock)
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -105,6 +109,14 @@ class Outcome:
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+
+    def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
+        """Let a view take what has come into its windows: that is no match yet."""
+        found = self.deciding.take(found)
+        if not found.ahead and len(found.rows):
+            view.take(found.columns, found.rows)
+        none = np.zeros(0, dtype=np.int64)
+        return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return the states of the stages of these queries, by identity.
@@ -117,6 +129,8 @@ class Outcome:
                 own = query.name, query.parsed.language, query.text
                 reports = self.reports.get(number, ())
                 found |= {digest(("report", *own, place)): stage for place, stage in enumerate(reports)}
+                if number in self.views:
+                    found[digest(("view", *own))] = self.views[number]
                 if number in self.foretold:
                     found[digest(("foretold", *own))] = self.foretold[number]
         return found

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.algebra import ViewFrame
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
@@ -16,14 +17,17 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.leaves import STREAMED, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
     CartesianWarning,
     UnboundedWarning,
     check_parts,
     check_shedding,
+    check_view,
     check_width,
     warn_of_what_is_kept,
+    warn_of_what_views_keep,
 )
 from retewave.epsilon.encodings import decoded
 from retewave.epsilon.prefixes import absolute
@@ -31,6 +35,7 @@ from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query
+from retewave.views.bounds import reach
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
@@ -100,29 +105,32 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
-        if parsed.view is not None:
-            what = f"{parsed.source}: {parsed.view.reason} makes a view of the query, which is not supported yet"
-            raise QueryError(what)
-        normal = branches(parsed)
+        leaves = None if parsed.view is None else leaves_of(parsed)
+        normal = branches(parsed) if leaves is None else leaves.branches
         check_width(parsed, normal, explained)
-        if self.sheds:
+        if parsed.view is not None:
+            check_view(parsed, parsed.view, self.sheds, explained)
+        elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
-            check_parts(parsed, normal, allow_cartesian)
-            warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal))
+            if leaves is None:
+                check_parts(parsed, normal, allow_cartesian)
+                warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal))
+            else:
+                warn_of_what_views_keep(parsed)
             for notice in parsed.notices:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
         named = self._free_name(name or parsed.name or f"query{number + 1}")
-        query = Query(number, parsed, named, on_match, keep, explained)
+        query = Query(number, parsed, named, on_match, keep, explained, leaves)
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
         listener = self._listener(number, parsed, normal)
         self._listeners[number] = replace(
             listener,
-            projection=query.variables,
+            projection=query.variables if leaves is None else query.columns,
             compared=(*query.compared, *query.solved),
             told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
             spender=digest((named, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
@@ -182,6 +190,8 @@ class Registry:
         named = (iri for each in patterns for iri in (*each.streams, each.source) if iri is not None)
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
         rule = self._rule(parsed)
+        if parsed.view is not None:
+            return self._of_view(number, parsed.view, normal, sources)
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
             return Listener(number, normal, (), width, sources=sources, rule=rule)
@@ -191,6 +201,15 @@ class Registry:
         width = widest(widths.values())
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
         return Listener(number, normal, (), width, streams, sources=sources, rule=rule)
+
+    def _of_view(self, number: int, view: ViewFrame, normal: tuple[Branch, ...], sources: dict[bytes, int]) -> Listener:
+        """Return what the planner needs of a view: solutions that lie close enough together for its windows."""
+        width = reach(each.extent for each in view.windows)
+        iris = [each.stream for each in view.windows]
+        heard = None if None in iris else frozenset((self._number_of(iri[1:-1].decode()), 0) for iri in iris if iri)
+        streamed = self._number_of(STREAMED)
+        width = UNBOUNDED if width is None else width
+        return Listener(number, normal, (), width, heard, sources=sources, streamed=streamed)
 
     def _rule(self, parsed: Parsed) -> Rule | None:
         """Return the template that a query feeds back, and the stream: its own, else the one that it reads."""
