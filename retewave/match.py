@@ -20,7 +20,7 @@ from retewave.errors import UsageError
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
 from retewave.windows.intervals import is_static
-from retewave.windows.times import Clock, Instant
+from retewave.windows.times import Clock, Instant, spell_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -315,7 +315,7 @@ class Match(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         terms = ", ".join(f"?{name} = {(self.text(name) or b'').decode()}" for name in self)
-        return f"<Match of {self.query.name} [{self.start}, {self.end}] {terms}>"
+        return f"<Match of {self.query.name} {spell_interval(self.start, self.end)} {terms}>"
 
     def _repr_html_(self) -> str:
         from retewave.notebook import of_match

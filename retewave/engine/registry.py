@@ -72,6 +72,15 @@ def _names_a_file(query: str) -> bool:
     return not re.search(r"\s", query) or query.endswith(suffixes) or _is_file(Path(query))
 
 
+def _stem(source: str) -> str | None:
+    """Return the name of a query's file without its suffix; of a text, nothing.
+
+    >>> _stem("queries/late.rq"), _stem("<query>")
+    ('late', None)
+    """
+    return None if source.startswith("<") else Path(source).stem
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
@@ -122,7 +131,7 @@ class Registry:
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
-        named = self._free_name(name or parsed.name or f"query{number + 1}")
+        named = self._free_name(name or parsed.name or _stem(parsed.source) or f"query{number + 1}")
         query = Query(number, parsed, named, on_match, keep, explained, leaves)
         query.network = self.network
         self._numbers += 1
