@@ -146,6 +146,7 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "column", "name"),
     [
+        ("SELECT * { GRAPH ?g { ?o ?q 1 } }", 12, "GRAPH"),
         ("SELECT * { SERVICE SILENT <urn:s> { ?o ?q 1 } }", 12, "SERVICE"),
         ("DESCRIBE <urn:x>", 1, "DESCRIBE"),
         ("SELECT * FROM NAMED <urn:g> { ?s ?p ?o }", 15, "FROM NAMED"),

@@ -208,10 +208,9 @@ def _positive(written: Token, what: str, context: Context) -> int:
 
 def frame(windows: Windows, where: Algebra, context: Context) -> ViewFrame | None:
     """Return what makes a view of the query; nothing if it detects."""
+    if context.graph_groups:
+        raise context.unsupported("GRAPH", context.graph_groups[0])
     if not context.reasons:
-        if context.graph_groups:
-            hint = "detectors read streams and the static data; REGISTER RSTREAM makes a view of the query"
-            raise context.error("GRAPH stands in views only", context.graph_groups[0], hint)
         return None
     _check_operators(where, context)
     found = tuple(windows.found) or (WindowOn(None, None, Whole()),)
@@ -220,7 +219,17 @@ def frame(windows: Windows, where: Algebra, context: Context) -> ViewFrame | Non
     if policy.policy == "close" and not stepped:
         what = "REPORT WINDOW CLOSE needs a window with STEP"
         raise context.error(what, context.reasons[0][1], "add STEP to a window, or report by CONTENT CHANGE")
+    _tell(context, windows, policy)
     return ViewFrame(found, policy, windows.told or "RSTREAM", context.reasons[0][0])
+
+
+def _tell(context: Context, windows: Windows, policy: ReportPolicy) -> None:
+    """Tell of a query that reads like one that detects, and is a view."""
+    if windows.policy is None and windows.told is None and policy.policy == "change" and windows.found:
+        what, node = context.reasons[0]
+        if all(isinstance(each.extent, Sliding) and each.name is None for each in windows.found):
+            changes = "reported whenever the content of its windows changes, and RANGE is open at its older end"
+            context.notice(f"{what} makes a view of the query: it is {changes}", node)
 
 
 def _check_operators(where: Algebra, context: Context) -> None:
