@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["BACKGROUND", "QUERIES", "Reading", "Triple", "background", "readings", "streams"]
+__all__ = ["BACKGROUND", "QUERIES", "SensorReading", "Triple", "background", "readings", "streams"]
 
 Triple = tuple[str, str, str]  # N-Triples texts
 
@@ -42,7 +42,7 @@ _USER = "UserLocationService"
 
 
 @dataclass(frozen=True)
-class Reading:
+class SensorReading:
     """What one sensor tells at one time."""
 
     time: int  # microseconds
@@ -82,7 +82,7 @@ def _event(kind: str, number: int, draw: np.random.Generator) -> Iterator[Triple
     yield event, f"<{SAO}value>", f'"{kind} {number}"'
 
 
-def readings(seconds: int, rate: int = 1, others: int = 0, seed: int = 1) -> Iterator[Reading]:
+def readings(seconds: int, rate: int = 1, others: int = 0, seed: int = 1) -> Iterator[SensorReading]:
     """Yield what the sensors read, in the order of time: each of them so many times a second.
 
     >>> first = next(readings(1))
@@ -95,7 +95,7 @@ def readings(seconds: int, rate: int = 1, others: int = 0, seed: int = 1) -> Ite
         for place, name in enumerate(names):
             at = (turn * 1_000_000 + place * 1_000_000 // len(names)) // rate
             found = _position(turn, draw) if name == _USER else _observations(name, turn, draw)
-            yield Reading(at, f"{SERVICE}{name}", tuple(found))
+            yield SensorReading(at, f"{SERVICE}{name}", tuple(found))
 
 
 def _observations(name: str, turn: int, draw: np.random.Generator) -> Iterator[Triple]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import retewave as rw
-from retewave.bench.city.data import QUERIES, Reading, Triple
+from retewave.bench.city.data import QUERIES, SensorReading, Triple
 from retewave.bench.city.peer import Row
 
 __all__ = ["engine_of", "reported", "written"]
@@ -36,7 +36,7 @@ def engine_of(name: str, datasets: Mapping[str, str]) -> tuple[Any, Any]:
     return engine, engine.register(QUERIES / name, keep=0)
 
 
-def reported(name: str, items: Sequence[Reading], datasets: Mapping[str, str]) -> list[tuple[int, Counter[Row]]]:
+def reported(name: str, items: Sequence[SensorReading], datasets: Mapping[str, str]) -> list[tuple[int, Counter[Row]]]:
     """Return each report of a query: its time in seconds, and its rows."""
     engine, query = engine_of(name, datasets)
     found: list[tuple[int, Counter[Row]]] = []

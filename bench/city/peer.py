@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import pyoxigraph as ox
 
-from retewave.bench.city.data import Reading, Triple
+from retewave.bench.city.data import SensorReading, Triple
 
 __all__ = ["Row", "Window", "asked_again", "plain", "windows_of"]
 
@@ -50,7 +50,7 @@ def plain(text: str) -> str:
 
 
 def asked_again(
-    text: str, items: Sequence[Reading], known: Mapping[str, Sequence[Triple]]
+    text: str, items: Sequence[SensorReading], known: Mapping[str, Sequence[Triple]]
 ) -> Iterator[tuple[int, Counter[Row]]]:
     """Yield each report: its time in seconds, and its rows."""
     windows, query = windows_of(text), plain(text)

@@ -114,7 +114,7 @@ class Evaluation:
         return inner.taken(self._expressions.verdicts(each.expression, inner))
 
     def _extend(self, each: Extend) -> Relation:
-        inner = self.of(each.pattern)
+        inner = self._expressions.numbered(each.expression, self.of(each.pattern))
         return inner.extended(each.variable, self._expressions.values(each.expression, inner))
 
     def _values(self, each: Values) -> Relation:

@@ -23,13 +23,14 @@ from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions.faults import ExpressionError
 from retewave.compiler.expressions.numbers import is_numeric
 from retewave.compiler.expressions.operators import TRUE, arithmetic, compare
-from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.expressions.tree import Expression, Variable, mentions
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import INTEGER
 from retewave.views.relation import Relation, codes
 
 __all__ = ["Expressions"]
 
+SOLUTION = Variable("_:.solution")  # equal labels of BNODE(label) are one blank node in one solution
 _ZERO = Literal("0", datatype=URIRef("http://www.w3.org/2001/XMLSchema#integer"))
 _EXACT_SUM = 1 << 53  # whole numbers below this are exact as doubles
 _CLASSES = (BNode, URIRef, Literal)  # the order of kinds of terms, unbound before all
@@ -49,11 +50,13 @@ class Expressions:
         return self._evaluators[key]
 
     def _each(
-        self, expression: Expression, relation: Relation, result: Callable[[Evaluator, dict[str, Node]], Any]
+        self, expression: Expression, relation: Relation, result: Callable[[Evaluator, dict[str, Any]], Any]
     ) -> list[Any]:
         """Return the result of an expression for each solution."""
         evaluator = self._evaluator(expression, relation.variables)
         seen = [Variable(name) for name in evaluator.variables]
+        if evaluator.labels:
+            seen.append(SOLUTION)
         columns = relation.projected(seen).ids
         places: np.ndarray = np.arange(len(columns))
         rows = columns
@@ -64,19 +67,30 @@ class Expressions:
         found = [result(evaluator, self._bindings(seen, row)) for row in rows.tolist()]
         return [found[place] for place in places.tolist()]
 
-    def _bindings(self, seen: Sequence[Variable], row: list[int]) -> dict[str, Node]:
+    def numbered(self, expression: Expression, relation: Relation) -> Relation:
+        """Return the solutions, each with a blank node that stands for it, if an expression makes nodes by labels."""
+        if SOLUTION in relation.variables or not mentions(expression, frozenset(("BNODE",))):
+            return relation
+        ids = self._terms.intern_many([text_of(BNode()) for _ in range(len(relation))])
+        return relation.extended(SOLUTION, np.asarray(ids, dtype=np.int64))
+
+    def _bindings(self, seen: Sequence[Variable], row: list[int]) -> dict[str, Any]:
         return {each.name: term_of(self._terms.text(term)) for each, term in zip(seen, row, strict=True) if term}
 
     def verdicts(self, expression: Expression, relation: Relation) -> np.ndarray:
         """Return for which solutions an expression is true."""
-        said = self._each(expression, relation, lambda evaluator, row: evaluator.truth(row) is True)
+        said = self._each(
+            expression, relation, lambda evaluator, row: evaluator.truth(row, row.get(SOLUTION.name)) is True
+        )
         return np.array(said, dtype=np.bool_)
 
     def values(self, expression: Expression, relation: Relation) -> np.ndarray:
         """Return the values of an expression as a column of ids; 0 where it has none."""
         if isinstance(expression, Variable):
             return relation.column(expression)
-        found = self._each(expression, relation, lambda evaluator, row: self._id(evaluator.value(row)))
+        found = self._each(
+            expression, relation, lambda evaluator, row: self._id(evaluator.value(row, row.get(SOLUTION.name)))
+        )
         return np.array(found, dtype=np.int64)
 
     def _id(self, value: Node | None) -> int:
