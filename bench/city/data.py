@@ -29,7 +29,7 @@ BACKGROUND = ("SensorRepository", "AarhusCulturalEvents", "AarhusLibraryEvents")
 
 _SENSORS = {  # a stream's name without its number -> the properties that it observes, with the greatest value
     "AarhusTrafficData": {"CongestionLevel": 100, "EstimatedTime": 900},
-    "AarhusParkingData": {"ParkingVacancy": 40},
+    "AarhusParkingData": {"ParkingVacancy": 8},
     "AarhusWeatherData": {"Temperature": 30, "Humidity": 100, "WindSpeed": 25},
     "AarhusPollutionData": {"AirPollutionIndex": 200},
 }
