@@ -52,7 +52,7 @@ def plain(text: str) -> str:
 def asked_again(
     text: str, items: Sequence[SensorReading], known: Mapping[str, Sequence[Triple]]
 ) -> Iterator[tuple[int, Counter[Row]]]:
-    """Yield each report: its time in seconds, and its rows."""
+    """Yield each report, from the first second that is no earlier than the first item: its time, and its rows."""
     windows, query = windows_of(text), plain(text)
     store = ox.Store()
     for name, triples in known.items():
@@ -60,7 +60,7 @@ def asked_again(
             store.load(_text(triples), format=ox.RdfFormat.N_TRIPLES)
     read = {each.stream: [item for item in items if item.stream == each.stream] for each in windows}
     times = {stream: [item.time for item in of] for stream, of in read.items()}
-    for second in range(items[-1].time // 1_000_000 + 1):
+    for second in range(-(-items[0].time // 1_000_000), items[-1].time // 1_000_000 + 1):
         at, inside = second * 1_000_000, []
         for each in windows:
             low, high = (bisect_right(times[each.stream], bound) for bound in (at - each.width, at))
