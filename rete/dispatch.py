@@ -158,35 +158,53 @@ def _tell_given(rows, row, stack, top):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
-    """Put the triple that a route derives on the stack, if the route fires; return the new top."""
-    x, q, y = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT]
-    alpha, flags, shift = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS], 0
-    edges, start, end = net[alpha + ALPHA_EDGES], rows[row + START], rows[row + END]
-    if flags & FLAG_STREAMS != 0:
-        shift = _shift(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
-        if shift == REFUSED:
-            return top
-    if flags & ~FLAG_STREAMS != 0:
-        if flags & FLAG_GUARD != 0 and kinds[y] != IRI and kinds[y] != BLANK:
-            return top
-        if flags & FLAG_DERIVES != 0:
-            q = net[route + ROUTE_PREDICATE] if net[route + ROUTE_PREDICATE] > 0 else q
-            x, y = _part(net[route + ROUTE_SUBJECT], x, y), _part(net[route + ROUTE_OBJECT], x, y)
-        if flags & FLAG_EQUAL != 0 and not _equalities_hold(net[alpha + ALPHA_EQUAL], x, q, y):
-            return top
-        if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], edges, x, q, y):
-            return top
-        if flags & FLAG_GIVEN != 0:
-            _tell_given(rows, row, stack, top)
-        if flags & FLAG_WHOLE != 0:
-            start = max(start, end)
-    stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = edges, net[alpha + ALPHA_EDGE_COUNT]
+def _put_triple(net, alpha, rows, row, x, q, y, start, shift, stack, top):  # type: ignore[no-untyped-def]
+    """Put a triple on the stack for an α, with the times and the event of the input; return the new top."""
+    end = rows[row + END]
+    stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[alpha + ALPHA_EDGES], net[alpha + ALPHA_EDGE_COUNT]
     stack[top + T_END], stack[top + T_START] = end, start
     stack[top + T_WINDOW_START] = start if end < start else start - shift  # a static triple has no place in time
     stack[top + T_COLUMNS], stack[top + T_COLUMNS + 1], stack[top + T_COLUMNS + 2] = x, q, y
     stack[top + T_COLUMNS + ALPHA_COLUMNS - 1] = rows[row + EVENT]
     return top + net[N_STRIDE]
+
+
+@kernel
+def _take_other(net, route, rows, row, kinds, shift, stack, top):  # type: ignore[no-untyped-def]
+    """Do as `_take` does where the route has flags: it looks at the triple, or derives another one from it."""
+    x, q, y, start = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT], rows[row + START]
+    alpha, flags = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS]
+    if flags & FLAG_GUARD != 0 and kinds[y] != IRI and kinds[y] != BLANK:
+        return top
+    if flags & FLAG_DERIVES != 0:
+        q = net[route + ROUTE_PREDICATE] if net[route + ROUTE_PREDICATE] > 0 else q
+        x, y = _part(net[route + ROUTE_SUBJECT], x, y), _part(net[route + ROUTE_OBJECT], x, y)
+    if flags & FLAG_EQUAL != 0 and not _equalities_hold(net[alpha + ALPHA_EQUAL], x, q, y):
+        return top
+    if flags & FLAG_TWIN != 0 and _has_twin(stack, top, net[N_STRIDE], net[alpha + ALPHA_EDGES], x, q, y):
+        return top
+    if flags & FLAG_GIVEN != 0:
+        _tell_given(rows, row, stack, top)
+    if flags & FLAG_WHOLE != 0:
+        start = max(start, rows[row + END])
+    return _put_triple(net, alpha, rows, row, x, q, y, start, shift, stack, top)
+
+
+@inlined
+def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+    """Put the triple that a route derives on the stack, if the route fires; return the new top.
+
+    Most routes give the input as it came; that path is short, and shares no registers with the other one.
+    """
+    alpha, flags, shift = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS], 0
+    if flags & FLAG_STREAMS != 0:
+        shift = _shift(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
+        if shift == REFUSED:
+            return top
+    if flags & ~FLAG_STREAMS != 0:
+        return _take_other(net, route, rows, row, kinds, shift, stack, top)
+    x, q, y, start = rows[row + SUBJECT], rows[row + PREDICATE], rows[row + OBJECT], rows[row + START]
+    return _put_triple(net, alpha, rows, row, x, q, y, start, shift, stack, top)
 
 
 @inlined
@@ -206,18 +224,10 @@ def _take_key(net, s, p, o, rows, row, kinds, stack, top):  # type: ignore[no-un
     return _take_all(net, net[record + KEY_BEGIN], net[record + KEY_COUNT], rows, row, kinds, stack, top)
 
 
-@inlined
-def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
-    """Put on the stack one tuple for each α and each triple it asked for that `row` entails; return the top.
-
-    The stack has room for N_MOST_ROUTES tuples.
-    """
-    record = _predicate(net, rows[row + PREDICATE])
+@kernel
+def _take_keys(net, record, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
+    """Follow the routes of the keys that a predicate's record wants looked up; return the new top."""
     shapes = net[record + PREDICATE_SHAPES]
-    begin, count = net[record + PREDICATE_BEGIN], net[record + PREDICATE_COUNT]
-    top = _take_all(net, begin, count, rows, row, kinds, stack, 0)
-    if shapes == 0:
-        return top
     s, p, o = rows[row + SUBJECT], net[record + PREDICATE_ID], rows[row + OBJECT]
     if shapes & SHAPE_PO != 0:
         top = _take_key(net, 0, p, o, rows, row, kinds, stack, top)
@@ -226,6 +236,20 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
     if shapes & SHAPE_SPO != 0:
         top = _take_key(net, s, p, o, rows, row, kinds, stack, top)
     return top
+
+
+@inlined
+def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
+    """Put on the stack one tuple for each α and each triple it asked for that `row` entails; return the top.
+
+    The stack has room for N_MOST_ROUTES tuples.
+    """
+    record = _predicate(net, rows[row + PREDICATE])
+    begin, count = net[record + PREDICATE_BEGIN], net[record + PREDICATE_COUNT]
+    top = _take_all(net, begin, count, rows, row, kinds, stack, 0)
+    if net[record + PREDICATE_SHAPES] == 0:
+        return top
+    return _take_keys(net, record, rows, row, kinds, stack, top)
 
 
 def alpha_of_edges(net: np.ndarray, alphas: int) -> np.ndarray:

@@ -62,15 +62,10 @@ from retewave.rete.words.progress import (
 __all__ = ["looked_at", "passes"]
 
 
-@inlined
-def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
-    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
-
-    A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
-    """
+@kernel
+def _judged(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+    """Decide an edge's filter on a tuple: DONE, REFUSED, or NEEDS_VERDICT."""
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
-    if code == code_end:
-        return DONE
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
     if net[code_end - INSTRUCTION_WIDTH] == ASKING:
         said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
@@ -83,6 +78,17 @@ def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
     if arena[A_COUNTING] != 0:
         arena[arena[A_EDGE_COUNTERS] + edge_number(net, edge)] += 1
     return REFUSED
+
+
+@inlined
+def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
+
+    A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
+    """
+    if net[edge + EDGE_CODE] == net[edge + EDGE_CODE_END]:
+        return DONE
+    return _judged(arena, net, edge, item, view, at)
 
 
 @inlined

@@ -20,7 +20,7 @@ from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
 from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows
-from retewave.rete.memory.slots import fill_row, find_group, foresee, new_row
+from retewave.rete.memory.slots import foresee, store_row
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.state import (
     C_ARENA,
@@ -121,9 +121,8 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
-    row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, node, edge, item)
-    missing = net[node + NODE_FULL] & ~fill_row(arena, net, slot, edge, group, row, item)
+    row, group, mask = store_row(arena, net, slot, edge, item)
+    missing = net[node + NODE_FULL] & ~mask
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
     if missing == 0:
@@ -218,6 +217,9 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
                 said = _follow(net, arena, feed, sizes, item[T_EDGES], item, view, work, stack, out, at, looks)
                 if said != DONE:
                     return said
+                if item[T_EDGE_COUNT] == 1 and at[P_TOP] == top:
+                    at[P_TOP] = top - stride
+                    continue
                 item[T_EDGES] += EDGE_WIDTH
                 item[T_EDGE_COUNT] -= 1
             if item[T_EDGE_COUNT] == 0 and at[P_TOP] == top:
@@ -231,10 +233,14 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             continue
         if at[P_ROW] >= at[P_LAST_ROW]:
             return DONE
-        row = at[P_ROW] * (FACT_WIDTH if facts else ROW_WIDTH)
-        end = rows[row + (FACT_END if facts else END)]
-        if instants and not facts and rows[row + START] < end:
-            return INTERVAL
+        if facts:
+            row = at[P_ROW] * FACT_WIDTH
+            end = rows[row + FACT_END]
+        else:
+            row = at[P_ROW] * ROW_WIDTH
+            end = rows[row + END]
+            if instants and rows[row + START] < end:
+                return INTERVAL
         if looks is not None:
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from retewave.errors import UsageError
 from retewave.viz.explain.names import Prefixes
+from retewave.windows.times import Instant, spell_instant, spell_interval
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -30,7 +31,8 @@ def of_query(query: Query) -> str:
     prefixes = Prefixes.of(query.parsed.prefixes)
     head = ["start", "end", *(f"?{name}" for name in query.variables)]
     rows = [
-        [match.start, match.end, *(_term(match.text(name), prefixes) for name in query.variables)] for match in last
+        [_time(match.start), _time(match.end), *(_term(match.text(name), prefixes) for name in query.variables)]
+        for match in last
     ]
     said = f"<p><b>{escape(query.name)}</b>: {query.parsed.form}, {_count(query.matched, 'match', 'matches')}"
     said += f", the last {len(last)}, latest first</p>" if query.matched > len(last) > 0 else "</p>"
@@ -41,10 +43,14 @@ def of_query(query: Query) -> str:
 def of_match(match: Match) -> str:
     """Return a match as HTML: its variables and its interval, and why it is one, where its query is explained."""
     prefixes = Prefixes.of(match.query.parsed.prefixes)
-    interval = "static data alone" if match.start is None else f"[{match.start}, {match.end}]"
+    interval = "static data alone" if match.start is None else spell_interval(match.start, match.end)
     rows = [[f"?{name}", _term(match.text(name), prefixes)] for name in match.query.variables]
     picture = _picture(match.to_svg() if match.query.explained else None, "why")
     return f"<div><p><b>{escape(match.query.name)}</b> {escape(interval)}</p>{_table((), rows)}{picture}</div>"
+
+
+def _time(time: Instant | None) -> str:
+    return "static" if time is None else spell_instant(time)
 
 
 def of_engine(engine: Engine) -> str:

@@ -31,7 +31,16 @@ UNITS: Final = {
     "h": 3_600 * SECOND,
     "d": 86_400 * SECOND,
 }
-ALIASES: Final = {"µs": "us", "μs": "us", "sec": "s", "min": "m"}  # the micro sign and the Greek letter
+ALIASES: Final = {
+    "µs": "us",  # the micro sign
+    "μs": "us",  # the Greek letter
+    **dict.fromkeys(("millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "m"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+}
+NANOSECOND: Final = Decimal("0.001")  # read, as long as it comes to whole microseconds
 
 LONGEST_TEXT: Final = 100  # characters
 
@@ -94,7 +103,9 @@ def _of_text(text: str) -> int:
     raise ValueError(f"{text!r} is not a duration; {EXAMPLES}")
 
 
-def _micros_of_unit(unit: str, text: str) -> int:
+def _micros_of_unit(unit: str, text: str) -> int | Decimal:
+    if unit.lower() == "ns":
+        return NANOSECOND
     known = UNITS.get(ALIASES.get(unit.lower(), unit.lower()))
     if known is None:
         raise ValueError(f"the duration {text!r} has an unknown unit {unit!r}; the known ones are {_known()}")

@@ -22,7 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from retewave.windows.intervals import EARLIEST, LATEST
 
-__all__ = ["MICROSECONDS", "SECONDS", "Clock", "Instant", "format_datetime", "in_seconds", "micros", "parse_datetime"]
+__all__ = [
+    "MICROSECONDS",
+    "SECONDS",
+    "Clock",
+    "Instant",
+    "format_datetime",
+    "in_seconds",
+    "micros",
+    "parse_datetime",
+    "spell_instant",
+    "spell_interval",
+]
 
 Instant = int | float | str | datetime | np.datetime64 | np.integer | np.floating
 Kind = Literal["int", "float", "datetime", "datetime64", "text"]
@@ -221,6 +232,29 @@ def format_datetime(time: int) -> str:
     if "." in rest:
         rest = rest.rstrip("0").rstrip(".")
     return f"{sign}{int(year):04}-{rest}Z"
+
+
+def spell_instant(value: Instant) -> str:
+    """Return a point in time as all texts show it: a number of seconds, or an xsd:dateTime in UTC.
+
+    >>> spell_instant(1.5), spell_instant(datetime(2012, 7, 16, 10, tzinfo=UTC))
+    ('1.5', '2012-07-16T10:00:00Z')
+    """
+    if isinstance(value, datetime | np.datetime64):
+        return format_datetime(micros(value))
+    return str(value)
+
+
+def spell_interval(start: Instant | None, end: Instant | None) -> str:
+    """Return an interval as texts show it.
+
+    >>> spell_interval(1, 1), spell_interval(1, 2), spell_interval(None, None)
+    ('[1]', '[1, 2]', 'static')
+    """
+    if start is None or end is None:
+        return "static"
+    first, last = spell_instant(start), spell_instant(end)
+    return f"[{first}]" if first == last else f"[{first}, {last}]"
 
 
 def _of_datetime(value: datetime) -> int:

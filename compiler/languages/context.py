@@ -8,7 +8,7 @@ in one basic graph pattern only, as SPARQL demands.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lark import Token
 
@@ -19,6 +19,10 @@ from retewave.compiler.languages.reading import Node, Source, kind_of
 from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.errors import QueryError
 from retewave.windows import durations
+
+if TYPE_CHECKING:
+    from retewave.compiler.languages.windows.clauses import Windows
+    from retewave.compiler.languages.windows.events import Events
 
 __all__ = ["Context"]
 
@@ -40,7 +44,9 @@ class Context:
     reasons: list[tuple[str, Node]] = field(default_factory=list)  # what makes a view of the query, in the order read
     aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
     graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
-    windows: frozenset[bytes] = frozenset()  # the names of the windows that the query declares
+    graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that these and FROM NAMED name, as written
+    windows: Windows | None = None  # its windows and reports; None: a language without views
+    events: Events | None = None  # the event patterns that MATCH may name; None likewise
 
     def fresh(self) -> Variable:
         """Return a hidden variable that occurs nowhere else: no label starts with a dot."""

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from retewave.compiler.languages.context import Context
     from retewave.compiler.languages.reading import Source
 
-__all__ = ["SHARED_GRAMMARS", "Language", "ParseTree"]
+__all__ = ["GRAMMARS", "SHARED_GRAMMARS", "Language", "ParseTree"]
 
 ParseTree = Tree[Any]  # the grammar, not a type, says which children a tree has
 
-SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # where a grammar finds the grammars that it imports
+SHARED_GRAMMARS = Path(__file__).parent / "sparql"  # of SPARQL and its dialects
+GRAMMARS = (SHARED_GRAMMARS, Path(__file__).parent / "windows")  # where a grammar finds the grammars that it imports
 
 _COMMENTS_AND_STRINGS = re.compile(r"<[^<>\s]*>|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
@@ -35,7 +36,7 @@ class Language:
 
     name: str  # what users call it
     suffixes: tuple[str, ...]  # of its files, with the dot
-    grammar: Path  # its lark file: LALR; it may import the grammars in `sparql`
+    grammar: Path  # its lark file: LALR; it may import those in `GRAMMARS`
     build: Callable[[ParseTree, Source, Language], Query]  # makes the query of a parse tree
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: there are none
     words: Mapping[str, str] = field(default_factory=dict)  # names of its own terminals in messages

@@ -20,7 +20,7 @@ from typing import Any
 from lark import Lark, Token, Tree, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from retewave.compiler.languages.language import SHARED_GRAMMARS, Language, ParseTree
+from retewave.compiler.languages.language import GRAMMARS, Language, ParseTree
 from retewave.errors import Place, QueryError
 
 __all__ = ["Node", "Source", "first_token", "kind_of", "read", "rule", "token", "tokens_of", "trees_of"]
@@ -166,7 +166,7 @@ def _parser(grammar: Path) -> Lark:
         parser="lalr",
         propagate_positions=False,
         maybe_placeholders=False,
-        import_paths=[str(SHARED_GRAMMARS)],
+        import_paths=list(map(str, GRAMMARS)),
         cache=_cache_file(grammar) if _OURS in grammar.parents else False,
     )
 

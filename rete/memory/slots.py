@@ -74,6 +74,7 @@ __all__ = [
     "new_row",
     "passing_row",
     "seek_group",
+    "store_row",
 ]
 
 AHEAD = 4  # rows: the groups of the oldest ones have left the caches; fetch them before their turn
@@ -249,11 +250,7 @@ def new_row(arena, net, slot, item):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyped-def]
-    """Fill a new row with the tuple `item`, and put it in its group's list; return the mask of the group's slots.
-
-    Static rows are stored before any streamed one, so a group's list never has a streamed row behind a static one.
-    """
+def _fill(arena, net, slot, edge, group, row, item, static):  # type: ignore[no-untyped-def]
     times = net[N_TIMES]
     if times > 1:
         arena[row + net[N_END]], arena[row + net[N_START]] = item[T_END], item[T_START]
@@ -265,13 +262,41 @@ def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyp
         for i in range(columns):
             arena[row + 1 + times + i] = item[T_COLUMNS + net[payload + i]]
     state = net[slot + SLOT_STATE]
-    static, none_static = item[T_END] < item[T_WINDOW_START], arena[state + S_STATIC_PAGE] == 0
-    _link_row(arena, group, group + net[slot + SLOT_LIST], row, static, none_static)
+    _link_row(arena, group, group + net[slot + SLOT_LIST], row, static, arena[state + S_STATIC_PAGE] == 0)
     mask = arena[group + G_MASK] | 1 << net[slot + SLOT_INDEX]
     arena[group + G_MASK] = mask
     if arena[A_COUNTING] != 0:
         arena[state + S_IN] += 1
     return mask
+
+
+@inlined
+def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyped-def]
+    """Fill a new row with the tuple `item`, and put it in its group's list; return the mask of the group's slots.
+
+    Static rows are stored before any streamed one, so a group's list never has a streamed row behind a static one.
+    """
+    return _fill(arena, net, slot, edge, group, row, item, item[T_END] < item[T_WINDOW_START])
+
+
+@kernel
+def _static_store(arena, net, slot, edge, item):  # type: ignore[no-untyped-def]
+    row = _static_row(arena, net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS])
+    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
+    return row, group, _fill(arena, net, slot, edge, group, row, item, True)
+
+
+@inlined
+def store_row(arena, net, slot, edge, item):  # type: ignore[no-untyped-def]
+    """Store the tuple `item` as a row of a slot; return the row, its group, and the mask of the group's slots.
+
+    What the stream brings is told from static tuples once, here, and not at each step.
+    """
+    if item[T_END] < item[T_WINDOW_START]:
+        return _static_store(arena, net, slot, edge, item)
+    row = _streamed_row(arena, net, slot, net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS])
+    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
+    return row, group, _fill(arena, net, slot, edge, group, row, item, False)
 
 
 @kernel

@@ -171,7 +171,7 @@ def explain(
 
 @app.command("why-not", epilog=_EXIT_CODES)
 def why_not(
-    query: options.OneQuery,
+    queries: options.AskedAbout,
     stream: options.Streams,
     binding: options.Binding = None,
     schema: options.Schemas = None,
@@ -194,7 +194,7 @@ def why_not(
 
         times = TimeOptions(rate, time_property, events=tuple(event_by or ()))
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        asked = Queries((query,), language, policy)
+        asked = Queries(tuple(queries), language, policy)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 

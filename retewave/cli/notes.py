@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from retewave.cli.times import has_times_of_its_own
+
 if TYPE_CHECKING:
+    from retewave.cli.times import TimeOptions
     from retewave.engine.engine import Engine
     from retewave.io.reading.reader import Reader
 
@@ -70,6 +73,17 @@ class Notes:
         finally:
             package.removeHandler(handler)
             package.setLevel(before)
+
+    def overlooked_times(self, readers: Sequence[Reader], times: TimeOptions) -> None:
+        """Warn of files that have times of their own while nobody has asked for these."""
+        from retewave.io.reading.reader import GENERATED_AT
+
+        for reader in readers if times.is_left_open() else ():
+            if has_times_of_its_own(reader.name):
+                self.say(
+                    f"warning: {reader.name} has prov:generatedAtTime, but its triples get the time at which they are "
+                    f"read: write --time-property {GENERATED_AT}, or --arrival if that is meant"
+                )
 
     def left_out(self, engine: Engine, readers: Sequence[Reader]) -> None:
         """Tell which lines and triples of the stream were left out, and why."""

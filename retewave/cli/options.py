@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 __all__ = [
     "Arrival",
+    "AskedAbout",
     "AtLimit",
     "BatchBytes",
     "Binding",
@@ -41,7 +42,6 @@ __all__ = [
     "OnError",
     "OnMalformed",
     "Once",
-    "OneQuery",
     "Out",
     "Pace",
     "PlanFormat",
@@ -137,7 +137,13 @@ Draw = Annotated[
 ]
 Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
-OneQuery = Annotated[str, Argument(metavar="QUERY", help="A file with a query, or its text.")]
+AskedAbout = Annotated[
+    list[str],
+    Argument(
+        metavar="QUERY",
+        help="The query that is asked about: a file, or its text; behind it others that run beside it, such as rules.",
+    ),
+]
 Binding = Annotated[
     list[str] | None,
     Option(

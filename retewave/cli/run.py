@@ -87,6 +87,7 @@ def run(
         files = [(name, path, opened.enter_context(open_stream(path, stopper))) for name, path in _split(streams)]
         readers = _readers(streams, files)
         _check_names(engine, readers, notes)
+        notes.overlooked_times(readers, streams.times)
         engine.matcher.current()  # reads schema and static data, to find mistakes before files are opened
         check_outputs(_read(engine, streams, options), {"--out": output.out, "--stats": output.stats})
         if kept is not None:

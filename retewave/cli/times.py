@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from retewave.epsilon.prefixes import absolute
@@ -11,7 +12,9 @@ from retewave.errors import UsageError
 from retewave.io.reading.grouping import grouping_of
 from retewave.windows import durations
 
-__all__ = ["TimeOptions"]
+__all__ = ["TimeOptions", "has_times_of_its_own"]
+
+_LOOKED_AT = 1 << 16  # bytes of a file, for a time of its own
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,19 @@ class TimeOptions:
             raise UsageError(f"--tick: {error}") from error
         if given == 0:
             raise UsageError("--tick is longer than nothing", hint="such as --tick 1s")
+
+    def is_left_open(self) -> bool:
+        """Tell whether nobody has said where times come from."""
+        return self.rate is None and self.property is None and not self.arrival
+
+
+def has_times_of_its_own(path: str) -> bool:
+    """Tell whether a file begins with graphs that say when they were generated."""
+    try:
+        with Path(path).open("rb") as file:
+            return b"generatedAtTime" in file.read(_LOOKED_AT) if Path(path).is_file() else False
+    except OSError:
+        return False  # its reader tells of it
 
 
 def _split(events: Iterable[str]) -> list[tuple[str | None, str]]:

@@ -34,13 +34,16 @@ def answer(
     queries: Queries, streams: Sequence[str], times: TimeOptions, stream_format: str | None, binding: Sequence[str],
     format: str, options: dict[str, Any],
 ) -> str:  # fmt: skip
-    """Return why a query has not matched a binding, as text or as JSON."""
-    with Notes(sys.stderr).warnings():
+    """Return why the first of some queries has not matched a binding, as text or as JSON."""
+    notes = Notes(sys.stderr)
+    with notes.warnings():
         engine = Engine(**options)
-        (query,) = queries.register(engine, keep=10_000)
+        query, *_ = queries.register(engine, keep=10_000)
         _keep_all(engine, query)
         asked = dict(_split(query, each) for each in binding)
-        for _ in engine.run_batches(*readers_of(streams, times, stream_format)):
+        readers = readers_of(streams, times, stream_format)
+        notes.overlooked_times(readers, times)
+        for _ in engine.run_batches(*readers):
             pass  # matches are counted by the query
         found = engine.why_not(query, asked)
     return str(found) if format == "text" else found.to_json() + "\n"

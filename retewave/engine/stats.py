@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from retewave.rete.counters import RuleCounts, built, next_due, probe_counters, totals
+from retewave.windows.times import spell_instant
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -166,7 +167,7 @@ def _of_waiting(engine: Engine) -> dict[str, Any]:
     due = min((found for each in runtimes if (found := next_due(each.arena)) is not None), default=None)
     return {
         "waiting": sum(each.waiting for each in counters),
-        "next_due": "" if due is None else str(engine.shown_clock.decode(due)),
+        "next_due": "" if due is None else spell_instant(engine.shown_clock.decode(due)),
     }
 
 

@@ -30,6 +30,7 @@ from retewave.rete.counters import next_due, probe_counters
 from retewave.rete.facts import FACT_ALPHA
 from retewave.rete.words.layout import AT_DEADLINE
 from retewave.rete.words.rows import END, OBJECT, STREAM, SUBJECT
+from retewave.windows.times import spell_instant
 
 __all__ = ["Controller", "Effect"]
 
@@ -235,7 +236,7 @@ class Controller:
             engine.matcher.advance(due + 1)
         found = self._told(engine.poured())
         changes, entered, refused = _changed(before, counts_by_node(compiled))
-        time = str(engine.shown_clock.decode(due))
+        time = spell_instant(engine.shown_clock.decode(due))
         what: Literal["instant", "deadline"] = "deadline" if deadline else "instant"
         return Effect(what, (), time, None, entered, refused, changes, found)
 

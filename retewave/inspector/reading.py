@@ -32,6 +32,7 @@ from retewave.rete.memory.due import WAITING_TIMES
 from retewave.viz.explain.counts import count
 from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import EARLIEST, LATEST, is_static
+from retewave.windows.times import Instant, spell_instant
 
 __all__ = ["PAGE_ROWS", "StaticRows", "counts_by_node", "matches_of_query", "rows_of_memory", "waiting_at_probe"]
 
@@ -174,8 +175,8 @@ def _moment(engine: Engine, time: int) -> str:
     return _told(engine.shown_clock.decode(time) if EARLIEST <= time <= LATEST else None)
 
 
-def _told(time: object) -> str:
-    return "static" if time is None else str(time)
+def _told(time: Instant | None) -> str:
+    return "static" if time is None else spell_instant(time)
 
 
 def _term(engine: Engine, prefixes: Prefixes, term: int) -> str:

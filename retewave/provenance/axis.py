@@ -6,7 +6,7 @@ Windows may be far wider than what happened: the axis goes on to their ends only
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from retewave.provenance.explanation import Explanation
@@ -16,6 +16,7 @@ __all__ = ["Axis", "axis_of"]
 
 SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
 MOST_TICKS = 7
+_LETTER, _GAP = 5.8, 12  # width of a letter of a tick's label; room between two labels
 _STEPS = (
     *(digit * power for power in (1, 10, 100, 1_000, 10_000, 100_000) for digit in (1, 2, 5)),
     *(SECOND * count for count in (1, 2, 5, 10, 15, 30)),
@@ -46,11 +47,18 @@ class Axis:
     @property
     def ticks(self) -> Iterator[tuple[float, str]]:
         """Yield the places of round times, and their words."""
-        step = _step(self.last - self.first)
+        step = _step(self.last - self.first, self._ticks_that_fit)
         time = -(-self.first // step) * step
         while time <= self.last:
-            yield self.at(time), self.words.short(time)
+            yield self.at(time), self.words.tick(time, step)
             time += step
+
+    def _ticks_that_fit(self, step: int) -> int:
+        """Return for how many ticks of a step there is room."""
+        letters = max(
+            len(self.words.tick(time, step)) for time in (self.first // step * step, self.last // step * step)
+        )
+        return min(MOST_TICKS, int((self.right - self.left) / (letters * _LETTER + _GAP)))
 
 
 def axis_of(explanation: Explanation, left: float, width: float) -> Axis:
@@ -67,16 +75,16 @@ def axis_of(explanation: Explanation, left: float, width: float) -> Axis:
     return Axis(first - beside, last + beside, left, left + width, explanation.clock)
 
 
-def _step(length: int) -> int:
-    """Return the least round step with which a length has few ticks.
+def _step(length: int, most: Callable[[int], int]) -> int:
+    """Return the least round step with which a length has few ticks; `most` tells how many ticks of a step.
 
-    >>> _step(10 * SECOND) / SECOND, _step(20 * DAY) / DAY
+    >>> _step(10 * SECOND, lambda _: 7) / SECOND, _step(20 * DAY, lambda _: 7) / DAY
     (2.0, 5.0)
     """
     for step in _STEPS:
-        if length <= step * MOST_TICKS:
+        if length <= step * most(step):
             return step
     days = 1
-    while length > days * DAY * MOST_TICKS:
+    while length > days * DAY * most(days * DAY):
         days = days * 2 if str(days)[0] != "2" else days * 5 // 2
     return days * DAY

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from retewave.provenance.time_words import TimeWords
-from retewave.windows.times import Instant, format_datetime, micros
+from retewave.windows.times import Instant, format_datetime, micros, spell_interval
 
 __all__ = ["Arrival", "Explanation", "Kind", "Reckoning"]
 
@@ -94,9 +94,9 @@ class Explanation:
         """Yield its lines, without line ends."""
         shown = ", ".join(f"?{name} = {term}" for name, term in self.binding.items())
         yield (
-            f"{self.query}: {shown}{interval(self.start, self.end)}"
+            f"{self.query}: {shown}  {spell_interval(self.start, self.end)}"
             if shown
-            else (f"{self.query}:{interval(self.start, self.end)}")
+            else (f"{self.query}:  {spell_interval(self.start, self.end)}")
         )
         yield from (f"  {line}" for line in self.beneath())
 
@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 def _arrival(number: int, arrival: Arrival, wide: int) -> Iterator[str]:
     came = "a triple that is not known: it came before the query asked" if arrival.triple is None else arrival.triple
-    told = [came + interval(arrival.start, arrival.end)]
+    told = [came, spell_interval(arrival.start, arrival.end)]
     told += [] if arrival.stream is None else [f"stream <{arrival.stream}>"]
     told += [] if arrival.event is None else [f"event {arrival.event}"]
     told += [] if arrival.rule is None else [f"built by {arrival.rule}"]
@@ -136,14 +136,3 @@ def _arrival(number: int, arrival: Arrival, wide: int) -> Iterator[str]:
         yield f"      seen as {arrival.seen}" + (f", by {', '.join(arrival.axioms)}" if arrival.axioms else "")
     if arrival.beneath is not None:
         yield from (f"      {line}" for line in arrival.beneath.lines())
-
-
-def interval(start: Instant | None, end: Instant | None) -> str:
-    """Return an interval as it is told behind a triple or a match.
-
-    >>> interval(1, 1), interval(1, 2), interval(None, None)
-    ('  [1]', '  [1, 2]', '  static')
-    """
-    if start is None:
-        return "  static"
-    return f"  [{start}]" if start == end else f"  [{start}, {end}]"

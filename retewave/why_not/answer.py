@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from retewave.windows.times import Instant
+from retewave.windows.times import Instant, spell_instant, spell_interval
 
 __all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "WhyNot"]
 
@@ -127,7 +127,7 @@ def _alternative(alternative: Alternative) -> Iterator[str]:
         yield from (f"    ✓ {_row(each)}" for each in alternative.matches)
     for each in alternative.pending:
         shown = ", ".join(f"?{name} = {term}" for name, term in each.binding.items())
-        yield f"  {shown}  [{each.start}, {each.end}] waits at {each.operator}: {each.said}"
+        yield f"  {shown}  {spell_interval(each.start, each.end)} waits at {each.operator}: {each.said}"
     if not alternative.whole:
         yield "  there are too many combinations to try them all: there may be a deeper one"
     for partial in alternative.partials:
@@ -142,18 +142,15 @@ def _alternative(alternative: Alternative) -> Iterator[str]:
 
 
 def _row(found: Found) -> str:
-    gone = "" if found.used_up is None else f"  used up at {found.used_up}: it is not there any more"
-    return f"{found.pattern}  ←  {found.triple}{_interval(found)}{gone}"
+    gone = "" if found.used_up is None else f"  used up at {spell_instant(found.used_up)}: it is not there any more"
+    return f"{found.pattern}  ←  {found.triple}  {spell_interval(found.start, found.end)}{gone}"
 
 
 def _refusal(refusal: Refusal) -> Iterator[str]:
     yield f"    ✗ {refusal.pattern}  ({refusal.reason})"
     yield f"      {refusal.said}"
-    yield from (f"      near: {each.triple}{_interval(each)}: {each.wrong}" for each in refusal.candidates)
+    yield from (
+        f"      near: {each.triple}  {spell_interval(each.start, each.end)}: {each.wrong}"
+        for each in refusal.candidates
+    )
     yield from (f"      would do as well: {form}" for form in refusal.forms)
-
-
-def _interval(found: Found | Candidate) -> str:
-    if found.start is None:
-        return "  static"
-    return f"  [{found.start}]" if found.start == found.end else f"  [{found.start}, {found.end}]"

@@ -33,7 +33,7 @@ from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
 from retewave.windows.relations import NAMES, NONE
-from retewave.windows.times import Instant
+from retewave.windows.times import Instant, spell_instant
 
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
@@ -120,6 +120,10 @@ class _Asked:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"
         if looking and not self._matched():
             yield "what barred a match may have been collected since: then it looks as if everything were there"
+        foretold = self.compiled.outcome.foretold.get(self.query.number)
+        if foretold:
+            many = "a match before its time" if len(foretold) == 1 else f"{len(foretold):,} matches before their time"
+            yield f"flush has told {many}, as if nothing more came; what comes is still compared with what waits"
         waiting = self.engine.order.waiting + len(self.engine.matcher.waiting)
         if waiting:
             yield f"{waiting:,} triples wait for late items, or for room, and have not been matched yet"
@@ -260,8 +264,8 @@ class _OfBranch:
             gone = min(counted.memories[slot].collected for slot in whole)
         said = "it has not come while the query listens: no row has been collected"
         if gone:
-            since = self.all.moment(self.now, self.now - self.width)[0]
-            said = f"it has not come, or came before {since} and has been collected"
+            since = self.all.engine.shown_clock.decode(self.now - self.width)
+            said = f"it has not come, or came before {spell_instant(since)} and has been collected"
         return "no triple", said + "".join(self._kept_out(rows, counted))
 
     def _kept_out(self, rows: PatternRows, counted: Counts) -> Iterator[str]:

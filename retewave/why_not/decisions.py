@@ -26,7 +26,7 @@ from retewave.viz.explain.names import Prefixes, spell_window
 from retewave.why_not.answer import Candidate, Pending, Refusal
 from retewave.why_not.rows import END, START, WINDOW_START, Looked, Parts
 from retewave.why_not.search import Search, Steps, Within, filter_text
-from retewave.windows.times import Instant
+from retewave.windows.times import Instant, spell_instant, spell_interval
 
 if TYPE_CHECKING:
     from retewave.engine.compiled import CompiledNetwork
@@ -138,8 +138,8 @@ class Decisions:
 
     def _until(self, look: Looked, due: int) -> str:
         if look.probe.decided is Decided.AT_DEADLINE:
-            return f"the deadline is {self._moment(due)}, the clock is at {self._moment(self.now)}"
-        return f"not certain before the instant {self._moment(due)} is closed"
+            return f"the deadline is {self._shown(due)}, the clock is at {self._shown(self.now)}"
+        return f"not certain before the instant {self._shown(due)} is closed"
 
     # ---- what fits ----
     def _fitting(self, look: Looked, within: Within) -> list[tuple[list[int], dict[str, int]]]:
@@ -232,7 +232,13 @@ class Decisions:
 
     def _at(self, row: list[int]) -> str:
         start, end = self.all.moment(row[END], row[START])
-        return "" if start is None else f" at {start}" if start == end else f" at [{start}, {end}]"
+        if start is None:
+            return ""
+        return f" at {spell_instant(start)}" if start == end else f" at {spell_interval(start, end)}"
 
     def _moment(self, time: int) -> Instant | None:
         return self.all.moment(time, time)[0]
+
+    def _shown(self, time: int) -> str:
+        moment = self._moment(time)
+        return "always" if moment is None else spell_instant(moment)

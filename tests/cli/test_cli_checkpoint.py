@@ -114,7 +114,7 @@ def test_a_run_that_has_ended_writes_nothing_again_and_cuts_what_came_behind() -
     ended = invoke(*kept, "--stats", "s.json")
     assert ended.exit_code == 0 and "has ended; remove the folder" in ended.stderr
     assert Path("m.csv").read_bytes() == wanted
-    assert json.loads(Path("s.json").read_text())["matches"] == {"query1": 4}
+    assert json.loads(Path("s.json").read_text())["matches"] == {"q": 4}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_counts_are_told_while_a_pipe_is_silent() -> None:
         run.stdin.write(LINES)
         run.stdout.readline()
         for line in run.stderr:
-            if line.startswith("{") and json.loads(line)["matches"] == {"query1": 4}:
+            if line.startswith("{") and json.loads(line)["matches"] == {"q": 4}:
                 break
         again = json.loads(run.stderr.readline())
         assert again["triples"] == 4 and {"seconds", "live_rows", "late"} <= again.keys()

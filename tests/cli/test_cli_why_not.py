@@ -141,3 +141,30 @@ def test_every_command_that_reads_a_stream_takes_a_lateness_and_checks_it(disord
         ended = CliRunner().invoke(app, [*command, QUERY, "--stream", disorder, "--rate", "1", "--lateness", "soon"])
         assert ended.exit_code == WRONG
         assert "'soon' is not a duration" in ended.stderr
+
+
+def test_rules_behind_the_query_build_what_it_reads(stream: str) -> None:
+    rule = "PREFIX e: <http://e/> REGISTER STREAM e:cheap AS CONSTRUCT { ?y e:costs 5 } WHERE { ?x e:likes ?y }"
+    alone, with_rule = (
+        asked(stream),
+        CliRunner().invoke(app, ["why-not", QUERY, rule, "--stream", stream, "--rate", "1"]),
+    )
+    assert "✗" in alone.stdout
+    assert "it did match: 1 of the matches that are kept" in with_rule.stdout
+
+
+TIMED = """@prefix prov: <http://www.w3.org/ns/prov#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+<http://e/g> { <http://e/g> prov:generatedAtTime "2024-05-01T09:00:01Z"^^xsd:dateTime .
+<http://e/a> <http://e/p> 1 . }"""
+
+
+@pytest.mark.parametrize("command", ["run", "why-not"])
+def test_who_forgets_the_times_that_a_file_has_is_told_what_to_write(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "timed.trig"
+    path.write_text(TIMED)
+    ask = [command, "SELECT * { ?x <http://e/p> ?y }", "--stream", str(path)]
+    hint = "write --time-property http://www.w3.org/ns/prov#generatedAtTime"
+    assert hint in CliRunner().invoke(app, ask).stderr
+    asked_for = [["--rate", "1"], ["--time-property", "http://www.w3.org/ns/prov#generatedAtTime"]]
+    for given in [*asked_for, *([["--arrival"]] if command == "run" else [])]:
+        assert hint not in CliRunner().invoke(app, [*ask, *given]).stderr

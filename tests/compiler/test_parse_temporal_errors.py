@@ -243,21 +243,28 @@ def test_a_length_of_time_is_compared_with_days_hours_minutes_and_seconds(writte
 
 
 MOMENT = 'write a moment as "2024-01-31T12:00:00Z"^^xsd:dateTime'
+SECONDS = "where times are numbers, they are seconds since 1970: write "
+FIFTH_SECOND = f'{SECONDS}"1970-01-01T00:00:05Z"^^xsd:dateTime'
+FIVE_SECONDS = f'{SECONDS}"PT5S"^^xsd:duration'
 LENGTH = 'write a duration as "PT5M"^^xsd:duration'
 
 
 @pytest.mark.parametrize(
     ("written", "what", "hint"),
     [
-        ("getSTARTTIME() > 5", "a dateTime is compared with a number, which is never true", MOMENT),
+        ("getSTARTTIME() > 5", "a dateTime is compared with a number, which is never true", FIFTH_SECOND),
         ("'2024' < getENDTIME()", "a string is compared with a dateTime, which is never true", MOMENT),
         (
-            "getENDTIME() != ?x - 5 || getENDTIME() != 5",
+            "getENDTIME() != ?x - 5 || getENDTIME() != 5.5",
             "a dateTime is compared with a number, which is always true",
             MOMENT,
         ),
         ("getENDTIME() = '2024-01-01'^^xsd:date", "a dateTime is compared with a date, which is never true", MOMENT),
-        ("getENDTIME() - getSTARTTIME() < 5", "a duration is compared with a number, which is never true", LENGTH),
+        (
+            "getENDTIME() - getSTARTTIME() < 5",
+            "a duration is compared with a number, which is never true",
+            FIVE_SECONDS,
+        ),
         ("getENDTIME() < getDURATION()", "a dateTime is compared with a duration, which is never true", MOMENT),
         ("getDURATION() + 5 < ?x", "a duration + a number has no value", LENGTH),
         ("getENDTIME() -5 < ?x", "a dateTime + a number has no value", LENGTH),

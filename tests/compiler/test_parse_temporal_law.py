@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 from cases.algebra import patterns, written
+from cases.many import many
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from retewave.compiler.algebra import Algebra
 from retewave.compiler.parse import parse
 
-CASES = int(os.environ.get("RETEWAVE_CASES", "1")) * 200
 
-
-@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(patterns, st.booleans())
 def test_a_pattern_that_is_written_is_read_as_itself(pattern: Algebra, bare: bool) -> None:
     text = f"SELECT * {{ {written(pattern, bare)} }}"

@@ -37,7 +37,7 @@ def test_query_shows_only_its_last_matches() -> None:
 
 def test_match_shows_its_variables_and_interval() -> None:
     _, query = engine_with_a_match()
-    assert "[7, 7]" in query.matches[0]._repr_html_()
+    assert "[7]" in query.matches[0]._repr_html_()
     assert "<td>?x</td><td>&lt;urn:a&gt;</td>" in query.matches[0]._repr_html_()
 
 

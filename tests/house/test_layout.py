@@ -129,7 +129,7 @@ ROOMS = {
     ),
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
-        {"errors", "log", "numbering"},
+        {"errors", "log", "numbering", "detection"},
         {"io", "construct", "provenance"},
         {"match"},
         {"report"},
@@ -260,12 +260,9 @@ SHARED_NAMES = {  # public classes that share a name -> why each is called so
     "Probe": "of a branch, of the plan, of the network: one look at what is there, on each of the three floors",
     "Query": "what a user holds, and what its text says",
     "Route": "from an input to an α: in the terms of the schema, and in the numbers of the network",
-    "Sequence": "of the algebra: SEQ of SPAseq; of a regular expression: one part behind another",
     "State": "what somebody remembers across networks, and the arrays that a running one works with",
-    "Step": "of the plan, and of the network: by what a run goes on, on both floors",
     "Values": "of the algebra: SPARQL's VALUES; of the dictionary: the values of its terms",
     "Waiting": "rows that wait for their turn in time; tuples that wait at a probe for their decision",
-    "Way": "of a sequence as runs, and of its plan: how a run goes on, on both floors",
     "Within": "of the algebra: WITHIN; of why-not: a combination of rows, of some patterns",
 }
 

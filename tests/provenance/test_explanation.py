@@ -6,6 +6,8 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,6 +20,7 @@ from provenance.test_replay import explained
 import retewave as rw
 from retewave.engine.registry import UnboundedWarning
 from retewave.errors import QueryError, UsageError
+from retewave.provenance.axis import axis_of
 from retewave.provenance.explanation import Arrival, Explanation
 from retewave.provenance.time_words import TimeWords
 from retewave.windows.times import Clock
@@ -309,3 +312,28 @@ def test_a_policy_says_that_no_other_pair_is_taken() -> None:
     assert match["n"].toPython() == 2
     said_by = [(each.operator, each.said) for each in match.explain().reckonings if "POLICY" in each.operator]
     assert said_by == [("POLICY recent", "no other pair that ends at 3 is taken in place of (1–2)")]
+
+
+# One form of times, and an axis that can be read
+
+
+def matched_over(days: float) -> rw.Match:
+    engine, begin = rw.Engine(max_future=None), datetime(2024, 5, 1, 22, 30, tzinfo=UTC)
+    engine.register("SELECT * { { ?x <http://e/p> ?y } SEQ { ?x <http://e/q> ?z } WITHIN 999d }", explain=True)
+    engine.push(("http://e/a", "http://e/p", 1), time=begin)
+    (match,) = engine.push(("http://e/a", "http://e/q", 2), time=begin + timedelta(days=days))
+    return match
+
+
+def test_dates_are_told_as_the_outputs_write_them() -> None:
+    match = matched_over(1.25)
+    assert "[2024-05-01T22:30:00Z, 2024-05-03T04:30:00Z]" in str(match.explain())
+    assert "[2024-05-01T22:30:00Z, 2024-05-03T04:30:00Z]" in repr(match)
+
+
+@pytest.mark.parametrize("days", [0.0001, 0.03, 0.5, 1.25, 9, 40, 200, 900])
+def test_ticks_of_a_picture_do_not_run_into_each_other(days: float) -> None:
+    ticks = list(axis_of(matched_over(days).explain(), left=0, width=480).ticks)
+    assert ticks
+    for (one, said), (other, next_said) in pairwise(ticks):
+        assert other - one > 5.6 * (len(said) + len(next_said)) / 2

@@ -7,11 +7,14 @@ Left out: expressions without functions of time, which SPARQL defines; kinds tha
 
 from __future__ import annotations
 
+import re
+
 from retewave.compiler.expressions.tree import TIMES, Call, Constant, Expression, Operation, mentions
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.reading import Node
 from retewave.compiler.terms import XSD
 from retewave.errors import QueryError
+from retewave.windows.times import format_datetime
 
 __all__ = ["check_calculated", "check_compared"]
 
@@ -48,9 +51,23 @@ def check_compared(
     one, other = _kind(left), _kind(right)
     if not _has_times(left, right) or one is None or other is None or one == other:
         return
-    timed, node = (one, nodes[1]) if mentions(left, TIMES) else (other, nodes[0])
+    timed, given, node = (one, right, nodes[1]) if mentions(left, TIMES) else (other, left, nodes[0])
     what = f"{one} is compared with {other}, which is {'always' if operator == '!=' else 'never'} true"
-    raise context.error(what, node, _HOW.get(timed, ""))
+    raise context.error(what, node, _in_seconds(timed, given) or _HOW.get(timed, ""))
+
+
+def _in_seconds(timed: str, given: Expression) -> str | None:
+    """Return how to write a whole number of seconds as a moment or a duration: that is what most people meant."""
+    if not isinstance(given, Constant) or timed not in _HOW:
+        return None
+    number = re.fullmatch(rb'"(\d{1,9})"\^\^<.*#integer>', given.text)
+    if number is None:
+        return None
+    seconds = int(number[1])
+    text = (
+        f'"PT{seconds}S"^^xsd:duration' if timed == _DURATION else f'"{format_datetime(seconds * 10**6)}"^^xsd:dateTime'
+    )
+    return f"where times are numbers, they are seconds since 1970: write {text}"
 
 
 def check_calculated(operator: str, left: Expression, right: Expression, node: Node, context: Context) -> None:

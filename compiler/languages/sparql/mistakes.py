@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from retewave.compiler.languages.windows.mistakes import WINDOW_HINTS
+
 __all__ = ["MISTAKES"]
 
 _RELATIONS = (
@@ -34,7 +36,8 @@ _HINTS = {
     rf"\b({_RELATIONS})": r"\1 stands between groups: { … } \1 { … }",
     r"\bWITHIN": "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m",
     r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",
-    r"(?:RANGE|STEP|SLIDE)\s+[\d.]+\s*[a-zA-Z]+": "units are us, ms, s, m, h, d: 5m, 1m30s, PT5M",
     r"\b(FIRST|LAST)": r"\1 chooses from a group: \1 { … }",
 }
-MISTAKES = tuple((re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in _HINTS.items())
+MISTAKES = tuple(
+    (re.compile(rf"{written}\Z", re.IGNORECASE), hint) for written, hint in {**WINDOW_HINTS, **_HINTS}.items()
+)

@@ -122,12 +122,16 @@ _NAMING = ("graph_graph_pattern", "window_graph_pattern")
 def _named(part: ParseTree, kind: str, context: Context) -> Algebra:
     """Build a group that is read from a window, or from a named background graph."""
     head, name, inner = part.children
-    term = variable(name) if rule(name) == "var" else context.prologue.term(name)
+    assert context.windows is not None
     place = context.source.place(part)
-    if kind == "window_graph_pattern":
-        context.view_by("WINDOW", head)
+    term = variable(name) if rule(name) == "var" else context.prologue.name(name)
+    if kind == "window_graph_pattern" or term in context.windows.by_graph:
+        context.windows.read(term, name, context)
+        context.view_by(token(part).upper(), head)
         return InWindow(term, group(inner, context), place)
     context.graph_groups.append(head)
+    if not isinstance(term, Variable):
+        context.graph_names[context.prologue.reference(name)] = None
     return InGraph(term, group(inner, context), place)
 
 

@@ -66,6 +66,22 @@ class Prologue:
             raise self._unknown_prefix(label, written)
         return self.prefixes[label] + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
 
+    def reference(self, tree: ParseTree) -> str:
+        """Return the name of a graph: its IRI, or its file as written."""
+        # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
+        written = token(tree)
+        return str(written[1:-1]) if written.startswith("<") and not self.base else self.iri(tree)
+
+    def name(self, tree: ParseTree) -> bytes:
+        """Return the canonical text of the IRI of a graph or window; a relative one without BASE stays as it is."""
+        return f"<{self.reference(tree)}>".encode()
+
+    def bare(self, name: Token) -> bytes:
+        """Return the canonical text of the IRI that a word without brackets and prefix names: that of PREFIX :."""
+        if "" not in self.prefixes:
+            raise self._unknown_prefix("", name)
+        return f"<{self.prefixes['']}{name}>".encode()
+
     def term(self, tree: ParseTree) -> bytes:
         """Return the canonical text of an IRI or literal."""
         match rule(tree):

@@ -6,17 +6,18 @@ Invariant: a query that this returns can run; a clause that cannot run yet is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from lark import Token
 
-from retewave.compiler.algebra import Algebra, Policy, Query, Told
+from retewave.compiler.algebra import Algebra, Policy, Query
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, kind_of, rule, token, tokens_of, trees_of
+from retewave.compiler.languages.sparql.defaults import DEFAULT, told_default
 from retewave.compiler.languages.sparql.distinct import distinct_on
 from retewave.compiler.languages.sparql.mistakes import MISTAKES
 from retewave.compiler.languages.sparql.modifiers import has_aggregate, modified, note_modifiers, related
@@ -26,34 +27,39 @@ from retewave.compiler.languages.sparql.prologue import Prologue
 from retewave.compiler.languages.sparql.results import selection, templated
 from retewave.compiler.languages.sparql.subselect import subselect
 from retewave.compiler.languages.sparql.temporal import bounded, chain
-from retewave.compiler.languages.sparql.views import Windows, frame
+from retewave.compiler.languages.sparql.views import frame
+from retewave.compiler.languages.windows.clauses import CLAUSES, Windows
+from retewave.compiler.languages.windows.events import Events
 
-__all__ = ["SPARQL", "build", "declare", "file_or_iri", "registered"]
+__all__ = ["SPARQL", "build", "declare", "registered"]
 
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
-_SOURCES = ("stream", "default_graph", "named_graph", "named_stream", "named_window")
-_FRAME = ("policy", "report")  # stand behind the sources
+_SOURCES = (*CLAUSES, "default_graph", "named_graph")  # what stands before POLICY
 
 
 def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping[str, str] | None = None) -> Query:
     """Build the query of a whole tree; `prefixes` are declared before it begins."""
-    context = Context(source, Prologue(source, prefixes=dict(prefixes or {})), language)
     (query,) = tree.children
     clauses = {rule(part): part for part in query.children}
+    named = _names_windows(tree)
+    declared = {"": DEFAULT} | dict(prefixes or {}) if named else dict(prefixes or {})
+    context = Context(source, Prologue(source, prefixes=declared), language, windows=Windows(), events=Events())
+    if named and not prefixes:
+        context.notices.extend(told_default(tree, source))
     for part in query.children:
         if rule(part) == "prologue":
             declare(part, context)
     form = next(part for part in query.children if rule(part) not in _AROUND)
-    windows = Windows()
-    named = registered(clauses.get("registration"), form, context, windows)
-    parts = _query_parts(form, clauses.get("values_clause"), windows, context)
-    view = frame(windows, parts["where"], context)
-    if view is not None:
-        parts |= {"streams": (), "view": view, "distinct": False, "reduced": False}
-    return context.query(**parts, **named)
+    parts = _query_parts(form, clauses, context)
+    return context.query(**parts, **registered(clauses.get("registration"), form, context))
 
 
 _AROUND = ("prologue", "registration", "values_clause")
+
+
+def _names_windows(tree: ParseTree) -> bool:
+    """Tell whether a query has windows with names, which published texts write :win without a PREFIX line for it."""
+    return any(tree.find_pred(lambda part: rule(part) in ("window_on", "window_as")))
 
 
 def declare(prologue: ParseTree, context: Context) -> None:
@@ -67,15 +73,28 @@ def declare(prologue: ParseTree, context: Context) -> None:
                 context.prologue.declare_prefix(label[:-1], iri[1:-1], iri)
 
 
-def _query_parts(form: ParseTree, tail: ParseTree | None, windows: Windows, context: Context) -> dict[str, Any]:
+def _query_parts(form: ParseTree, around: Mapping[str, ParseTree], context: Context) -> dict[str, Any]:
     if rule(form) == "describe_query":
         raise context.unsupported("DESCRIBE", form, "SELECT, CONSTRUCT and ASK are")
-    clauses = {rule(part): part for part in trees_of(form)}
+    windows, events = context.windows, context.events
+    assert windows is not None and events is not None
+    windows.asked = frozenset(_asked(form, context))
+    _told(form, around.get("registration"), windows, context)
     if rule(form) == "ask_query":
         context.view_by("ASK", token(form))
     dataset = _dataset(form, windows, context)
-    context.streams = dataset["streams"]
-    context.windows = frozenset(each.name for each in windows.found if each.name is not None)
+    parts = dataset | _solutions(form, around.get("values_clause"), context)
+    view = frame(windows, parts, context)
+    events.tell_unused(context)
+    if view is None:
+        return parts
+    found: dict[str, Any] = {"view": view, "graphs": tuple(context.graph_names)}
+    return parts | found | {"streams": (), "distinct": False, "reduced": False}
+
+
+def _solutions(form: ParseTree, tail: ParseTree | None, context: Context) -> dict[str, Any]:
+    """Return what the pattern and the form of a query say."""
+    clauses = {rule(part): part for part in trees_of(form)}
     short = rule(form) == "construct_where"
     where = _short_where(clauses["construct_template"], context) if short else _where(clauses, context)
     behind = clauses["solution_modifier"]
@@ -84,13 +103,35 @@ def _query_parts(form: ParseTree, tail: ParseTree | None, windows: Windows, cont
     if "select_clause" in clauses:
         head = clauses["select_clause"]
         if not context.reasons and not has_aggregate(head):
-            return dataset | selection(head, _joined(where, trailing), context)
-        return dataset | _relation(head, where, trailing, behind, context)
+            return selection(head, _joined(where, trailing), context)
+        return _relation(head, where, trailing, behind, context)
     where = modified(where, trailing, behind, context)
     if rule(form) == "ask_query":
-        return dataset | {"form": "ASK", "where": where, "projection": ()}
-    parts = dataset | templated(clauses["construct_template"], where, context)
+        return {"form": "ASK", "where": where, "projection": ()}
+    parts = templated(clauses["construct_template"], where, context)
     return parts | distinct_on(clauses["distinct_on"], where, context) if "distinct_on" in clauses else parts
+
+
+def _asked(form: ParseTree, context: Context) -> Iterator[bytes]:
+    """Yield the names that GRAPH asks for."""
+    for part in form.find_pred(lambda part: rule(part) == "graph_graph_pattern"):
+        if rule(part.children[1]) != "var":
+            yield context.prologue.name(part.children[1])
+
+
+def _told(form: ParseTree, registration: ParseTree | None, windows: Windows, context: Context) -> None:
+    """Take what REGISTER, SELECT or CONSTRUCT say of reports."""
+    head = next((part for part in trees_of(form) if rule(part) == "select_clause"), form)
+    parts = {"REGISTER": registration, "CONSTRUCT" if head is form else "SELECT": head}
+    for clause, part in parts.items():
+        for word in tokens_of(part) if part is not None else ():
+            if kind_of(word) == "TOLD":
+                windows.tell(word, clause, context)
+    for part in () if registration is None else trees_of(registration):
+        if rule(part) == "computed_every":
+            windows.every(part, context)
+        elif rule(part) == "regime":
+            context.notice("UNDER ENTAILMENT REGIME has no effect: what the engine's schema entails is seen", part)
 
 
 def _relation(
@@ -119,69 +160,55 @@ def _short_where(tree: ParseTree, context: Context) -> Algebra:
     return group(tree, context)
 
 
-def registered(
-    registration: ParseTree | None, form: ParseTree, context: Context, windows: Windows | None = None
-) -> dict[str, Any]:
-    """Return the field that REGISTER sets: the query's name, or the stream that it feeds; `windows` take the rest."""
+def registered(registration: ParseTree | None, form: ParseTree, context: Context) -> dict[str, Any]:
+    """Return the fields that the name behind REGISTER sets: the query's name, or the stream that it feeds."""
     if registration is None:
         return {}
-    head, *names = (part for part in registration.children if not _is_every(part))
-    for part in trees_of(registration):
-        if windows is not None and rule(part) == "computed_every":
-            windows.every(token(part, 1), context)
-    if windows is not None and kind_of(token(registration)) == "TOLD":
-        told = token(registration).upper()
-        context.view_by(f"REGISTER {told}", head)
-        windows.told = cast(Told, told)
-        return _output(names, context)
-    (name,) = names
+    words = [each for each in registration.children if isinstance(each, Token) or rule(each) in _NAMES]
+    name, head = words[-1], words[0] if isinstance(words[0], Token) else None
+    if isinstance(name, Token) and kind_of(name) == "TOLD":
+        return {}
+    feeding, builds = head is None or kind_of(head) == "STREAM", rule(form).startswith("construct")
     if isinstance(name, Token):
-        if str(head).upper() == "STREAM" and rule(form).startswith("construct"):
+        if feeding and builds:
             context.notice(f"{name} is the query's name, and feeds nothing; a stream to feed has an IRI: <…>", name)
         return {"name": str(name)}
-    if not rule(form).startswith("construct"):
+    if feeding and builds:
+        return {"feeds": context.prologue.term(name), "is_rule": True}
+    if feeding and head is not None and not context.reasons:
         hint = "write REGISTER QUERY name AS SELECT …, or CONSTRUCT { … } for what comes in again"
         raise context.error("only CONSTRUCT feeds a stream", head, hint)
-    return {"feeds": context.prologue.term(name), "is_rule": True}
+    return {"name": context.prologue.iri(name)}
 
 
-def _is_every(part: ParseTree | Token) -> bool:
-    return not isinstance(part, Token) and rule(part) == "computed_every"
-
-
-def _output(names: list[ParseTree | Token], context: Context) -> dict[str, Any]:
-    """Return the fields that the name behind REGISTER RSTREAM sets: that of the output is the query's name."""
-    if not names:
-        return {}
-    (name,) = names
-    return {"name": str(name) if isinstance(name, Token) else context.prologue.iri(name)}
+_NAMES = ("iri", "bare_iri", "bare_name")
 
 
 def _dataset(form: ParseTree, windows: Windows, context: Context) -> dict[str, Any]:
     dataset: list[str] = []
     policy: ParseTree | None = None
     for clause in trees_of(form):
-        if policy is not None and rule(clause) in (*_SOURCES, "policy"):
+        kind = rule(clause)
+        if policy is not None and kind in (*_SOURCES, "policy"):
             raise context.error("POLICY stands once, behind the FROM clauses", policy)
-        match rule(clause):
+        if kind in CLAUSES:
+            windows.declare(clause, context)
+        match kind:
             case "policy":
                 policy = clause
-            case "report":
+            case "report_clause":
                 windows.report(clause, context)
-            case "stream":
-                name, *parts = clause.children
-                windows.add(None, name, parts, context)
-            case "named_stream":
-                _, name, *parts = clause.children
-                windows.add(context.prologue.term(name), name, parts, context)
-            case "named_window":
-                _, _, name, stream, *parts = clause.children
-                windows.add(context.prologue.term(name), stream, parts, context)
+            case "event":
+                assert context.events is not None
+                context.events.define(clause, windows, group, context)
             case "default_graph":
-                dataset.append(file_or_iri(clause.children[0], context))
+                dataset.append(context.prologue.reference(clause.children[0]))
             case "named_graph":
-                raise context.unsupported("FROM NAMED", clause)
+                context.graph_groups.append(token(clause))
+                context.graph_names[context.prologue.reference(clause.children[-1])] = None
     chosen = Policy() if policy is None else _policy(policy, context)
+    context.streams = windows.streams
+    windows.graphs = tuple(context.graph_names)
     return {"streams": windows.streams, "dataset": tuple(dict.fromkeys(dataset)), "policy": chosen}
 
 
@@ -194,26 +221,32 @@ def _policy(clause: ParseTree, context: Context) -> Policy:
     return replace(chosen, keep=bool(keep), place=context.source.place(clause))
 
 
-def file_or_iri(tree: ParseTree, context: Context) -> str:
-    """Return the name of a dataset: an IRI, or a file as written."""
-    # Without a BASE a relative reference is a file beside the query; it need not become an IRI.
-    written = token(tree)
-    if written.startswith("<") and not context.prologue.base:
-        return str(written[1:-1])
-    return context.prologue.iri(tree)
+def _match(tree: ParseTree, context: Context) -> Algebra:
+    if context.events is None:
+        raise context.unsupported("MATCH", token(tree))
+    return context.events.match(tree, context)
 
 
-# C-SPARQL's grammar contains SPARQL's, so both are read by it.
+# One grammar reads all dialects, so a suffix only says where a file comes from.
 SPARQL = Language(
     name="sparql",
-    suffixes=(".rq", ".sparql"),
+    suffixes=(".rq", ".sparql", ".rspql", ".rsepql", ".csparql", ".cqels"),
     grammar=Path(__file__).parent / "csparql.lark",
     build=build,
     words={
         "BARE_IRI": "an IRI",
         "DURATION": "a duration such as 5m (ms, s, m, h, d)",
-        "ISO_DURATION": "a duration such as PT5M",
+        "ISO_DURATION": "a duration such as 5m (ms, s, m, h, d)",
+        "NUMBER": "a number",
+        "DATE_TIME": "a time",
+        "RANGE": "RANGE",
         "STEP": "STEP",
+        "ON_CLOSE": "WINDOW CLOSE",
+        "ON_CHANGE": "CONTENT CHANGE",
+        "TICKED": "TIME_DRIVEN",
+        "EVENT_RELATION": "SEQ",
+        "EVENT_NAME": "the name of an event",
+        "STREAM_NAME": "a name",
         "TOLD": "RSTREAM, ISTREAM or DSTREAM",
         "COUNTED": "TRIPLES or ELEMENTS",
         "NON_EMPTY": "NON EMPTY",
@@ -224,7 +257,7 @@ SPARQL = Language(
         "RELATION": "an operator of time (SEQ …)",
     },
     mistakes=MISTAKES,
-    patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect},
+    patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect, "match_pattern": _match},
     views=True,
     refused=frozenset(["DESCRIBE", "SERVICE"]),
 )

@@ -29,6 +29,9 @@ def subselect(tree: ParseTree, context: Context) -> Algebra:
     duplicates = next((each for each in tokens_of(head) if kind_of(each) in ("DISTINCT", "REDUCED")), None)
     if duplicates is not None and (kind_of(duplicates) == "DISTINCT" or context.language.views):
         context.view_by(f"{duplicates.upper()} in a subquery", duplicates)
+    told = next((each for each in tokens_of(head) if kind_of(each) == "TOLD"), None)
+    if told is not None:
+        raise context.error(f"{told.upper()} says what a query tells: it stands at the outer SELECT", told)
     note_modifiers(behind, context)
     where = group(clauses["where_clause"].children[-1], context)
     trailing = values(clauses["values_clause"].children[0], context) if "values_clause" in clauses else None

@@ -21,6 +21,7 @@ from retewave.compiler.algebra import (
     Before,
     Between,
     First,
+    InWindow,
     Last,
     OptionalBefore,
     OptionalEquals,
@@ -63,8 +64,10 @@ def _streamed(tree: ParseTree, context: Context) -> Open:
     """Build a group, or a part of the pattern on one of the streams: STREAM <s> { … }."""
     if rule(tree) != "stream_graph_pattern":
         return opened(tree, context)
-    _, name, inner = tree.children
+    _, name, *window, inner = tree.children
     iri = context.prologue.term(name)
+    if window:
+        return _in_place(iri, tree, window[0], context)
     if context.streams and all(iri != stream.iri for stream in context.streams):
         written, known = iri.decode(), [stream.iri.decode() for stream in context.streams]
         near = difflib.get_close_matches(written, known, 1, 0.6)
@@ -72,6 +75,15 @@ def _streamed(tree: ParseTree, context: Context) -> Open:
         raise context.error(f"the query does not listen to the stream {written}", name, hint)
     with _reading(iri, context):
         return opened(inner, context)
+
+
+def _in_place(stream: bytes, tree: ParseTree, window: ParseTree, context: Context) -> Open:
+    """Build a group that is read from a window of its own: STREAM <s> [RANGE 10s] { … }."""
+    if context.windows is None:
+        raise context.unsupported("a window inside WHERE", window)
+    head, inner = token(tree), tree.children[-1]
+    name = context.windows.inside(stream, head, window, context)
+    return Open(InWindow(name, group(inner, context), context.source.place(tree)))
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Node, kind_of, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.expressions import variable
-from retewave.compiler.languages.sparql.query import file_or_iri
 from retewave.compiler.terms import unquote
 from retewave.windows.times import micros
 
@@ -66,7 +65,7 @@ def read_clauses(trees: Iterable[ParseTree], context: Context) -> Clauses:
             case "stream":
                 _take_stream(tree, found, context)
             case "default_graph":
-                found.dataset[file_or_iri(tree.children[0], context)] = None
+                found.dataset[context.prologue.reference(tree.children[0])] = None
             case "named_graph":
                 hint = "GRAPH <…> in a GPM names the background graph itself: leave the line out"
                 raise context.unsupported("FROM NAMED", tree, hint)

@@ -34,7 +34,6 @@ from retewave.compiler.languages.reading import rule
 from retewave.compiler.languages.sparql.expressions import variable
 from retewave.compiler.languages.sparql.filters import conjuncts
 from retewave.compiler.languages.sparql.patterns import group, opened
-from retewave.compiler.languages.sparql.query import file_or_iri
 from retewave.compiler.languages.spaseq.context import SequenceContext, earlier_hint
 from retewave.compiler.languages.spaseq.definitions import Definition
 from retewave.errors import Place, QueryError
@@ -81,7 +80,7 @@ def background(tree: ParseTree, context: Context) -> Algebra:
     if rule(name) == "var":
         hint = "name the graph that is meant: GRAPH <…> { … }"
         raise context.unsupported(f"GRAPH {variable(name)}", name, hint)
-    written = file_or_iri(name, context)
+    written = context.prologue.reference(name)
     context.graphs[written] = None
     graph = f"<{written}>".encode()
     return retold(group(tree.children[2], context), lambda triple: replace(triple, graph=triple.graph or graph))

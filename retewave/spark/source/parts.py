@@ -80,7 +80,7 @@ def _pieces(part: Range, size: int) -> Iterator[bytes]:
     """Iterate over the text of a file that is compressed or in another format, piece by piece."""
     with Path(part.file).open("rb") as file:
         opened = open_document(file, part.format, part.file)
-        quads, held, room = part.format in QUADS, bytearray(), memoryview(bytearray(1 << 20))
+        quads, held, room = part.format in QUADS, bytearray(), memoryview(bytearray(min(size, 1 << 20)))
         failed: MalformedInput | None = None
         while True:
             try:
