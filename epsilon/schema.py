@@ -40,6 +40,7 @@ class Schema:
     unsupported: tuple[Unsupported, ...] = ()  # one for each sort of axiom that is not supported
     data: tuple[Triple, ...] = ()  # triples that are not about the schema: static data, if the user wants
     containers: int = CONTAINER_MEMBERS  # rdf:_1 to this one are sub-properties of rdfs:member, undeclared
+    ontology: tuple[Triple, ...] = ()  # the triples that say something about classes and properties, as they stand
 
     @classmethod
     def load(
@@ -72,7 +73,9 @@ class Schema:
         unsupported = collected.unsupported + _unmapped(unmapped)
         for each in unsupported:
             warnings.warn(f"the schema holds what retewave does not support: {each}", SchemaWarning, stacklevel=2)
-        return cls(axioms, collected.declared, unsupported, collected.data, containers)
+        data = frozenset(collected.data)
+        said = tuple(dict.fromkeys(each for each in triples if each not in data))
+        return cls(axioms, collected.declared, unsupported, collected.data, containers, said)
 
     @cached_property
     def network(self) -> Network:

@@ -16,6 +16,7 @@ import numpy as np
 
 from retewave.construct import Texts as TripleTexts
 from retewave.construct import triples
+from retewave.detection import Detection, DetectionPart, read_token
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
@@ -25,6 +26,7 @@ from retewave.windows.times import Clock, Instant, spell_interval
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    import rdflib
 
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
@@ -299,6 +301,35 @@ class Match(Mapping[str, Any]):
     def triples(self) -> list[tuple[Any, Any, Any]]:
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
+
+    @property
+    def detection(self) -> Detection:
+        """The detection, for queries that define events: what it was found of, its parts, its justification."""
+        if self.query.plan is None:
+            raise UsageError(
+                f"{self.query.name} defines no events", hint="match.event, .individual, .parts and .graph are of OBEP"
+            )
+        return Detection(read_token(self.text("detection") or b""), self._batch.clock)
+
+    @property
+    def event(self) -> Any:
+        """The event that was detected, an IRI."""
+        return from_text(self.detection.event.encode())
+
+    @property
+    def individual(self) -> Any:
+        """What the event was found of; of a composite event, an IRI of its own."""
+        return from_text(self.detection.individual.encode())
+
+    @property
+    def parts(self) -> Mapping[str, DetectionPart]:
+        """The parts of a composite event, by the names that MATCH gives them."""
+        return self.detection.parts
+
+    @property
+    def graph(self) -> rdflib.Graph:
+        """The detection as RDF: its justification, and the type of its individual."""
+        return self.detection.graph
 
     def explain(self) -> Explanation:
         """Return which arrivals made it, and why they fit; print it, or take its fields.

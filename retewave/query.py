@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from retewave.compiler.rewrite.detections import Detecting
     from retewave.compiler.rewrite.leaves import ViewLeaves
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
@@ -38,6 +39,7 @@ class Query:
         on_match: Callable[[Match], object] | None,
         keep: int | None,
         explained: bool = False,
+        plan: Detecting | None = None,
         leaves: ViewLeaves | None = None,
     ) -> None:
         self.number = number  # the engine's number of it
@@ -50,7 +52,10 @@ class Query:
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
         self.compared = _compared(parsed, self.variables)  # the variables in which DISTINCT compares them
-        self.solved = _solved(parsed)  # the variables in which solutions of one instant are compared; none: in no way
+        self.plan = plan  # how its rows are read, if it defines events
+        self.solved = (
+            _solved(parsed) if plan is None else tuple(plan.hidden)
+        )  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
         self.leaves = leaves  # what the network keeps of a view; none for a query that detects
@@ -64,6 +69,11 @@ class Query:
         self._reports: deque[Report] = deque()  # those that nobody has taken yet
         self._reported_rows = 0  # in those; a report counts as one more
         self._latest: Matches | None = None  # the rows of a view's latest report
+
+    def take_plan(self, plan: Detecting) -> None:
+        """Find events in another way: the schema or static data has changed."""
+        self.plan, self.solved = plan, tuple(plan.hidden)
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
 
     @property
     def text(self) -> str:

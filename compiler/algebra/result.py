@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from retewave.compiler.algebra.detections import Definitions
 from retewave.compiler.algebra.graph import Algebra, Term
 from retewave.compiler.algebra.view import ViewFrame
 from retewave.errors import Place
@@ -110,6 +111,7 @@ class Query:
     feeds: bytes | None = None  # REGISTER STREAM <iri>: CONSTRUCT's triples come in again, on this stream
     is_rule: bool = False  # CONSTRUCT's triples come in again; without `feeds` on the stream that the query reads
     solutions: Solutions = "bag"  # whether equal solutions of one instant are told apart
+    events: Definitions | None = None  # OBEP's events: `where` then shows their detections
     base: str = ""  # the last BASE
     prefixes: tuple[tuple[str, str], ...] = ()  # (label, IRI), for printing
     language: str = "sparql"  # the language of `text`

@@ -13,7 +13,7 @@ from retewave.compiler.expressions.tree import Expression, Operation, Variable, 
 from retewave.rete.filters import codes as op
 from retewave.rete.terms.dictionary import Terms
 
-__all__ = ["Programs", "asked", "at_most", "conjunction", "decides", "in_window", "is_streamed"]
+__all__ = ["Programs", "asked", "at_most", "conjunction", "decides", "in_window", "is_static", "is_streamed"]
 
 
 _TERM = Variable("term")
@@ -112,6 +112,11 @@ def in_window(width: int) -> tuple[int, ...]:
 def is_streamed() -> tuple[int, ...]:
     """Return the program that says whether a row is not static."""
     return (op.IS_STREAMED, 0, 0)
+
+
+def is_static() -> tuple[int, ...]:
+    """Return the program that says whether a row is static."""
+    return (op.IS_STREAMED, 0, 0, op.NOT, 0, 0)
 
 
 def decides(program: tuple[int, ...]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from retewave.compiler.languages.epsparql.query import EPSPARQL
 from retewave.compiler.languages.language import Language
+from retewave.compiler.languages.obep.query import OBEP
 from retewave.compiler.languages.sparkwave.pattern_file import SPARKWAVE
 from retewave.compiler.languages.sparql.query import SPARQL
 from retewave.compiler.languages.spaseq.query import SPASEQ
@@ -14,7 +15,13 @@ from retewave.errors import UsageError
 
 __all__ = ["LANGUAGES", "language_of", "named"]
 
-LANGUAGES: tuple[Language, ...] = (SPARQL, EPSPARQL, SPASEQ, SPARKWAVE)  # the first is taken where nothing says another
+LANGUAGES: tuple[Language, ...] = (
+    SPARQL,
+    EPSPARQL,
+    SPASEQ,
+    OBEP,
+    SPARKWAVE,
+)  # the first is taken where nothing says another
 
 
 def named(name: str) -> Language:

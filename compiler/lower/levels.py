@@ -41,7 +41,7 @@ def fed(lowered: Lowered, programs: Programs) -> Fed:
     found: dict[int, dict[tuple[int, int], None]] = {}
     for end in lowered.plan.ends:
         for member in end.shape.members:
-            rule = member.listener.rule
+            rule = member.rule
             if rule is not None:
                 for alpha in _reached_by(lowered, rule, programs):
                     found.setdefault(producers[alpha], {})[member.listener.number, end.producer] = None
@@ -159,7 +159,7 @@ def readers(lowered: Lowered) -> dict[int, tuple[int, ...]]:
         below = _all_below(lowered.plan, end.producer)
         feeding = {rule for number in below for rule, _ in lowered.fed.get(number, ())}
         for member in end.shape.members:
-            if member.listener.rule is not None:
+            if member.rule is not None:
                 for rule in feeding:
                     found.setdefault(rule, set()).add(member.listener.number)
     return {rule: tuple(sorted(numbers)) for rule, numbers in found.items()}

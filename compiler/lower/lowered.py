@@ -89,7 +89,12 @@ class Lowered:
             test = self.plan.producers[slot.producer]
             record = self.network.slots[number]
             node = self.network.nodes[record.node]
-            if isinstance(test, AlphaTest) and not self.network.passes(number) and node.spent < 0:
+            if (
+                isinstance(test, AlphaTest)
+                and not test.background
+                and not self.network.passes(number)
+                and node.spent < 0
+            ):
                 window = min(node.window, record.length)
                 former = found.get((test, slot.filters))
                 if former is None or window > former.window:

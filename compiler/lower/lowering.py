@@ -17,6 +17,7 @@ from retewave.compiler.expressions.programs import (
     conjunction,
     decides,
     in_window,
+    is_static,
     is_streamed,
 )
 from retewave.compiler.expressions.tree import Variable, rename, variables
@@ -293,6 +294,8 @@ class _Lowering:
         programs = [*also]
         if each.streamed:
             programs.append(is_streamed())
+        if each.background:
+            programs.append(is_static())
         instants = each.producer in self.lowered.alphas and not self.network.intervals
         if each.within is not None and not (instants and each.within >= 0):
             programs.append(at_most(each.within))
@@ -315,7 +318,7 @@ class _Lowering:
             }
             place = {variable: columns[column] for variable, column in places.items() if column in columns}
             output = self.lowered.outputs[member.listener.number, member.branch]
-            builds, template, stream = building(member.listener.rule, output, place, self.programs)
+            builds, template, stream = building(member.rule, output, place, self.programs)
             terminal.instances.append(
                 Instance(
                     member.listener.number,

@@ -28,7 +28,7 @@ def building(rule: Rule | None, output: Output, place: Mapping[Variable, int], p
     if rule is None:
         return _NOTHING
     nodes = {part for triple in rule.template for part in _parts(triple) if isinstance(part, BlankNode)}
-    if nodes or output.always:
+    if nodes or output.always or rule.in_python:
         return at.BUILDS_IN_PYTHON, (), rule.stream
     found = [_words(triple, place, programs) for triple in rule.template]
     return at.BUILDS, tuple(words for words in found if words is not None), rule.stream
@@ -60,6 +60,6 @@ def template_ids(rule: Rule, programs: Programs) -> Iterator[tuple[int, int, int
 
 def built_predicates(listeners: Iterable[Listener], programs: Programs) -> frozenset[int] | None:
     """Return the predicates of all that rules build; None: any."""
-    rules = [each.rule for each in listeners if each.rule is not None]
+    rules = [rule for each in listeners for rule in each.all_rules]
     found = frozenset(p for rule in rules for _, p, _ in template_ids(rule, programs))
     return None if OPEN in found else found

@@ -172,7 +172,8 @@ def _time(below: list[Identity], time: tuple[int, int]) -> tuple[int, str]:
 def _test(test: AlphaTest, streams: Mapping[int, str]) -> tuple[object, ...]:
     atom = test.atom
     constants = (_sorted(atom.subject), atom.predicate, _sorted(atom.object))
-    return ("test", constants, test.equal, _named(test.streams, streams), test.columns)
+    kinds = tuple(kind for kind, is_one in (("whole", test.whole), ("background", test.background)) if is_one)
+    return ("test", constants, test.equal, _named(test.streams, streams), test.columns, *kinds)
 
 
 def _sorted(texts: frozenset[bytes] | None) -> tuple[bytes, ...] | None:

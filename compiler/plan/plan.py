@@ -123,7 +123,8 @@ def tested(pattern: ShapePattern) -> Tested:
         columns[pattern.event] = EVENT
     told = (what for what in pattern.told if what >= 0)
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
-    test = AlphaTest(_atom(pattern), tuple(equal), pattern.streams, kept, pattern.event is not None)
+    streams = None if pattern.background else pattern.streams
+    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, pattern.event is not None, pattern.background)
     return Tested(test, columns, parameters)
 
 
@@ -131,10 +132,17 @@ def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]
     found = tested(pattern)
     number = plan.number(found.test)
     told = {Told(place, what): what for what in pattern.told}
-    static = has_static(found.test.atom)
+    static = has_static(found.test.atom) or pattern.background
     streamed = found.test.whole and static  # no event has what is static
     return Open(
-        number, found.columns, found.parameters, static and not streamed, (place,), told=told, streamed=streamed
+        number,
+        found.columns,
+        found.parameters,
+        static and not streamed,
+        (place,),
+        told=told,
+        streamed=streamed,
+        background=pattern.background,
     )
 
 

@@ -88,6 +88,7 @@ class AlphaTest:
     streams: Streams  # streams it hears; None: all
     columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
     whole: bool = False  # it looks at events, which count by their ends
+    background: bool = False  # static data alone can pass it
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class Input:
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass first
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
+    background: bool = False  # likewise: they are static
     timeless: bool = False  # some of what is read may be static
     events: tuple[int, ...] = ()  # the producer's columns that hold events which may be used up
 
@@ -276,6 +278,7 @@ class Open:
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
+    background: bool = False  # likewise: they are static
 
     @property
     def events(self) -> tuple[int, ...]:
@@ -286,7 +289,8 @@ class Open:
     def read(self, keys: tuple[int, ...] = (), filters: Iterable[SlotFilter] = (), spender: str = "") -> Input:
         """Return how it is read under a key, with some filters more; perhaps for a query that uses events up."""
         timeless, events = self.static and not self.streamed, self.events if spender else ()
-        return Input(self.producer, keys, (*self.filters, *filters), self.within, self.streamed, timeless, events)
+        own = (*self.filters, *filters)
+        return Input(self.producer, keys, own, self.within, self.streamed, self.background, timeless, events)
 
 
 def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:

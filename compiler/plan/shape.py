@@ -25,6 +25,7 @@ from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Value
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
+from retewave.compiler.rewrite.detections import BACKGROUND
 
 __all__ = [
     "Lifted",
@@ -50,6 +51,7 @@ class Rule:
 
     template: tuple[TemplateTriple, ...]  # what it builds
     stream: int  # the number of the stream on which that comes in; 0: it is every stream's
+    in_python: bool = False  # Python builds it, whatever the template says
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ class Listener:
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
     streamed: int | None = None  # in the streams of a pattern: static data do not match it; None: they match all
     spender: str = ""  # its identity, if it uses events up: its part of the network is its own
+    rules: tuple[Rule | None, ...] = ()  # by branch, if each has a rule of its own, or none
+
+    def rule_of(self, branch: int) -> Rule | None:
+        """Return what a branch feeds back."""
+        return self.rules[branch] if self.rules else self.rule
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Return all that it feeds back."""
+        return tuple(each for each in (self.rule, *self.rules) if each is not None)
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,7 @@ class ShapePattern:
     streams: Streams  # what it listens to
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
+    background: bool = False  # only static data has it
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -105,6 +118,11 @@ class Member:
     branch: int  # which of its branches
     numbers: dict[Variable, int]  # its variables' numbers in the shape
     constants: tuple[bytes, ...]  # its constants in the shape's open places, in the order of their numbers
+
+    @property
+    def rule(self) -> Rule | None:
+        """Return what the branch feeds back."""
+        return self.listener.rule_of(self.branch)
 
     @property
     def steps(self) -> Branch:
@@ -195,6 +213,8 @@ def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
     named = pattern.streams if pattern.source is None else (pattern.source,)
     if not named:
         return listener.streams
+    if pattern.source == BACKGROUND:
+        return frozenset()
     numbers = {listener.sources[each] for each in named}
     if listener.streams is None:
         return frozenset((number, 0) for number in numbers)
@@ -248,7 +268,8 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event)
+        background = pattern.source == BACKGROUND
+        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

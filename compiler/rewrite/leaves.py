@@ -1,6 +1,6 @@
 """The parts of a view that the network keeps: basic graph patterns, each read from one window or from the background.
 
-Data's way: algebra of a view -> **leaves**, and the algebra with `Found` in their places -> plan; `retewave.views`.
+Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in their places -> plan; `retewave.views`.
 A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
 Filters of a leaf alone are asked there, too.  Whether a solution is in a window follows from its interval.
 Where the default graph has several windows, or one besides named windows, each triple pattern is a leaf for each of
@@ -38,17 +38,17 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import QueryError
 
-__all__ = ["STREAMED", "Found", "Leaf", "ViewLeaves", "leaves_of"]
+__all__ = ["STREAMED", "Leaf", "LeafFound", "ViewLeaves", "leaves_of"]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
-_BACKGROUND = b"<urn:retewave:background>"  # the stream of patterns that only static data match: none brings a triple
 
 
 @dataclass(frozen=True)
-class Found:
+class LeafFound:
     """The solutions of a leaf that are in its window: stands in the algebra in place of what they were found by."""
 
     leaf: int  # the leaf's number
@@ -78,7 +78,7 @@ class Leaf:
 class ViewLeaves:
     """A view, apart from what the network keeps."""
 
-    pattern: Any  # the algebra with `Found`s
+    pattern: Any  # the algebra with `LeafFound`s
     leaves: tuple[Leaf, ...]  # by their numbers
     branches: tuple[Branch, ...]  # one a leaf: what the network runs
 
@@ -102,7 +102,7 @@ class _Splitting:
         if key not in self.places:
             self.places[key] = len(self.leaves)
             self.leaves.append(Leaf(pattern, window))
-        return Found(self.places[key], visible(pattern))
+        return LeafFound(self.places[key], visible(pattern))
 
     def fresh(self) -> Variable:
         return Variable(f"_:.leaf.{next(self.numbers)}")
@@ -189,14 +189,14 @@ def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | 
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]
     if not merged:
-        return _connected(triples, conditions, _BACKGROUND, None, of)
+        return _connected(triples, conditions, BACKGROUND, None, of)
     if len(frame.windows) == 1:
         return _connected(triples, conditions, None, 0, of)
     whole: Any = Triples(())
     for each in triples.patterns:
         one = Triples((each,))
         parts = [of.found(_from(one, frame.windows[number].stream), number) for number in merged]
-        parts.append(of.found(_from(one, _BACKGROUND), None))
+        parts.append(of.found(_from(one, BACKGROUND), None))
         united: Any = parts[0]
         for part in parts[1:]:
             united = Union(united, part)

@@ -36,7 +36,7 @@ from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.counters import put_known_since, totals
-from retewave.rete.facts import FACT_COLUMNS, FACT_WIDTH, distinct_facts
+from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
@@ -138,7 +138,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
-    intervals = intervals or any(each.rule is not None for each in listeners)  # what rules build has an interval
+    intervals = intervals or any(each.all_rules for each in listeners)  # what rules build has an interval
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)
@@ -150,7 +150,7 @@ def build(
     deciding = Deciding(terms, runtime, programs, lowered.outputs)
     asking = Asking(terms, runtime, programs)
     runtime.ask = lambda kind, number, words: asking.is_true(lowered.asked[kind, number], words)
-    rules = tuple(queries[each.number] for each in listeners if each.rule is not None)
+    rules = tuple(queries[each.number] for each in listeners if each.all_rules)
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)
     views = {
@@ -160,7 +160,7 @@ def build(
     }
     reports, foretold = _reports(listeners, queries), _foretold(listeners, queries)
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
-    feeding = feeder(deciding, dict(queries), listeners)
+    feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _acceptance(lowered), streams)
 
@@ -173,7 +173,7 @@ def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Rep
 
 def _foretold(listeners: Collection[Listener], queries: Mapping[int, Query]) -> dict[int, Foretold]:
     """Return the stage of each query whose solutions may wait: for a decision, or for what rules build."""
-    built = any(each.rule is not None for each in listeners)
+    built = any(each.all_rules for each in listeners)
     return {
         each.number: Foretold(len(queries[each.number].columns))
         for each in listeners
@@ -239,7 +239,7 @@ _UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event a
 
 
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
-    """Return the facts of static data and of the schema, each once."""
+    """Return the facts of static data and of the schema, each once; a justification may ask for each given triple."""
     given = compiled.runtime.static_facts(static, terms.values)
     lowered = compiled.lowered
     atoms = compiled.dispatch.reduction.atoms
@@ -256,7 +256,15 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     ]
     given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
-    return facts[: distinct_facts(facts)]
+    plan = compiled.plan.producers
+    background = [
+        alpha
+        for number, alpha in lowered.alphas.items()
+        if isinstance(test := plan[number], AlphaTest) and test.background
+    ]
+    justifying = np.isin(facts[:, FACT_ALPHA], background)
+    others = facts[~justifying]
+    return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
 
 
 def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:

@@ -72,8 +72,9 @@ class Datasets:
                 budget=self._closure.budget,
                 progress=self._closure.progress,
             )
-            before = self._restored[0].axioms if self._restored else ()
-            self._schema = replace(loaded, axioms=tuple(dict.fromkeys(before + loaded.axioms)))
+            before = self._restored[0] if self._restored else Schema(())
+            axioms = tuple(dict.fromkeys(before.axioms + loaded.axioms))
+            self._schema = replace(loaded, axioms=axioms, ontology=before.ontology + loaded.ontology)
         return self._schema
 
     @property

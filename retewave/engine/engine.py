@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, I
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +40,7 @@ from retewave.engine.datasets import Closure, Datasets
 from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
 from retewave.engine.late import LateItem, Why, described
 from retewave.engine.matcher import Matcher
+from retewave.engine.planning import planned
 from retewave.engine.registry import Registry, read_query
 from retewave.engine.shown import Shown
 from retewave.engine.stats import Seconds, stats
@@ -107,9 +109,9 @@ class Engine(Shown):
         check_bounds(max_live_rows, at_limit, max_derivations)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
-        self.registry = Registry(sheds=at_limit == "shed")
         closed = datasets or {}, imports or {}, Closure(closure, closure_budget, on_closure)
         self.datasets = Datasets(self.terms, schema, static, *closed)
+        self.registry = Registry(sheds=at_limit == "shed", plan=partial(planned, datasets=self.datasets))
         chosen = secrets.randbits(63) if seed is None else seed
         options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
@@ -169,13 +171,15 @@ class Engine(Shown):
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
+            if parsed.dataset and not self.matcher.started:
+                self.registry.plan_again()
             check_timed(parsed, self.datasets)
             check_reported(parsed, on_report)
             added = self.registry.add(
                 parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
             )
             added.on_report = on_report
-            if parsed.is_rule:
+            if parsed.is_rule or parsed.events is not None:
                 try:
                     self.matcher.check_rules()
                 except QueryError:
@@ -209,6 +213,7 @@ class Engine(Shown):
         """Take further schema and static data; refused once the stream runs."""
         with self.turn, self.lock:  # a user's iterable, which is read here, may push
             self.datasets.add(schema=schema, static=static, started=self.matcher.started)
+            self.registry.plan_again()
             self.registry.generation += 1
             for query in self.registry.queries.values():
                 check_timed(query.parsed, self.datasets)

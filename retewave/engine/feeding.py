@@ -16,9 +16,12 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.shape import Listener
 from retewave.construct import built
 from retewave.engine.deciding import Deciding
+from retewave.engine.detecting import Detector
+from retewave.engine.guarding import Guarding
 from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
 from retewave.engine.states import State
+from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
@@ -34,31 +37,47 @@ _CLOCK = Clock("int")  # of batches that nobody sees
 class Feeding:
     """Builds the triples that the rules of one network feed."""
 
-    def __init__(self, deciding: Deciding, queries: Mapping[int, Query], rules: Mapping[int, int]) -> None:
+    def __init__(
+        self,
+        deciding: Deciding,
+        queries: Mapping[int, Query],
+        rules: Mapping[int, int],
+        detectors: Mapping[int, Detector],
+    ) -> None:
         self.deciding = deciding  # decides what the kernel has left open
         self.queries = queries  # by number
         self.rules = rules  # number of a rule -> number of the stream that it feeds
+        self.detectors = detectors  # what builds the detections of queries about events, by number
         self.solved = Solved()  # of rules whose solutions are a set, or make blank nodes
+        for each in detectors.values():
+            each.solved = self.solved
 
     @contextmanager
     def as_before(self) -> Iterator[None]:
         """Build for a while, and forget that afterwards."""
-        remembered = self.solved.state()
+        remembered = {name: dict(state.state()) for name, state in self.states.items()}
         try:
             yield
         finally:
-            self.solved.put(remembered)
+            for name, state in self.states.items():
+                state.put(remembered[name])
 
     @property
     def states(self) -> dict[str, State]:
         """What is remembered of the instant, by identity."""
-        return {digest(("solved",)): self.solved} if self.rules else {}
+        found: dict[str, State] = {digest(("solved",)): self.solved} if self.rules else {}
+        for each in self.detectors.values():
+            found[digest(("noticed", each.query.name, each.query.text))] = each.noticed
+        return found
 
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
         """Return the triples of output rows, as input rows whose events number the solutions; and terms' values."""
         found = [np.empty((0, ROW_WIDTH), dtype=np.int64)]
         for number in np.unique(out[:, layout.O_QUERY]).tolist():
-            if number in self.rules:
+            if number in self.detectors:
+                built = self.detectors[number].rows(out[out[:, layout.O_QUERY] == number], sum(map(len, found)))
+                found.append(built)
+            elif number in self.rules:
                 rows = out[out[:, layout.O_QUERY] == number]
                 left = rows[[self._is_left(self.queries[number], int(b)) for b in rows[:, layout.O_BRANCH]]]
                 if len(left):
@@ -114,7 +133,25 @@ def _makes_nodes(triple: TemplateTriple) -> bool:
     return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
 
 
-def feeder(deciding: Deciding, queries: Mapping[int, Query], listeners: Sequence[Listener]) -> Feeding:
-    """Return the builder for the rules among some queries."""
-    rules = {each.number: each.rule.stream for each in listeners if each.rule is not None}
-    return Feeding(deciding, queries, rules)
+def feeder(
+    deciding: Deciding,
+    queries: Mapping[int, Query],
+    listeners: Sequence[Listener],
+    network: EpsilonNetwork,
+    streams: Mapping[str, int],
+) -> Feeding:
+    """Return the builder for the rules among some queries, over a schema's network."""
+    rules = {each.number: each.all_rules[0].stream for each in listeners if each.all_rules}
+    detectors = {
+        number: Detector(
+            query,
+            query.plan,
+            deciding,
+            Guarding(query.plan.uses, (proof for found in query.plan.proofs.values() for proof in found), network),
+            streams,
+            Solved(),
+        )
+        for number, query in queries.items()
+        if query.plan is not None and number in rules
+    }
+    return Feeding(deciding, queries, rules, detectors)

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from retewave.compiler.plan.identity import digest
+from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
@@ -97,6 +98,12 @@ class Outcome:
         return found
 
     def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
+        if query.plan is not None:  # its other rows are of detections, which come in again
+            told = [each.kind == "told" for each in query.plan.found]
+            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
+            rows, places = rows[kept], places[kept]
+        if not len(rows):
+            return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
         found = Solutions(query, rows, places, rows[:, :0], ahead)
         if query.number in self.views:
             return self._of_view(self.views[query.number], found, clock)
@@ -106,6 +113,8 @@ class Outcome:
         if waited is not None:
             query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
+        if query.plan is not None and len(found.rows):
+            starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
         return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
@@ -117,6 +126,12 @@ class Outcome:
             view.take(found.columns, found.rows)
         none = np.zeros(0, dtype=np.int64)
         return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
+
+    def _told_times(self, query: Query, found: Solutions) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals that detections tell: DURING tells the left side's."""
+        column = found.columns[:, query.columns.index("detection")].tolist()
+        tokens = [read_token(self.deciding.terms.text(each)) for each in column]
+        return np.array([each.start for each in tokens]), np.array([each.end for each in tokens])
 
     def states(self, numbers: Container[int]) -> dict[str, State]:
         """Return the states of the stages of these queries, by identity.

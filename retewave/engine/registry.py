@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.detections import BACKGROUND, Detecting
 from retewave.compiler.rewrite.leaves import STREAMED, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
@@ -97,6 +98,7 @@ class Registry:
     generation: int = 0  # changes with every change of the queries
     sheds: bool = False  # the oldest rows are dropped where a bound is met
     network: Callable[[], Compiled] | None = None  # makes the network of the queries, for their pictures
+    plan: Callable[[Parsed], Detecting] | None = None  # finds what triples prove the events that a query defines
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
     _names: set[str] = field(default_factory=set)  # of the registered queries
@@ -115,16 +117,18 @@ class Registry:
     ) -> Query:
         """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
         leaves = None if parsed.view is None else leaves_of(parsed)
-        normal = branches(parsed) if leaves is None else leaves.branches
+        plan = None if parsed.events is None else self.detecting(parsed)
+        normal = leaves.branches if leaves is not None else branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
         if parsed.view is not None:
             check_view(parsed, parsed.view, self.sheds, explained)
         elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
-            if leaves is None:
+            if leaves is None and plan is None:
                 check_parts(parsed, normal, allow_cartesian)
-                warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal))
+            if leaves is None:
+                warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal, plan))
             else:
                 warn_of_what_views_keep(parsed)
             for notice in parsed.notices:
@@ -132,21 +136,37 @@ class Registry:
         self._numbers = self._numbers if number is None else number
         number = self._numbers
         named = self._free_name(name or parsed.name or _stem(parsed.source) or f"query{number + 1}")
-        query = Query(number, parsed, named, on_match, keep, explained, leaves)
+        query = Query(number, parsed, named, on_match, keep, explained, plan, leaves)
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
-        listener = self._listener(number, parsed, normal)
-        self._listeners[number] = replace(
-            listener,
-            projection=query.variables if leaves is None else query.columns,
-            compared=(*query.compared, *query.solved),
-            told=EXPLAINED if explained else (EVENT,) if parsed.policy.consumes else (),
-            spender=digest((named, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
-        )
+        self._listen(query, normal)
         self.generation += 1
         log.info("query %s is registered", query.name)
         return query
+
+    def _listen(self, query: Query, normal: tuple[Branch, ...]) -> None:
+        """Let the planner know what a query needs."""
+        parsed = query.parsed
+        self._listeners[query.number] = replace(
+            self._listener(query.number, parsed, normal, query.plan),
+            projection=query.columns if query.is_view else query.variables,
+            compared=(*query.compared, *query.solved),
+            told=_told(parsed, query.explained),
+            spender=digest((query.name, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
+        )
+
+    def plan_again(self) -> None:
+        """Find events anew: the schema or static data has changed."""
+        for query in self.queries.values():
+            if query.plan is not None:
+                query.take_plan(self.detecting(query.parsed))
+                self._listen(query, tuple(query.plan.branches))
+
+    def detecting(self, parsed: Parsed) -> Detecting:
+        """Return how the events of a query are found."""
+        assert self.plan is not None
+        return self.plan(parsed)
 
     def remove(self, query: Query) -> None:
         """Forget a query."""
@@ -170,7 +190,7 @@ class Registry:
     @property
     def rules(self) -> list[Listener]:
         """The queries whose triples come in again, oldest first."""
-        return [each for each in self._listeners.values() if each.rule is not None]
+        return [each for each in self._listeners.values() if each.all_rules]
 
     def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
         """Return queries as the planner needs them, oldest first: all, or those with some numbers."""
@@ -193,23 +213,32 @@ class Registry:
         self._names.add(free)
         return free
 
-    def _listener(self, number: int, parsed: Parsed, normal: tuple[Branch, ...]) -> Listener:
+    def _listener(self, number: int, parsed: Parsed, normal: tuple[Branch, ...], plan: Detecting | None) -> Listener:
         """Return what the planner needs of a query, but what it shows."""
         patterns = (pattern for branch in normal for pattern in branch.all_patterns)
-        named = (iri for each in patterns for iri in (*each.streams, each.source) if iri is not None)
+        named = (iri for each in patterns for iri in (*each.streams, each.source) if iri not in (None, BACKGROUND))
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
-        rule = self._rule(parsed)
         if parsed.view is not None:
             return self._of_view(number, parsed.view, normal, sources)
+        rule, rules = self._rule(parsed), () if plan is None else tuple(self._rules(plan))
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
-            return Listener(number, normal, (), width, sources=sources, rule=rule)
+            return Listener(number, normal, (), width, sources=sources, rule=rule, rules=rules)
         widths = {s.iri[1:-1].decode(): UNBOUNDED if s.width is None else s.width for s in parsed.streams}
         if parsed.window is not None:
             widths = dict.fromkeys(widths, parsed.window)
         width = widest(widths.values())
+        if plan is not None:
+            widths[plan.base] = width
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
-        return Listener(number, normal, (), width, streams, sources=sources, rule=rule)
+        return Listener(number, normal, (), width, streams, sources=sources, rule=rule, rules=rules)
+
+    def _rules(self, plan: Detecting) -> Iterator[Rule]:
+        """Yield what the branches of a query about events feed back: Python builds all of it."""
+        for found, template in zip(plan.found, plan.templates, strict=True):
+            told = found.kind == "told" and plan.definitions.form == "RDF"
+            stream = plan.definitions.events[found.event].name[1:-1].decode() if told else plan.base
+            yield Rule(template, self._number_of(stream), in_python=True)
 
     def _of_view(self, number: int, view: ViewFrame, normal: tuple[Branch, ...], sources: dict[bytes, int]) -> Listener:
         """Return what the planner needs of a view: solutions that lie close enough together for its windows."""
@@ -228,3 +257,10 @@ class Registry:
         if stream is None and len(parsed.streams) == 1:
             stream = parsed.streams[0].iri
         return Rule(parsed.template, 0 if stream is None else self._number_of(stream[1:-1].decode()))
+
+
+def _told(parsed: Parsed, explained: bool) -> tuple[int, ...]:
+    """Return what the rows of a query tell of each triple: of events, all that a justification has."""
+    if parsed.events is not None or explained:
+        return EXPLAINED
+    return (EVENT,) if parsed.policy.consumes else ()

@@ -30,6 +30,7 @@ from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
+from retewave.epsilon.vocabulary import Triple
 from retewave.errors import SnapshotError, UsageError
 from retewave.io.reading.position import Position
 from retewave.log import log
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 13  # grows when the meaning of the file changes
+FORMAT = 14  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -177,6 +178,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "streams": registry.streams,
         "schema": [_axiom_data(axiom) for axiom in schema.axioms],
         "schema_digest": schema.digest,
+        "ontology": [[text.decode() for text in triple] for triple in _ontology(engine)],
         "files": sorted(engine.datasets.named),
         "clock": None if engine.clock is None else _clock_data(engine.clock),
         "readers": [position.header() for position in engine.positions],
@@ -189,6 +191,12 @@ def _header(engine: Engine) -> dict[str, Any]:
             "until": matcher.until, "now": matcher.now, "flushing": matcher.flushing,
         },
     }  # fmt: skip
+
+
+def _ontology(engine: Engine) -> tuple[Triple, ...]:
+    """Return what an ontology says, for queries that define events by it."""
+    defines = any(query.plan is not None for query in engine.registry.queries.values())
+    return engine.datasets.schema.ontology if defines else ()
 
 
 def _axiom_data(axiom: Axiom) -> list[str | None]:
@@ -325,7 +333,8 @@ def _schema(header: Mapping[str, Any]) -> Schema:
         Axiom(Kind[kind], subject.encode(), object_.encode(), text(property_))
         for kind, subject, object_, property_ in header["schema"]
     )
-    schema = Schema(axioms)
+    ontology = tuple((s.encode(), p.encode(), o.encode()) for s, p, o in header["ontology"])
+    schema = Schema(axioms, ontology=ontology)
     if schema.digest != header["schema_digest"]:
         raise SnapshotError("the snapshot's schema does not have its digest")
     return schema

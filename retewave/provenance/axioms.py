@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from retewave.epsilon.dispatch import INPUT, OBJECT, SUBJECT, Dispatch, Key, Part, Route, why
 
-__all__ = ["Texts", "axioms"]
+__all__ = ["Texts", "axioms", "seen_as"]
 
 Texts = tuple[bytes, bytes, bytes]  # subject, predicate and object, canonical
 
@@ -29,6 +29,16 @@ def axioms(dispatch: Dispatch, came: Texts, seen: Texts) -> tuple[str, ...]:
         return ()
     ways = [why(dispatch, key, route) for key, route in _routes(dispatch, came) if _derived(route, came) == seen]
     return min(ways, key=len, default=())
+
+
+def seen_as(dispatch: Dispatch, came: Texts) -> Iterator[Texts]:
+    """Yield what a triple is to the patterns of a dispatch: itself, and what it entails.
+
+    A literal is no subject, so what would make it one is left out.
+    """
+    for _, route in _routes(dispatch, came):
+        if not (route.guard and came[2].startswith(b'"')):
+            yield _derived(route, came)
 
 
 def _routes(dispatch: Dispatch, came: Texts) -> Iterator[tuple[Key, Route]]:

@@ -1,7 +1,7 @@
 """SPARQL 1.1's operators on relations: a view's algebra is evaluated over what its leaves have found.
 
 Data's way: relations of the leaves -> **operators, from the inside out** -> the relation of a report.
-Meaning is that of SPARQL 1.1, section 18, with bags.  What the network keeps stands in the algebra as `Found`.
+Meaning is that of SPARQL 1.1, section 18, with bags.  What the network keeps stands in the algebra as `LeafFound`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from retewave.compiler.algebra import (
     Values,
 )
 from retewave.compiler.expressions.tree import Expression, Variable
-from retewave.compiler.rewrite.leaves import Found, PathFound
+from retewave.compiler.rewrite.leaves import LeafFound, PathFound
 from retewave.rete.terms.dictionary import Terms
-from retewave.views.expressions import Expressions
-from retewave.views.relation import Relation, codes, pairs, united
+from retewave.views.expressions import ColumnExpressions
+from retewave.views.relation import Bag, codes, pairs, united
 
 __all__ = ["Evaluation"]
 
@@ -43,13 +43,13 @@ _BOOLEANS = tuple(f'"{said}"^^<http://www.w3.org/2001/XMLSchema#boolean>'.encode
 class Evaluation:
     """Evaluates the algebra of a view at one report."""
 
-    def __init__(self, terms: Terms, expressions: Expressions, found: Callable[[Found], Relation]) -> None:
+    def __init__(self, terms: Terms, expressions: ColumnExpressions, found: Callable[[LeafFound], Bag]) -> None:
         self._terms = terms
         self._expressions = expressions
         self._found = found  # gives the solutions of a leaf
-        self._operators: dict[type, Callable[[Any], Relation]] = {
-            Found: found,
-            Triples: lambda _: Relation.unit(),
+        self._operators: dict[type, Callable[[Any], Bag]] = {
+            LeafFound: found,
+            Triples: lambda _: Bag.unit(),
             Join: lambda each: self.of(each.left).joined(self.of(each.right)),
             Union: lambda each: united([self.of(each.left), self.of(each.right)]),
             LeftJoin: self._left_join,
@@ -67,18 +67,18 @@ class Evaluation:
             PathFound: self._path,
         }
 
-    def of(self, pattern: Any) -> Relation:
+    def of(self, pattern: Any) -> Bag:
         """Return the solutions of a pattern."""
         return self._operators[type(pattern)](pattern)
 
     # ---- joins ----
-    def _left_join(self, each: LeftJoin) -> Relation:
+    def _left_join(self, each: LeftJoin) -> Bag:
         left, right = self.of(each.left), self.of(each.right)
         mine, joined = self._compatible(left, right, each.condition)
         alone = np.setdiff1d(np.arange(len(left)), mine)
         return united([joined, left.taken(alone)])
 
-    def _compatible(self, left: Relation, right: Relation, condition: Expression | None) -> tuple[np.ndarray, Relation]:
+    def _compatible(self, left: Bag, right: Bag, condition: Expression | None) -> tuple[np.ndarray, Bag]:
         """Return the join of two relations under a condition, and of each solution the place of its left part."""
         mine, its = pairs(left, right)
         joined = left.combined(right, mine, its)
@@ -87,62 +87,62 @@ class Evaluation:
         kept = self._expressions.verdicts(condition, joined)
         return mine[kept], joined.taken(kept)
 
-    def _minus(self, each: Minus) -> Relation:
+    def _minus(self, each: Minus) -> Bag:
         left, right = self.of(each.left), self.of(each.right)
         taken, _ = pairs(left, right, sharing=True)
         return left.taken(np.setdiff1d(np.arange(len(left)), taken))
 
-    def _there(self, left: Relation, each: Exists | ExistsValue) -> np.ndarray:
+    def _there(self, left: Bag, each: Exists | ExistsValue) -> np.ndarray:
         """Return for which solutions a group has a compatible one."""
         mine, _ = self._compatible(left, self.of(each.group), each.condition)
         there = np.zeros(len(left), dtype=np.bool_)
         there[mine] = True
         return there
 
-    def _exists(self, each: Exists) -> Relation:
+    def _exists(self, each: Exists) -> Bag:
         left = self.of(each.pattern)
         return left.taken(self._there(left, each) ^ each.negated)
 
-    def _exists_value(self, each: ExistsValue) -> Relation:
+    def _exists_value(self, each: ExistsValue) -> Bag:
         left = self.of(each.pattern)
         said = np.array([self._terms.intern(text) for text in _BOOLEANS], dtype=np.int64)
         return left.extended(each.variable, said[self._there(left, each).astype(np.int64)])
 
     # ---- one relation ----
-    def _filter(self, each: Filter) -> Relation:
+    def _filter(self, each: Filter) -> Bag:
         inner = self.of(each.pattern)
         return inner.taken(self._expressions.verdicts(each.expression, inner))
 
-    def _extend(self, each: Extend) -> Relation:
+    def _extend(self, each: Extend) -> Bag:
         inner = self._expressions.numbered(each.expression, self.of(each.pattern))
         return inner.extended(each.variable, self._expressions.values(each.expression, inner))
 
-    def _values(self, each: Values) -> Relation:
+    def _values(self, each: Values) -> Bag:
         rows = [[0 if cell is None else self._terms.intern(cell) for cell in row] for row in each.rows]
-        return Relation(each.variables, np.array(rows, dtype=np.int64).reshape(len(rows), len(each.variables)))
+        return Bag(each.variables, np.array(rows, dtype=np.int64).reshape(len(rows), len(each.variables)))
 
-    def _grouped(self, each: Grouped) -> Relation:
+    def _grouped(self, each: Grouped) -> Bag:
         inner = self.of(each.pattern)
         keys = inner.projected(each.keys)
         groups = codes(keys.ids)
         found = keys.taken(np.unique(groups, return_index=True)[1])
         if not len(found) and each.implicit:
-            found = Relation.unit()
+            found = Bag.unit()
         for variable, call in each.aggregates:
             found = found.extended(variable, self._expressions.aggregated(call, inner, groups, len(found)))
         return found
 
-    def _ordered(self, each: Ordered) -> Relation:
+    def _ordered(self, each: Ordered) -> Bag:
         keys = [(key.expression, key.descending) for key in each.keys]
         return self._expressions.ordered(self.of(each.pattern), keys)
 
-    def _sliced(self, each: Sliced) -> Relation:
+    def _sliced(self, each: Sliced) -> Bag:
         inner = self.of(each.pattern)
         stop = None if each.limit is None else each.offset + each.limit
         return inner.taken(np.arange(len(inner))[each.offset : stop])
 
     # ---- paths ----
-    def _path(self, each: PathFound) -> Relation:
+    def _path(self, each: PathFound) -> Bag:
         path, steps = each.path, self.of(each.path.step)
         ends = tuple(
             None if isinstance(term, Variable) else self._terms.intern(term) for term in (path.start, path.end)
@@ -188,10 +188,10 @@ def _reached(start: int, after: dict[int, list[int]], most: int | None) -> dict[
     return found
 
 
-def _bound(ends: tuple[Any, ...], found: np.ndarray) -> Relation:
+def _bound(ends: tuple[Any, ...], found: np.ndarray) -> Bag:
     """Return pairs of terms as solutions of the variables at the ends of a path."""
     start, end = ends
     if isinstance(start, Variable) and start == end:
-        return Relation((start,), found[found[:, 0] == found[:, 1], :1])
+        return Bag((start,), found[found[:, 0] == found[:, 1], :1])
     places = [place for place, each in enumerate(ends) if isinstance(each, Variable)]
-    return Relation(tuple(ends[place] for place in places), found[:, places])
+    return Bag(tuple(ends[place] for place in places), found[:, places])

@@ -1,4 +1,4 @@
-"""Expressions on the columns of a relation: filters, values, aggregates, and the order of terms.
+"""ColumnExpressions on the columns of a relation: filters, values, aggregates, and the order of terms.
 
 Data's way: relation -> **verdicts, values, aggregates** -> operators (`retewave.views.evaluate`).
 Meaning is that of the evaluator of all filters (`retewave.compiler.expressions.evaluate`): an expression is evaluated
@@ -26,9 +26,9 @@ from retewave.compiler.expressions.operators import TRUE, arithmetic, compare
 from retewave.compiler.expressions.tree import Expression, Variable, mentions
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import INTEGER
-from retewave.views.relation import Relation, codes
+from retewave.views.relation import Bag, codes
 
-__all__ = ["Expressions"]
+__all__ = ["ColumnExpressions"]
 
 SOLUTION = Variable("_:.solution")  # equal labels of BNODE(label) are one blank node in one solution
 _ZERO = Literal("0", datatype=URIRef("http://www.w3.org/2001/XMLSchema#integer"))
@@ -36,7 +36,7 @@ _EXACT_SUM = 1 << 53  # whole numbers below this are exact as doubles
 _CLASSES = (BNode, URIRef, Literal)  # the order of kinds of terms, unbound before all
 
 
-class Expressions:
+class ColumnExpressions:
     """Evaluates expressions over the terms of a dictionary."""
 
     def __init__(self, terms: Terms) -> None:
@@ -50,7 +50,7 @@ class Expressions:
         return self._evaluators[key]
 
     def _each(
-        self, expression: Expression, relation: Relation, result: Callable[[Evaluator, dict[str, Any]], Any]
+        self, expression: Expression, relation: Bag, result: Callable[[Evaluator, dict[str, Any]], Any]
     ) -> list[Any]:
         """Return the result of an expression for each solution."""
         evaluator = self._evaluator(expression, relation.variables)
@@ -67,7 +67,7 @@ class Expressions:
         found = [result(evaluator, self._bindings(seen, row)) for row in rows.tolist()]
         return [found[place] for place in places.tolist()]
 
-    def numbered(self, expression: Expression, relation: Relation) -> Relation:
+    def numbered(self, expression: Expression, relation: Bag) -> Bag:
         """Return the solutions, each with a blank node that stands for it, if an expression makes nodes by labels."""
         if SOLUTION in relation.variables or not mentions(expression, frozenset(("BNODE",))):
             return relation
@@ -77,14 +77,14 @@ class Expressions:
     def _bindings(self, seen: Sequence[Variable], row: list[int]) -> dict[str, Any]:
         return {each.name: term_of(self._terms.text(term)) for each, term in zip(seen, row, strict=True) if term}
 
-    def verdicts(self, expression: Expression, relation: Relation) -> np.ndarray:
+    def verdicts(self, expression: Expression, relation: Bag) -> np.ndarray:
         """Return for which solutions an expression is true."""
         said = self._each(
             expression, relation, lambda evaluator, row: evaluator.truth(row, row.get(SOLUTION.name)) is True
         )
         return np.array(said, dtype=np.bool_)
 
-    def values(self, expression: Expression, relation: Relation) -> np.ndarray:
+    def values(self, expression: Expression, relation: Bag) -> np.ndarray:
         """Return the values of an expression as a column of ids; 0 where it has none."""
         if isinstance(expression, Variable):
             return relation.column(expression)
@@ -101,7 +101,7 @@ class Expressions:
         return term_of(self._terms.text(term))
 
     # ---- aggregates ----
-    def aggregated(self, call: AggregateCall, relation: Relation, groups: np.ndarray, count: int) -> np.ndarray:
+    def aggregated(self, call: AggregateCall, relation: Bag, groups: np.ndarray, count: int) -> np.ndarray:
         """Return an aggregate's value for each of `count` groups, as ids; `groups`: that of each solution."""
         if call.argument is None:
             if call.distinct:
@@ -157,7 +157,7 @@ class Expressions:
         return np.array([self._id(each) for each in found], dtype=np.int64)
 
     # ---- order ----
-    def ordered(self, relation: Relation, keys: Sequence[tuple[Expression, bool]]) -> Relation:
+    def ordered(self, relation: Bag, keys: Sequence[tuple[Expression, bool]]) -> Bag:
         """Return the solutions sorted by keys, each perhaps descending; the first key decides."""
         order = np.arange(len(relation))
         for expression, descending in reversed(keys):

@@ -16,12 +16,12 @@ from retewave.compiler.algebra import Extent
 from retewave.views.bounds import NEVER, enters, leaves
 from retewave.views.relation import first_places
 
-__all__ = ["Arrivals", "Changes", "Solved"]
+__all__ = ["Arrivals", "Changes", "LeafSolutions"]
 
 _ENTERS, _LEAVES = 0, 1  # what happens to a triple; at one time all enter first
 
 
-class Solved:
+class LeafSolutions:
     """The solutions of one leaf."""
 
     def __init__(self, columns: int) -> None:

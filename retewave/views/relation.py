@@ -15,18 +15,18 @@ import numpy as np
 
 from retewave.compiler.expressions.tree import Variable
 
-__all__ = ["Relation", "classes", "codes", "first_places", "pairs", "united"]
+__all__ = ["Bag", "classes", "codes", "first_places", "pairs", "united"]
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class Bag:
     """A bag of solutions."""
 
     variables: tuple[Variable, ...]  # its columns
     ids: np.ndarray  # int64[n, columns]; 0 is unbound
 
     @classmethod
-    def unit(cls, rows: int = 1) -> Relation:
+    def unit(cls, rows: int = 1) -> Bag:
         """Return solutions that bind nothing."""
         return cls((), np.zeros((rows, 0), dtype=np.int64))
 
@@ -39,37 +39,37 @@ class Relation:
             return self.ids[:, self.variables.index(variable)]
         return np.zeros(len(self.ids), dtype=np.int64)
 
-    def projected(self, variables: Sequence[Variable]) -> Relation:
+    def projected(self, variables: Sequence[Variable]) -> Bag:
         """Return the same solutions with these columns only."""
         if tuple(variables) == self.variables:
             return self
         columns = [self.column(each) for each in variables]
         ids = np.column_stack(columns) if columns else np.zeros((len(self), 0), dtype=np.int64)
-        return Relation(tuple(variables), ids)
+        return Bag(tuple(variables), ids)
 
-    def taken(self, places: np.ndarray) -> Relation:
+    def taken(self, places: np.ndarray) -> Bag:
         """Return the solutions at some places, or those that a mask keeps."""
-        return Relation(self.variables, self.ids[places])
+        return Bag(self.variables, self.ids[places])
 
-    def extended(self, variable: Variable, column: np.ndarray) -> Relation:
+    def extended(self, variable: Variable, column: np.ndarray) -> Bag:
         """Return the solutions with one more column, or with what that column adds to one that is there."""
         if variable in self.variables:
             ids = self.ids.copy()
             place = self.variables.index(variable)
             ids[:, place] = np.where(ids[:, place] == 0, column, ids[:, place])
-            return Relation(self.variables, ids)
-        return Relation((*self.variables, variable), np.column_stack([self.ids, column]))
+            return Bag(self.variables, ids)
+        return Bag((*self.variables, variable), np.column_stack([self.ids, column]))
 
-    def distinct(self) -> Relation:
+    def distinct(self) -> Bag:
         """Return each different solution once, at its first place."""
         return self.taken(first_places(self.ids))
 
-    def joined(self, other: Relation) -> Relation:
+    def joined(self, other: Bag) -> Bag:
         """Return the join of two relations."""
         mine, its = pairs(self, other)
         return self.combined(other, mine, its)
 
-    def combined(self, other: Relation, mine: np.ndarray, its: np.ndarray) -> Relation:
+    def combined(self, other: Bag, mine: np.ndarray, its: np.ndarray) -> Bag:
         """Return the unions of pairs of compatible solutions."""
         found = self.taken(mine)
         for place, variable in enumerate(other.variables):
@@ -106,11 +106,11 @@ def classes(ids: np.ndarray) -> Iterator[tuple[tuple[bool, ...], np.ndarray]]:
         yield tuple(bound[places[0]].tolist()), places
 
 
-def pairs(one: Relation, other: Relation, *, sharing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def pairs(one: Bag, other: Bag, *, sharing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of all pairs of compatible solutions, in the order of the first; `sharing`: of at least a term.
 
     >>> x, y = Variable("x"), Variable("y")
-    >>> left, right = Relation((x,), np.array([[1], [2], [0]])), Relation((x, y), np.array([[2, 5], [3, 6]]))
+    >>> left, right = Bag((x,), np.array([[1], [2], [0]])), Bag((x, y), np.array([[2, 5], [3, 6]]))
     >>> [places.tolist() for places in pairs(left, right)]
     [[1, 2, 2], [0, 0, 1]]
     """
@@ -146,7 +146,7 @@ def _equal(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return first, order[np.repeat(begins, counts) + steps]
 
 
-def united(parts: Sequence[Relation]) -> Relation:
+def united(parts: Sequence[Bag]) -> Bag:
     """Return the solutions of all parts."""
     variables = tuple(dict.fromkeys(each for part in parts for each in part.variables))
-    return Relation(variables, np.concatenate([part.projected(variables).ids for part in parts]))
+    return Bag(variables, np.concatenate([part.projected(variables).ids for part in parts]))

@@ -15,14 +15,14 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, step_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.leaves import Found, Leaf, ViewLeaves
+from retewave.compiler.rewrite.leaves import Leaf, LeafFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
-from retewave.views.kept import Arrivals, Changes, Solved
-from retewave.views.relation import Relation, codes
+from retewave.views.kept import Arrivals, Changes, LeafSolutions
+from retewave.views.relation import Bag, codes
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
 from retewave.windows.times import Clock
 
@@ -40,7 +40,7 @@ class RunningView:
         assert query.parsed.view is not None
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
-        self._solved = [Solved(len(leaf.variables)) for leaf in split.leaves]
+        self._solved = [LeafSolutions(len(leaf.variables)) for leaf in split.leaves]
         self._arrivals = [Arrivals() for _ in self.frame.windows]
         self._changes = Changes()
         self._expressions: object | None = None  # made at the first report: it loads rdflib
@@ -150,15 +150,15 @@ class RunningView:
 
     def _evaluated(self, time: int) -> np.ndarray:
         from retewave.views.evaluate import Evaluation
-        from retewave.views.expressions import Expressions
+        from retewave.views.expressions import ColumnExpressions
 
-        if not isinstance(self._expressions, Expressions):
-            self._expressions = Expressions(self.terms_)
-        known: dict[int, Relation] = {}
+        if not isinstance(self._expressions, ColumnExpressions):
+            self._expressions = ColumnExpressions(self.terms_)
+        known: dict[int, Bag] = {}
 
-        def found(each: Found) -> Relation:
+        def found(each: LeafFound) -> Bag:
             if each.leaf not in known:
-                known[each.leaf] = Relation(each.variables, self._inside(each.leaf, time))
+                known[each.leaf] = Bag(each.variables, self._inside(each.leaf, time))
             return known[each.leaf]
 
         relation = Evaluation(self.terms_, self._expressions, found).of(self.split.pattern)

@@ -129,7 +129,7 @@ ROOMS = {
     ),
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
-        {"errors", "log", "numbering"},
+        {"errors", "log", "numbering", "detection"},
         {"io", "construct", "provenance"},
         {"match"},
         {"report"},

@@ -38,7 +38,7 @@ def of_rule(
     lowered: Lowered, end: End, member: Member, query: algebra.Query, readers: Readers, prefixes: Prefixes
 ) -> BuildPlan | None:
     """Return what a member of an end, a branch of a query, builds."""
-    rule = member.listener.rule
+    rule = member.rule
     if rule is None:
         return None
     number = member.listener.number

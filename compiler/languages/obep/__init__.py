@@ -1,0 +1,1 @@
+"""OBEP: events that an ontology defines, composed in time."""

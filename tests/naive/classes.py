@@ -1,0 +1,218 @@
+"""What class expressions mean of a few triples, by fixpoint and nested loops.
+
+`entailed` closes triples under the axioms of a schema; `holds` says whether an individual is in a class expression by
+structure, or by what the ontology puts below it; `justifications` tries all subsets.
+What is below an expression is found by a chase: of something that is in a class, and of what must then be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations, count
+
+from naive import epsilon
+from retewave.epsilon.axioms import Axiom
+from retewave.epsilon.classes.expression import (
+    NOTHING,
+    THING,
+    AllOf,
+    AnyOf,
+    AtLeast,
+    ClassExpression,
+    Complement,
+    DataType,
+    HasSelf,
+    HasValue,
+    NamedClass,
+    OneOf,
+    Only,
+    Property,
+    Restricted,
+    Some,
+)
+from retewave.epsilon.vocabulary import TYPE, Triple, is_literal
+
+Seen = frozenset[tuple[ClassExpression, bytes]]  # what is being proved
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """What triples are reasoned with."""
+
+    axioms: tuple[Axiom, ...] = ()  # by which one triple entails another
+    inclusions: tuple[tuple[ClassExpression, ClassExpression], ...] = ()  # others: sub-class and super-class
+    lefts: tuple[ClassExpression, ...] = ()  # the classes, and left sides of inclusions, that may be below others
+
+
+@lru_cache(4096)
+def entailed_of(ontology: Ontology, triples: frozenset[Triple]) -> frozenset[Triple]:
+    """Return what a set of triples entails; asked again and again of the same sets."""
+    return entailed(ontology, triples)
+
+
+def entailed(ontology: Ontology, triples: Iterable[Triple]) -> frozenset[Triple]:
+    """Return all that triples entail together."""
+    found = frozenset(each for triple in triples for each in epsilon.entailed(ontology.axioms, triple))
+    while True:
+        more = {
+            said
+            for sub, above in ontology.inclusions
+            for one in individuals(found)
+            if holds(ontology, sub, one, found)
+            for said in _said_of(one, above)
+        }
+        new = found | {each for triple in more for each in epsilon.entailed(ontology.axioms, triple)}
+        if new == found:
+            return found
+        found = new
+
+
+def _said_of(one: bytes, expression: ClassExpression) -> Iterable[Triple]:
+    """Yield the triples that an individual's being in a class says."""
+    match expression:
+        case NamedClass(name):
+            yield one, TYPE, name
+        case AllOf(parts):
+            for part in parts:
+                yield from _said_of(one, part)
+        case HasValue(Property(name, False), value):
+            yield one, name, value
+
+
+def individuals(triples: Iterable[Triple]) -> frozenset[bytes]:
+    """Return the terms that triples say something of, literals and classes left out."""
+    found = set()
+    for s, p, o in triples:
+        found |= {s} if p == TYPE or is_literal(o) else {s, o}
+    return frozenset(found)
+
+
+def holds(
+    ontology: Ontology, expression: ClassExpression, one: bytes, facts: frozenset[Triple], seen: Seen = frozenset()
+) -> bool:
+    """Say whether facts, closed under the schema, put a term into a class expression."""
+    if (expression, one) in seen:
+        return False
+    seen |= {(expression, one)}
+    match expression:
+        case NamedClass(name):
+            return expression == THING or (one, TYPE, name) in facts
+        case AllOf(parts):
+            return all(holds(ontology, part, one, facts, seen) for part in parts)
+        case AnyOf(parts):
+            by_structure = any(holds(ontology, part, one, facts, seen) for part in parts)
+        case OneOf(members):
+            by_structure = one in members
+        case Some(role, filler) | AtLeast(role, 1, filler):
+            by_structure = any(holds(ontology, filler, other, facts, seen) for other in _others(role, one, facts))
+        case HasValue(role, value):
+            by_structure = value in _others(role, one, facts)
+        case HasSelf(role):
+            by_structure = one in _others(role, one, facts)
+        case DataType() | Restricted():
+            return _is_value(expression, one)
+        case _:
+            by_structure = False
+    return by_structure or any(holds(ontology, each, one, facts, seen) for each in below(ontology, expression))
+
+
+def _others(role: Property, one: bytes, facts: Iterable[Triple]) -> set[bytes]:
+    if role.inverse:
+        return {s for s, p, o in facts if p == role.name and o == one}
+    return {o for s, p, o in facts if p == role.name and s == one}
+
+
+def _is_value(expression: DataType | Restricted, text: bytes) -> bool:
+    """Say whether a literal is of a datatype and keeps the facets; numbers are enough here."""
+    name = expression.name if isinstance(expression, DataType) else expression.datatype
+    if not is_literal(text) or not text.endswith(b"^^" + name):
+        return False
+    if isinstance(expression, DataType):
+        return True
+    value = _number(text)
+    compare = {">": value.__gt__, ">=": value.__ge__, "<": value.__lt__, "<=": value.__le__}
+    return all(compare[facet](_number(bound)) for facet, bound in expression.facets)
+
+
+def _number(text: bytes) -> float:
+    return float(text.split(b'"')[1])
+
+
+def justifications(
+    ontology: Ontology, expression: ClassExpression, one: bytes, event: Sequence[Triple], static: Sequence[Triple]
+) -> set[frozenset[Triple]]:
+    """Return the minimal sets of given triples that put a term into a class, if they have a triple of the event."""
+    given = list(dict.fromkeys((*event, *static)))
+    if not holds(ontology, expression, one, entailed_of(ontology, frozenset(given))):
+        return set()
+    found: list[frozenset[Triple]] = []
+    for size in range(len(given) + 1):
+        for chosen in map(frozenset, combinations(given, size)):
+            if any(each <= chosen for each in found):
+                continue
+            facts = entailed_of(ontology, chosen)
+            if one in individuals(facts) and holds(ontology, expression, one, facts):
+                found.append(chosen)
+    return {each for each in found if each & frozenset(event)}
+
+
+@lru_cache(4096)
+def below(ontology: Ontology, expression: ClassExpression) -> tuple[ClassExpression, ...]:
+    """Return the classes and left sides of inclusions that are below an expression whatever else is said."""
+    return tuple(each for each in ontology.lefts if _is_below(ontology, each, expression))
+
+
+def _is_below(ontology: Ontology, one: ClassExpression, expression: ClassExpression) -> bool:
+    something, other = b"_:x", b"_:y"
+    facts = _chased(ontology, _witness(one, something, count()))
+    if _is_contradictory(ontology, facts):
+        return False
+    match expression:
+        case Complement(part):
+            both = _chased(ontology, {*_witness(one, something, count()), *_witness(part, something, count(100))})
+            return _is_contradictory(ontology, both)
+        case Only(role, filler):
+            edge = (other, role.name, something) if role.inverse else (something, role.name, other)
+            more = _chased(ontology, {*_witness(one, something, count()), edge})
+            return not _is_contradictory(ontology, more) and _by_structure(filler, other, more)
+    return _by_structure(expression, something, facts)
+
+
+def _by_structure(expression: ClassExpression, one: bytes, facts: frozenset[Triple]) -> bool:
+    return holds(Ontology(), expression, one, facts)
+
+
+def _witness(expression: ClassExpression, one: bytes, names: Iterator[int]) -> set[Triple]:
+    """Return triples that put a term into an expression, with new names for what must be there."""
+    match expression:
+        case AllOf(parts):
+            return {triple for part in parts for triple in _witness(part, one, names)}
+        case Some(role, filler):
+            other = b"_:n%d" % next(names)
+            edge = (other, role.name, one) if role.inverse else (one, role.name, other)
+            return {edge, *_witness(filler, other, names)}
+    return set(_said_of(one, expression)) if expression != THING else set()
+
+
+def _chased(ontology: Ontology, triples: Iterable[Triple]) -> frozenset[Triple]:
+    """Close triples under all inclusions: what must be there gets a name."""
+    ontology = replace(ontology, lefts=())  # the chase itself finds what must be there
+    names, facts = count(1000), entailed(ontology, triples)
+    done: set[tuple[ClassExpression, bytes]] = set()
+    while True:
+        more: set[Triple] = set()
+        for sub, above in ontology.inclusions:
+            for one in individuals(facts) | {b"_:x"}:
+                if isinstance(above, Some) and (above, one) not in done and _by_structure(sub, one, facts):
+                    done.add((above, one))
+                    more |= _witness(above, one, names)
+        if not more - facts:
+            return facts
+        facts = entailed(ontology, facts | more)
+
+
+def _is_contradictory(ontology: Ontology, facts: frozenset[Triple]) -> bool:
+    apart = [sub for sub, above in ontology.inclusions if above == NOTHING]
+    return any(_by_structure(sub, one, facts) for sub in apart for one in individuals(facts))
