@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from retewave.bench.city.measure import Measured, measured
+from retewave.bench.city.measure import CityRun, measured
 from retewave.bench.harness import Machine
 
 __all__ = ["main"]
 
 
-def _own_process(who: str, *task: int) -> Measured:
+def _own_process(who: str, *task: int) -> CityRun:
     with get_context("spawn").Pool(1) as pool:
         return pool.apply_async(measured, (who, *task)).get(timeout=600)
 

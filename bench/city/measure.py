@@ -17,11 +17,11 @@ from retewave.bench.city.data import QUERIES, background, readings
 from retewave.bench.city.engine import reported, written
 from retewave.bench.city.peer import asked_again, windows_of
 
-__all__ = ["Measured", "measured"]
+__all__ = ["CityRun", "measured"]
 
 
 @dataclass(frozen=True)
-class Measured:
+class CityRun:
     """What a run took, and found."""
 
     seconds: float  # of the processor
@@ -35,7 +35,7 @@ class Measured:
         return self.triples / self.seconds
 
 
-def measured(who: str, number: int, seconds: int, rate: int) -> Measured:
+def measured(who: str, number: int, seconds: int, rate: int) -> CityRun:
     """Run a query in C-SPARQL, by `retewave` or by an RDF store that is asked again."""
     name, known = f"q{number}.csparql", background()
     asked = {window.stream for window in windows_of((QUERIES / name).read_text())}
@@ -53,7 +53,7 @@ def measured(who: str, number: int, seconds: int, rate: int) -> Measured:
             found = list(asked_again((QUERIES / name).read_text(), items, known))
         spent = time.process_time() - started
     triples = sum(len(item.triples) for item in items)
-    return Measured(spent, triples, _memory() - before, [sum(rows.values()) for _, rows in found])
+    return CityRun(spent, triples, _memory() - before, [sum(rows.values()) for _, rows in found])
 
 
 def _memory() -> int:
