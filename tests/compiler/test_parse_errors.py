@@ -147,7 +147,6 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "column", "name"),
     [
-        ("SELECT * { GRAPH ?g { ?o ?q 1 } }", 12, "GRAPH"),
         ("SELECT * { SERVICE SILENT <urn:s> { ?o ?q 1 } }", 12, "SERVICE"),
         ("DESCRIBE <urn:x>", 1, "DESCRIBE"),
         ("SELECT * { ?s ?p ?o BIND(EXISTS { ?s ?q 1 } AS ?x) }", 26, "EXISTS inside an expression"),
@@ -161,7 +160,7 @@ def test_what_is_not_supported_yet_is_named_where_it_stands(text: str, column: i
 
 
 def test_unknown_language_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, epsparql, spaseq, sparkwave"):
+    with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, epsparql, spaseq, obep, sparkwave"):
         parse("", language="cobol")
 
 
