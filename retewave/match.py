@@ -150,6 +150,10 @@ class Matches:
         """
         return (self.terms.by_id, self.ids) if self._own is None else (self._own.texts, self._own.numbers)
 
+    def numbered_as(self, ids: np.ndarray) -> tuple[Texts, np.ndarray]:
+        """Return the same texts, and the numbers of some other ids of its own, such as those of its groups."""
+        return (self.terms.by_id, ids) if self._own is None else (self._own.texts, self._own.find(ids))
+
     def text(self, term: int) -> bytes | None:
         """Return the canonical text of one of the batch's ids; nothing for unbound."""
         if term == 0:

@@ -10,6 +10,7 @@ from retewave.compiler import algebra
 from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
 from retewave.match import Match, Matches
+from retewave.repetitions import repeated
 from retewave.report import Report
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Query:
         )  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self.leaves = leaves  # what the network keeps of a view; none for a query that detects
         if leaves is not None:
             self.columns = leaves.columns

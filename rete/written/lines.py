@@ -80,7 +80,7 @@ PART_COUNT = 17
 JOB_CELLS = 18
 
 # The pieces of a line: all that is between terms.
-HEAD, BEFORE_END, BEFORE_TERMS, LINE_END = range(4)
+HEAD, BEFORE_END, BEFORE_TERMS, LINE_END = range(4)  # without BEFORE_END, no end is written
 BEFORE_DATE, AFTER_DATE, STATIC = 4, 5, 6  # around a time that is a date; in place of one that static data has
 LANGUAGE, DATATYPE, CLOSE = 7, 8, 9  # inside a JSON term
 FIRST_COLUMN = 10  # three a column: before an IRI, before a blank node, before a literal
@@ -98,6 +98,11 @@ def _piece(job: Address, number: int, out: Address) -> Address:
     pieces = cell(job, PIECES)
     begin = cell(pieces, number)
     return copy_over(cell(job, PIECE_BYTES) + begin, out, cell(pieces, number + 1) - begin)
+
+
+@inlined
+def _is_empty(job: Address, number: int) -> bool:
+    return cell(cell(job, PIECES), number) == cell(cell(job, PIECES), number + 1)
 
 
 @inlined
@@ -204,7 +209,8 @@ def write_lines(job: Address, first: int, behind: int, out: Address, room: int, 
             return row - first
         start, end = cell(cell(job, STARTS) + row * start_row, 0), cell(cell(job, ENDS) + row * end_row, 0)
         out = _write_moment(job, start, end < start, _piece(job, HEAD, out))
-        out = _write_moment(job, end, end < start, _piece(job, BEFORE_END, out))
+        if not _is_empty(job, BEFORE_END):
+            out = _write_moment(job, end, end < start, _piece(job, BEFORE_END, out))
         out = _write_terms(job, row, _piece(job, BEFORE_TERMS, out))
         out = _piece(job, LINE_END, out)
         set_cell(ends, row - first, out - begin)

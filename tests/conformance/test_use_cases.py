@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
 import pyoxigraph
 import pytest
+from laws.test_engine_time import Told, of_token, shown
 from naive.detectors import detected
 from naive.streams import Item, Triple
 
+import retewave as rw
 from retewave.bench.usecases.cases import CASES, EXAMPLES, UseCase, background
-from retewave.bench.usecases.events import BASE, Happening, trig
+from retewave.bench.usecases.events import AT, BASE, Happening, trig
 from retewave.bench.usecases.streams import STREAMS
 from retewave.compiler.parse import parse
 
@@ -63,8 +66,38 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_naive_meaning_finds_what_a_use_case_looks_for(name: str) -> None:
+def test_a_use_case_finds_what_the_naive_meaning_finds(name: str) -> None:
     case, (count, matches) = CASES[name], EXPECTED[name]
     items = list(items_of(happened(case, count)))
     found = detected(parse(case.query.read_text()), items, graphs=known(case))
     assert len(found) == matches
+    assert told_by(case, count) == Counter(map(of_token, found))
+
+
+def listening(case: UseCase) -> rw.Engine:
+    """Return an engine that listens for a case's query, over its background."""
+    known = {f"{BASE}{case.background}": EXAMPLES / f"{case.background}.ttl"} if case.background else {}
+    engine = rw.Engine(datasets=known)
+    engine.register(case.query)
+    return engine
+
+
+def told_by(case: UseCase, count: int) -> Counter[Told]:
+    """Return what the engine tells of the first events of a case's streams."""
+    engine = listening(case)
+    told: Counter[Told] = Counter()
+    for iri, event in happened(case, count):
+        triples = [tuple(text.decode() for text in item.triple) for item in items_of([(iri, event)])]
+        told.update(map(shown, engine.push(triples, time=BEGIN / 1e6 + event.time / 1e3, stream=iri)))
+    return told + Counter(map(shown, engine.flush()))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_files_of_a_use_case_are_played_whole(name: str) -> None:
+    case = CASES[name]
+    engine = listening(case)
+    readers = [rw.read(case.stream(name), time_property=AT, stream=iri) for iri, name in case.streams.items()]
+    assert len(list(engine.run(*readers))) == WHOLE[name]
+
+
+WHOLE = {"smartgrid": 8, "trajectory": 2, "fraud": 37, "vshape": 40, "shoulders": 2, "traffic": 1}

@@ -130,6 +130,7 @@ ROOMS = {
     "viz": ({"explain"}, {"draw"}),
     "retewave": (
         {"errors", "log", "numbering", "detection"},
+        {"repetitions"},
         {"io", "construct", "provenance"},
         {"match"},
         {"report"},

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from retewave.compiler.algebra import Variable
 from retewave.match import Matches
 from retewave.windows.times import format_datetime
 
@@ -87,9 +88,37 @@ def objects(batch: Matches) -> Lines:
     members = [_members(batch, name) for name in batch.query.variables]
     bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
     return [
-        b'%b%b,"end":%b,"bindings":{%b}}\n' % (head, start, end, bound)
-        for start, end, bound in zip(starts, ends, bindings, strict=True)
+        b'%b%b,"end":%b,"bindings":{%b}%b}\n' % (head, start, end, bound, groups)
+        for start, end, bound, groups in zip(starts, ends, bindings, _groups(batch), strict=True)
     ]
+
+
+def _groups(batch: Matches) -> Lines:
+    """Return the field of each match's groups, if it has some."""
+    groups = getattr(batch, "groups", None)
+    if groups is None or not batch.query.repeated:
+        return [b""] * len(batch)
+    return [b',"groups":{%b}' % b",".join(_listed(batch, groups.of(row))) for row in range(len(batch))]
+
+
+def _listed(batch: Matches, found: Mapping[str, Sequence[tuple[int, Mapping[Variable, int]]]]) -> Lines:
+    """Return the list of each event pattern's repetitions."""
+    lists = []
+    for pattern in batch.query.repeated:
+        objects = [_repetition(batch, pattern.variables, *each) for each in found.get(pattern.name, [])]
+        lists.append(b'"%b":[%b]' % (pattern.name.encode(), b",".join(objects)))
+    return lists
+
+
+def _repetition(batch: Matches, names: Sequence[str], time: int, bound: Mapping[Variable, int]) -> bytes:
+    in_seconds = batch.clock.kind in ("int", "float")
+    at = json.dumps(batch.clock.decode(time) if in_seconds else format_datetime(time)).encode()
+    keys = [name for name in names if bound.get(Variable(name))]
+    terms = [
+        b"%b:%b" % (json.dumps(key, ensure_ascii=False).encode(), json_term(batch.text(bound[Variable(key)]) or b""))
+        for key in keys
+    ]
+    return b'{"time":%b,"bindings":{%b}}' % (at, b",".join(terms))
 
 
 def _members(batch: Matches, name: str) -> Lines:

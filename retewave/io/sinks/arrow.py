@@ -1,4 +1,4 @@
-"""Matches as an Arrow IPC stream: query, start, end, and each variable in N-Triples form.
+"""Matches as an Arrow IPC stream: query, start, end, each variable in N-Triples form, and lists of repetitions.
 
 Data's way: batches of matches -> **record batches** -> file or pipe.
 Invariant: the schema is known before the first match, so a stream may be without matches.  Columns of terms are
@@ -7,7 +7,7 @@ dictionaries, and each record batch brings its own: a reader holds no more than 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from retewave.errors import UsageError
 from retewave.io.sinks.arrow_columns import TERMS, moments, terms
+from retewave.io.sinks.lists import column_of, joined, list_type, named
+from retewave.repetitions import RepeatedPattern
 
 if TYPE_CHECKING:
     from retewave.match import Matches
@@ -27,9 +29,13 @@ _ROWS = 1 << 16  # in a record batch
 class ArrowSink:
     """Writes record batches of one schema, which all queries share."""
 
-    def __init__(self, file: BinaryIO, names: tuple[str, ...], *, seconds: bool) -> None:
+    def __init__(
+        self, file: BinaryIO, names: tuple[str, ...], *, seconds: bool, repeated: Iterable[RepeatedPattern] = ()
+    ) -> None:
         time = pa.float64() if seconds else pa.timestamp("us", tz="UTC")
         fields = [("query", TERMS), ("start", time), ("end", time), *((name, TERMS) for name in names)]
+        self._lists = joined(repeated)
+        fields += [(named(each.name), list_type(each, time)) for each in self._lists]
         self._schema = pa.schema(fields)
         self._names = names
         self._time = time
@@ -78,4 +84,4 @@ class ArrowSink:
         for name in self._names:
             shown = name in batch.query.variables
             columns.append(terms(texts, ids[:, batch.query.place(name)]) if shown else pa.nulls(count, TERMS))
-        return columns
+        return columns + [column_of(batch, rows, each, self._time) for each in self._lists]

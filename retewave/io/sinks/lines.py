@@ -13,16 +13,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from retewave.compiler.algebra import BlankNode, Variable
+from retewave.io.sinks.groups import GroupRows, Lines, put_in
+from retewave.repetitions import Repetitions, repetitions_of
 from retewave.rete.words.bytes import BLOCK, address_of
 from retewave.rete.written import lines as line_kernels
 from retewave.rete.written.times import DATES, EXACT, LONGEST_TIME, SECONDS, TOLD, WHOLE_SECONDS
 
 if TYPE_CHECKING:
+    from retewave.match import Matches
     from retewave.rete.terms.texts import Texts
     from retewave.windows.times import Clock
 
@@ -113,11 +116,22 @@ class Objects(Format):
 
     def _made(self, query: Any, dates: bool) -> Pieces:
         quote = b'"' if dates else b""
-        pieces = [b'{"query":%b,"start":' % _json(query.name), b',"end":', b',"bindings":{', b"}}\n"]
+        head, before_end, end = self._around(query)
+        pieces = [head, before_end, b',"bindings":{', end]
         pieces += [quote, quote, b"null", b'","xml:lang":"', b'","datatype":"', b'"}']
         for name in query.variables:
             pieces += [b',%b:{"type":"%b","value":"' % (_json(name), kind) for kind in (b"uri", b"bnode", b"literal")]
         return Pieces.of(pieces, range(len(query.variables)))
+
+    def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
+        return b'{"query":%b,"start":' % _json(query.name), b',"end":', b"}}\n"
+
+
+class _Repetitions(Objects):
+    """A JSON object a repetition of an event pattern, with a comma before it."""
+
+    def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
+        return b',{"time":', b"", b"}}"  # nothing before the end: it is not written
 
 
 class _Table(Format):
@@ -214,6 +228,9 @@ class _Job:
 
 def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
     """Yield a batch's lines in stretches; take a stretch before the next one, which is written over it."""
+    if isinstance(format, Objects) and getattr(batch, "groups", None) is not None:
+        yield lines_of(format, batch)[0]
+        return
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
     buffer, done = format.buffer, 0
     while done < job.count:
@@ -226,6 +243,19 @@ def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
 
 def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return all lines of a batch, one behind the other, and the end of each line."""
+    lines, taken = _lines_of(format, batch), _repetitions(format, batch)
+    if not taken:
+        return lines
+    written, matches = _Repetitions(), cast("Matches", batch)
+    return put_in(lines, [(each, _lines_of(written, GroupRows(matches, each))) for each in taken])
+
+
+def _repetitions(format: Format, batch: Rows) -> tuple[Repetitions, ...]:
+    """Return what goes into the field `groups` of a batch's lines."""
+    return repetitions_of(cast("Matches", batch)) if isinstance(format, Objects) else ()
+
+
+def _lines_of(format: Format, batch: Rows) -> Lines:
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
     buffer, done, used = np.empty(0, np.uint8), 0, 0
     while done < job.count:

@@ -60,7 +60,8 @@ def open_sink(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds:
     if format == "arrow":
         from retewave.io.sinks.arrow import ArrowSink
 
-        return ArrowSink(file, names, seconds=seconds)
+        repeated = [each for query in queries for each in query.repeated]
+        return ArrowSink(file, names, seconds=seconds, repeated=repeated)
     return _Text(file, Csv(names) if format == "csv" else Tsv(names))
 
 

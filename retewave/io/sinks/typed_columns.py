@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.io.sinks.arrow_columns import strings
+from retewave.io.sinks.lists import joined, named, table_column
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.written.columns import encoded
 from retewave.windows.times import Clock
@@ -68,6 +69,11 @@ class _Column:
         """Return the column, if these are the values of its terms."""
         return values.take(pa.array(self.codes, mask=self.codes < 0))
 
+    def written(self, *, typed: bool) -> pa.Array:
+        """Return the column: with a type, if that is asked for and its terms have one; else in N-Triples form."""
+        values = _values(self) if typed else None
+        return self.text() if values is None else self.taken(values)
+
     def text(self) -> pa.Array:
         """Return the column in N-Triples form."""
         parts = [strings(texts, terms) for texts, terms in self.runs]
@@ -109,8 +115,15 @@ def table(batches: Sequence[Matches], variables: Iterable[str], *, typed: bool, 
     columns = _times(batches, typed)
     for name in variables:
         column = _Column.of(_runs(batches, name))
-        values = _values(column) if typed else None
-        columns[name] = column.text() if values is None else column.taken(values)
+        columns[name] = column.written(typed=typed)
+    clock = _clock(batches)
+    for each in joined(repeated for batch in batches for repeated in batch.query.repeated):
+        columns[named(each.name)] = table_column(
+            batches,
+            each,
+            lambda times: _written_times(clock, times, np.zeros(len(times), np.bool_), typed),
+            lambda runs: _Column.of(runs).written(typed=typed),
+        )
     whole = pa.table(columns)
     return whole if last is None else whole.slice(max(0, whole.num_rows - last))
 
@@ -131,9 +144,19 @@ def _times(batches: Sequence[Matches], typed: bool) -> dict[str, Any]:
     empty = np.empty(0, np.int64)
     starts = np.concatenate([empty, *(batch.starts for batch in batches)])
     ends = np.concatenate([empty, *(batch.ends for batch in batches)])
-    clock = batches[-1].clock if batches else Clock("float")
+    clock = _clock(batches)
+    return {
+        name: _written_times(clock, times, ends < starts, typed) for name, times in (("start", starts), ("end", ends))
+    }
+
+
+def _clock(batches: Sequence[Matches]) -> Clock:
+    return batches[-1].clock if batches else Clock("float")
+
+
+def _written_times(clock: Clock, times: np.ndarray, timeless: np.ndarray, typed: bool) -> pa.Array:
     write: Callable[..., pa.Array] = _typed_times if typed else _told
-    return {name: write(clock, times, ends < starts) for name, times in (("start", starts), ("end", ends))}
+    return write(clock, times, timeless)
 
 
 def _typed_times(clock: Clock, times: np.ndarray, timeless: np.ndarray) -> pa.Array:
