@@ -338,8 +338,12 @@ class Match(Mapping[str, Any]):
     def explain(self) -> Explanation:
         """Return which arrivals made it, and why they fit; print it, or take its fields.
 
-        The query must have been registered with `explain=True`.
+        The query must have been registered with `explain=True`; one that defines events always explains.
         """
+        if self.query.plan is not None:
+            from retewave.provenance.detected import explain_detection
+
+            return explain_detection(self._batch, self._row)
         from retewave.provenance.explain import explain
 
         return explain(self._batch, self._row)
