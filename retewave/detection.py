@@ -83,7 +83,7 @@ class DetectionPart:
 
     name: str  # the IRI of the detection
     event: str  # the event that it is of, in N-Triples form; nothing for what NOT leaves
-    individual: str  # what it was found of, likewise
+    individual: Any  # what it was found of, as an rdflib term
     start: Instant  # when it begins, in the form in which times went in
     end: Instant  # when it ends
 
@@ -102,9 +102,11 @@ class Detection:
     @cached_property
     def parts(self) -> Mapping[str, DetectionPart]:
         """The parts of a composite event, by the names that MATCH gives them; what NOT leaves has none."""
+        from retewave.io.rdf import from_text
+
         decode = self._clock.decode
         return {
-            alias: DetectionPart(name, event, individual, decode(start), decode(end))
+            alias: DetectionPart(name, event, from_text(individual.encode()), decode(start), decode(end))
             for alias, (name, event, individual, start, end) in self._token.parts.items()
             if event
         }

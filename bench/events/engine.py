@@ -1,7 +1,7 @@
 """retewave as a peer of the event workloads: from bytes to counted matches, and the network alone.
 
-Where it stands: beside the other peers, under the same protocol.  The queries are `queries/w1.rq` and so on; a
-workload whose query the compiler refuses is skipped with its words.  Matches are counted as the engine hands them
+Where it stands: beside the other peers, under the same protocol.  The queries are `queries/w1.rq`, `w2.spaseq` and so
+on; a workload whose query the compiler refuses is skipped with its words.  Matches are counted as the engine hands them
 out; no term is decoded.
 Invariant: the network, its kernels and the reader have seen the stream's beginning before the clock starts.
 """
@@ -24,9 +24,9 @@ _WARM_UP = 4_000  # lines
 def refused(workload: str) -> str:
     """Return why the query of a workload cannot run, or nothing."""
     errors, parse = import_module("retewave.errors"), import_module("retewave.compiler.parse").parse
-    name = f"{workload.lower()}.rq"
+    asked = WORKLOADS[workload]
     try:
-        parse(WORKLOADS[workload].query(), source=name)
+        parse(asked.query(), source=asked.file.name)
     except errors.RetewaveError as error:
         return f"retewave does not support this query yet: {str(error).splitlines()[0]}"
     return ""

@@ -70,6 +70,22 @@ def _later(
         yield pair, there[live]
 
 
+def _w2(stream: EventColumns) -> Expected:
+    by_key = np.argsort(stream.key, kind="stable")
+    key, time, price = stream.key[by_key], stream.time[by_key], stream.value[by_key]
+    place = np.arange(len(key))
+    falls = np.zeros(len(key), np.bool_)  # against the event of the company before
+    falls[1:] = (key[1:] == key[:-1]) & (price[1:] < price[:-1])
+    high = np.maximum.accumulate(np.where(falls, 0, place))  # where the fall began that an event is in
+    found = [np.empty((2, 0), np.int64)]
+    for pair, c in _later(key, time, place, place, WITHIN["W2"]):
+        a = place[pair]
+        right = (c - a > 1) & (high[c - 1] <= a) & (price[c] > price[a])
+        found.append(np.stack((a[right], c[right])))
+    a, c = np.concatenate(found, axis=1)
+    return Expected(len(a), _sum(by_key[a], by_key[c - 1], by_key[c]))
+
+
 def _w3(stream: EventColumns) -> Expected:
     asked, told = stream.kind == KINDS["Q"], stream.kind == KINDS["R"]
     answered = np.full(stream.key.max() + 1, -1)
@@ -98,4 +114,4 @@ def _sum(*rows: np.ndarray) -> int:
     return sum((2 * place + 1) * int(column.sum()) for place, column in enumerate(rows)) % WRAP
 
 
-_ANSWERS: dict[str, Callable[[EventColumns], Expected]] = {"W1": _w1, "W3": _w3, "W4": _w4}
+_ANSWERS: dict[str, Callable[[EventColumns], Expected]] = {"W1": _w1, "W2": _w2, "W3": _w3, "W4": _w4}

@@ -44,13 +44,17 @@ def renamed(workload: str, lines: bytes, lap: int) -> bytes:
             lines = lines.replace(word, word + number)
         lines = lines.replace(b"<http://example.org/cep#e", b"<http://example.org/cep#e" + number)
         return lines.replace(b'"2024-01-01T00:00:', b'"2024-01-01T%02d:%02d:' % divmod(lap, 60))
+    if workload == "W2":
+        day = str(np.datetime64("2024-01-01") + lap).encode()
+        lines = lines.replace(b"<http://example.org/cep#e", b"<http://example.org/cep#e" + number)
+        return lines.replace(b'"2024-01-01T', b'"' + day + b"T")
     return lines
 
 
 def matches_of(workload: str, stream: EventColumns, step: int, laps: int) -> int:
     """Return how many matches there are in so many laps, each longer than a window: what the second adds, each does."""
     once = expected(workload, stream).matches
-    if workload == "W3" or laps == 1:  # its ids are new in each lap, and its windows end with it
+    if workload in ("W2", "W3") or laps == 1:  # its windows end with a lap: a day, or with ids that are new in each
         return laps * once
     both = EventColumns(
         np.concatenate([stream.time, stream.time + len(stream.time) * step]),

@@ -49,6 +49,7 @@ from retewave.compiler.algebra.detections import (
     LogicalEvent,
     NamedEvent,
     named_events,
+    operands_of,
 )
 from retewave.compiler.expressions.tree import Call, Operation
 from retewave.compiler.rewrite.branch import Branch
@@ -101,6 +102,7 @@ class Detecting:
     axioms: list[tuple[str, ...]] = field(default_factory=list)  # by branch: what its proof hangs on, but for ε's
     uses: list[GuardUse] = field(default_factory=list)  # of all guards
     hidden: list[str] = field(default_factory=list)  # the names of variables that rows must show
+    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
 
     @property
     def stream(self) -> bytes:
@@ -266,7 +268,8 @@ class _Building:
                 return Union(self._whole(left, uses, chosen), self._whole(right, uses, chosen))
             case BothEvents(left, right, place):
                 sides = self._whole(left, uses, chosen), self._whole(right, uses, chosen)
-                return Relate(sides[0], relations.EQUALS, sides[1], place)
+                both = Relate(sides[0], relations.EQUALS, sides[1], place)
+                return Within(both, 0) if self._is_instant(expression) else both
             case EventsInTime(left, relation, right, place):
                 sides = self._of(left, uses, chosen), self._of(right, uses, chosen)
                 whole: Algebra = Relate(sides[0], relation, sides[1], place)
@@ -275,6 +278,15 @@ class _Building:
                 inner = self._of(pattern, uses, True)
                 return Last(inner, place) if last else First(inner, place)
         raise TypeError(f"not an event expression: {expression!r}")
+
+    def _is_instant(self, expression: EventExpression) -> bool:
+        """Tell whether an expression finds instants alone, so that nothing has to wait for longer."""
+        match expression:
+            case NamedEvent(event):
+                return _is_rest(expression) or isinstance(self.made.definitions[event], LogicalEvent)
+            case EventsInTime():
+                return False
+        return all(map(self._is_instant, operands_of(expression)))
 
     def _whole(self, expression: EventExpression, uses: dict[str, GuardUse], chosen: bool) -> Algebra:
         """Return the pattern of an expression, with the guards on what FIRST or LAST at its top has chosen."""

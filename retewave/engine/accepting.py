@@ -168,5 +168,6 @@ def _readable(pattern: str) -> str:
     >>> _readable("_:.x.2 <urn:p> _:._:b.1")
     '?x <urn:p> _:b'
     """
+    pattern = re.sub(r"_:\.(?:detection|solution)\.(\S+) <urn:retewave:events:.*", r"\1", pattern)
     named = re.sub(r"_:\.(\S+)\.\d+", r"?\1", pattern)
     return named.replace("?_:", "_:")

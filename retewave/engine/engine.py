@@ -202,12 +202,6 @@ class Engine(Shown):
         with self.lock:
             self.registry.remove(query)
 
-    @property
-    def queries(self) -> list[Query]:
-        """The registered queries, oldest first."""
-        with self.lock:
-            return list(self.registry.queries.values())
-
     # ---- schema and static data ----
     def load(self, *, schema: Any = (), static: Any = ()) -> None:
         """Take further schema and static data; refused once the stream runs."""

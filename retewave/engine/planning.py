@@ -5,7 +5,8 @@ Data's way: definitions + schema + static data -> **proofs -> branches** -> list
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from retewave.compiler.algebra import Query
@@ -15,7 +16,7 @@ from retewave.compiler.rewrite.detections import Detecting, detecting
 from retewave.engine.compiled import fed_atoms
 from retewave.engine.datasets import Datasets
 from retewave.epsilon.atoms import Atom
-from retewave.epsilon.classes.expression import NamedClass
+from retewave.epsilon.classes.expression import NOTHING, THING, NamedClass, within
 from retewave.epsilon.classes.ontology import Inclusion, Ontology, ontology_of
 from retewave.epsilon.classes.subsumption import Subsumption
 from retewave.epsilon.classes.unfolding import Atom as ProofAtom
@@ -34,7 +35,38 @@ def planned(query: Query, datasets: Datasets) -> Detecting:
     unfolding = Unfolding(Subsumption(ontology, (each.expression for each in logical)))
     proofs = {each.name: _proofs(each, unfolding) for each in logical}
     base = f"urn:retewave:events:{digest((query.text,))}"
-    return detecting(query, base, proofs, _in_background(proofs, datasets))
+    found = detecting(query, base, proofs, _in_background(proofs, datasets))
+    found.notices += [notice for each in logical for notice in _unknown(each, ontology)]
+    found.notices += [notice for each in logical for notice in _open(each, unfolding)]
+    return found
+
+
+def _unknown(event: LogicalEvent, ontology: Ontology) -> Iterator[str]:
+    """Yield a notice for each class or property that the ontology does not name, if it names any."""
+    if not ontology.classes - {event.name} and not ontology.properties:
+        return
+    for each in within(event.expression):
+        if isinstance(each, NamedClass) and each not in (THING, NOTHING) and each.name not in ontology.classes:
+            yield _not_known("class", each.name, ontology.classes, event)
+        role = getattr(each, "role", None)
+        if role is not None and role.name not in ontology.properties:
+            yield _not_known("property", role.name, ontology.properties, event)
+
+
+def _not_known(kind: str, name: bytes, known: frozenset[bytes], event: LogicalEvent) -> str:
+    near = difflib.get_close_matches(name.decode(), [each.decode() for each in known], 1, 0.8)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{event.place}: the ontology has no {kind} {name.decode()}{hint}"
+
+
+def _open(event: LogicalEvent, unfolding: Unfolding) -> Iterator[str]:
+    """Yield a notice if more may be below an expression than the closure finds."""
+    axioms = unfolding.subsumption.open_axioms(event.expression)
+    if axioms:
+        yield (
+            f"{event.place}: more may follow of ({event.expression}) than is looked for: these axioms are beyond the "
+            f"closure: {'; '.join(axioms[:3])}{' …' if len(axioms) > 3 else ''}"
+        )
 
 
 def _with_events(ontology: Ontology, logical: list[LogicalEvent]) -> Ontology:

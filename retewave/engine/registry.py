@@ -131,7 +131,7 @@ class Registry:
                 warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal, plan))
             else:
                 warn_of_what_views_keep(parsed)
-            for notice in parsed.notices:
+            for notice in (*parsed.notices, *(() if plan is None else plan.notices)):
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers

@@ -37,8 +37,15 @@ class Shown:
     matcher: Matcher
     lock: threading.RLock
 
+    @property
+    def queries(self) -> list[Query]:
+        """The registered queries, oldest first."""
+        with self.lock:
+            return list(self.matcher.registry.queries.values())
+
     def explain(self, format: Literal["text", "json"] = "text", *, shards: int | None = None) -> str:
         """Return the plan of all queries, with counts if the engine keeps `stats`; and how `shards` would spread it."""
+        from retewave.engine.shown_events import lines_of_events
         from retewave.viz.explain.shards import explain_shares
         from retewave.viz.explain.text import explain, explain_data
 
@@ -48,8 +55,10 @@ class Shown:
             compiled = self.matcher.current()
             plan = None if shards is None else self._shard_plan(shards)
             if format == "text":
-                return explain(compiled) + ("" if plan is None else "\n" + explain_shares(plan))
+                events = "".join(f"\n{line}" for query in self.queries for line in lines_of_events(query))
+                return explain(compiled) + events + ("" if plan is None else "\n" + explain_shares(plan))
             data = explain_data(compiled) | ({} if plan is None else {"shards": asdict(plan)})
+            data |= {"events": {query.name: list(lines_of_events(query)) for query in self.queries if query.plan}}
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def _shard_plan(self, shards: int) -> ShardPlan:

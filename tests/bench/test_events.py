@@ -71,7 +71,7 @@ def test_a_loop_by_hand_finds_exactly_what_is_there(name: str, workload: str, si
 # Rows at the very bounds, which the generated streams hardly have.
 
 T, Q, R, A, B, C = (KINDS[kind] for kind in "TQRABC")
-WITHIN_1, WITHIN_3, WITHIN_4 = WITHIN["W1"], WITHIN["W3"], WITHIN["W4"]
+WITHIN_1, WITHIN_2, WITHIN_3, WITHIN_4 = (WITHIN[name] for name in ("W1", "W2", "W3", "W4"))
 AT_THE_BOUNDS = {
     "a fall and a recovery that end at the bound": ("W1", [(0, 1, 101), (5, 1, 51), (WITHIN_1, 1, 201)], 1),
     "a microsecond later": ("W1", [(0, 1, 101), (5, 1, 51), (WITHIN_1 + 1, 1, 201)], 0),
@@ -85,6 +85,15 @@ AT_THE_BOUNDS = {
         "W1",
         [(0, 1, 101), (9, 1, 103), (10, 1, 51), (WITHIN_1 + 1, 1, 201)],
         1,
+    ),
+    "a rise at the bound": ("W2", [(0, 1, 50), (5, 1, 40), (WITHIN_2, 1, 51)], 1),
+    "a rise a microsecond later": ("W2", [(0, 1, 50), (5, 1, 40), (WITHIN_2 + 1, 1, 51)], 0),
+    "a price that stays where it was": ("W2", [(0, 1, 50), (1, 1, 40), (2, 1, 40), (3, 1, 51)], 0),
+    "no higher than it was": ("W2", [(0, 1, 50), (1, 1, 40), (2, 1, 50)], 0),
+    "a fall of two, and another company between": (
+        "W2",
+        [(0, 1, 50), (1, 1, 40), (2, 2, 99), (3, 1, 30), (4, 1, 51)],
+        2,
     ),
     "a response at the bound": ("W3", [(0, 1, 0, Q), (WITHIN_3, 1, 0, R)], 0),
     "a response a microsecond later": ("W3", [(0, 1, 0, Q), (WITHIN_3 + 1, 1, 0, R)], 1),

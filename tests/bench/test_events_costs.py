@@ -22,6 +22,8 @@ LINE = b"<http://example.org/cep#e7> <http://example.org/cep#response> <http://e
 def test_a_lap_of_requests_has_names_and_a_minute_of_its_own() -> None:
     assert renamed("W3", LINE, 61) == LINE.replace(b"#e7", b"#e10617").replace(b"#r5", b"#1061r5")
     assert renamed("W3", b'"2024-01-01T00:00:07Z"', 61) == b'"2024-01-01T01:01:07Z"'
+    assert renamed("W2", LINE, 61) == LINE.replace(b"#e7", b"#e10617")
+    assert renamed("W2", b'"2024-01-01T00:00:07Z"', 61) == b'"2024-03-02T00:00:07Z"'
     assert renamed("W1", LINE, 61) == LINE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import count
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -114,3 +115,59 @@ def test_composites_are_found_with_their_parts(which: str) -> None:
         except QueryError as error:
             assert "holds of everything" in error.what, (seed, error)
     assert found > many(700) / 10
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_snapshot_between_two_events_changes_nothing(tmp_path: Path) -> None:
+    for seed in range(many(60)):
+        random = Random(seed)
+        case = random_case(random, complex_axioms=seed % 2 == 0, events=6)
+        try:
+            engine, _ = engine_of(case, composite(random))
+        except QueryError:
+            continue
+        whole = Counter(map(of_match, pushed(engine, case)))
+        random = Random(seed)
+        random_case(random, complex_axioms=seed % 2 == 0, events=6)
+        engine, _ = engine_of(case, composite(random))
+        cut = seed % (len(case.graphs) + 1)
+        found = [match for graph in case.graphs[:cut] for match in engine.push(_texts(graph), time=graph.end // SECOND)]
+        told = Counter(map(of_match, found))
+        engine.snapshot(tmp_path / "events")
+        engine = rw.Engine.restore(tmp_path / "events", keep=None)
+        rest = [match for graph in case.graphs[cut:] for match in engine.push(_texts(graph), time=graph.end // SECOND)]
+        assert told + Counter(map(of_match, rest + engine.flush())) == whole, seed
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_other_queries_and_flushes_change_nothing() -> None:
+    for seed in range(many(60)):
+        random = Random(seed)
+        case = random_case(random, complex_axioms=False, events=6)
+        text = composite(random)
+        try:
+            whole = Counter(map(of_match, pushed(engine_of(case, text)[0], case)))
+        except QueryError:
+            continue
+        engine, query = engine_of(case, text)
+        other = engine.register("SELECT * WHERE { ?s ?p ?o }", name="other")
+        for graph in case.graphs:
+            engine.push(_texts(graph), time=graph.end // SECOND)
+        engine.flush()
+        seen = {str(match["p"]) for match in other.matches}
+        assert not any(each.startswith("urn:retewave") for each in seen), seed
+        assert Counter(map(of_match, query.matches)) == whole, seed
+
+
+def test_what_is_returned_as_rdf_is_a_stream_for_other_languages() -> None:
+    engine = rw.Engine()
+    engine.register(
+        "PREFIX : <http://e/> EVENT Hot AS temp some xsd:integer[> 30] RETURN Hot AS RDF STREAM", language="obep"
+    )
+    reader = engine.register(
+        "SELECT ?x ?t FROM STREAM <http://e/Hot> WHERE { ?x a <http://e/Hot> ; <http://e/temp> ?t }", name="reader"
+    )
+    engine.push(("http://e/a", "http://e/temp", 31), time=1, stream="http://e/s")
+    engine.push(("http://e/b", "http://e/temp", 29), time=2, stream="http://e/s")
+    engine.flush()
+    assert [(str(match["x"]), match["t"].toPython()) for match in reader.matches] == [("http://e/a", 31)]

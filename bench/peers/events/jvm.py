@@ -116,6 +116,7 @@ def _peer(engine: str, name: str, cannot: str, form: str = "") -> EventPeer:
         cannot=cannot,
         run=partial(_run, engine=engine, form=form),
         missing=lambda workload: build(engine),
+        workloads=("W1", "W3", "W4"),
     )
 
 

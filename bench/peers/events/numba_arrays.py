@@ -22,7 +22,7 @@ __all__ = ["PEERS"]
 
 _Q, _A, _B = KINDS["Q"], KINDS["A"], KINDS["B"]
 _NONE, _NO_BAR = -1, 1 << 62
-_WITHIN_1, _WITHIN_3, _WITHIN_4 = WITHIN["W1"], WITHIN["W3"], WITHIN["W4"]
+_WITHIN_1, _WITHIN_2, _WITHIN_3, _WITHIN_4 = (WITHIN[name] for name in ("W1", "W2", "W3", "W4"))
 _WARM_UP = 2_000  # rows; the compiler sees the same types
 
 
@@ -105,6 +105,26 @@ def _w1(time: np.ndarray, key: np.ndarray, price: np.ndarray, keys: int) -> tupl
 
 
 @numba.njit  # type: ignore[untyped-decorator]
+def _w2(time: np.ndarray, key: np.ndarray, price: np.ndarray, keys: int) -> tuple[int, int, int]:
+    newest, before = np.full(keys, _NONE, np.int32), np.empty(len(time), np.int32)  # before: in the same fall
+    matches = total = 0
+    for row in range(len(time)):
+        k, p = key[row], price[row]
+        last = newest[k]
+        newest[k], before[row] = row, _NONE
+        if last == _NONE:
+            continue
+        if p < price[last]:
+            before[row] = last
+        a = before[last]
+        while a != _NONE and price[a] < p and time[a] >= time[row] - _WITHIN_2:
+            matches += 1
+            total += a + 3 * last + 5 * row
+            a = before[a]
+    return matches, total, 0
+
+
+@numba.njit  # type: ignore[untyped-decorator]
 def _w3(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple[int, int, int]:
     rows = len(time)
     asked = np.full(keys, _NONE, np.int32)  # the row of a request without a response
@@ -141,12 +161,12 @@ def _w4(time: np.ndarray, key: np.ndarray, kind: np.ndarray, keys: int) -> tuple
     return matches, total, 0
 
 
-_LOOPS: dict[str, Callable[..., tuple[int, int, int]]] = {"W1": _w1, "W3": _w3, "W4": _w4}
+_LOOPS: dict[str, Callable[..., tuple[int, int, int]]] = {"W1": _w1, "W2": _w2, "W3": _w3, "W4": _w4}
 
 
 def _words(workload: str, stream: EventColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return what a loop takes: times, keys, what it looks at, how many keys there are."""
-    told = stream.value if workload == "W1" else stream.kind.astype(np.int8)
+    told = stream.value if workload in ("W1", "W2") else stream.kind.astype(np.int8)
     return stream.time, stream.key.astype(np.int32), told, int(stream.key.max()) + 1
 
 

@@ -60,6 +60,26 @@ def _w1(events: Events) -> Answer:
     return matches, total, None
 
 
+def _w2(events: Events) -> Answer:
+    falls: dict[int, list[tuple[int, int, int]]] = {}  # company -> time, price, row of the fall that it is in
+    matches = total = 0
+    within = WITHIN["W2"]
+    for row, (now, key, price, _) in enumerate(events):
+        fall = falls.get(key)
+        if fall is None or price >= fall[-1][1]:
+            if fall is not None and len(fall) > 1:
+                last = fall.pop()[2]
+                for at, high, a in reversed(fall):
+                    if price <= high or at < now - within:
+                        break
+                    matches += 1
+                    total += a + 3 * last + 5 * row
+            falls[key] = [(now, price, row)]
+        else:
+            fall.append((now, price, row))
+    return matches, total, None
+
+
 def _w3(events: Events) -> Answer:
     unanswered: dict[int, int] = {}  # id -> row
     due: deque[tuple[int, int]] = deque()  # deadline, id
@@ -103,7 +123,7 @@ def _w4(events: Events) -> Answer:
     return matches, total, None
 
 
-_LOOPS: dict[str, Callable[[Events], Answer]] = {"W1": _w1, "W3": _w3, "W4": _w4}
+_LOOPS: dict[str, Callable[[Events], Answer]] = {"W1": _w1, "W2": _w2, "W3": _w3, "W4": _w4}
 
 
 def _run(task: EventTask) -> EventFound:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from retewave.errors import UsageError
+from retewave.io.sinks.detections import DetectionSink
 from retewave.io.sinks.lines import BuiltTriples, Csv, Format, Objects, Tsv, in_order, lines_of, stretches
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Sink", "open_sink", "usual_format"]
 
-FORMATS = ("ndjson", "csv", "tsv", "nt", "arrow")
+FORMATS = ("ndjson", "csv", "tsv", "nt", "nq", "arrow")
 COLUMNS = ("query", "start", "end")  # the columns of a table before those of the variables
 
 
@@ -38,6 +39,8 @@ class Sink(Protocol):
 
 def usual_format(queries: Sequence[Query]) -> str:
     """Return the format that suits the queries: N-Triples for CONSTRUCT, ndjson for SELECT."""
+    if queries and all(query.plan is not None and query.plan.definitions.form == "RDF" for query in queries):
+        return "nq"
     forms = {query.is_construct for query in queries}
     if forms == {True, False}:
         raise UsageError(
@@ -51,6 +54,10 @@ def open_sink(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds:
     """Return a sink that writes to a file; `seconds` says that times are numbers, not dates."""
     if format not in FORMATS:
         raise UsageError(f"unknown format {format!r}", hint=f"known: {', '.join(FORMATS)}")
+    if all(query.plan is not None for query in queries) and format in ("ndjson", "nq"):
+        return DetectionSink(format, file, seconds=seconds)
+    if format == "nq":
+        raise UsageError("only detections of events are graphs", hint="choose nt for what CONSTRUCT builds")
     if format == "nt":
         _check_all_construct(queries)
         return _Text(file, BuiltTriples())
