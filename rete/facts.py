@@ -138,6 +138,24 @@ def static_facts(net_array, rows_array, kinds, stack_array, of_edges):  # type: 
 
 
 @kernel
+def slot_places(net_array, arena_array, slot):  # type: ignore[no-untyped-def]
+    """Return where the streamed rows of a slot are, oldest first."""
+    net, arena = words(net_array), words(arena_array)
+    state, record = arena[A_SLOT_STATES] + slot * S_WIDTH, net[N_SLOTS] + slot * SLOT_WIDTH
+    size, count = net[record + SLOT_ROW_WORDS], arena[state + S_ROWS]
+    found = np.empty(count, dtype=np.int64)
+    row, page = arena[state + S_HEAD], arena[state + S_HEAD_PAGE]
+    for i in range(count):
+        found[i] = row
+        if row + 2 * size > page + PAGE:
+            page = arena[page]
+            row = page + 1
+        else:
+            row += size
+    return found
+
+
+@kernel
 def slot_rows(net_array, arena_array, slot, keys, payload):  # type: ignore[no-untyped-def]
     """Return the streamed rows of a slot, oldest first: end, window start, start, the key's columns, the row's.
 

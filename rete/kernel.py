@@ -184,7 +184,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
         if said != DONE:
             return DONE if said == REFUSED else said
         if kind == TO_TERMINAL:
-            return emit(net, net[edge + EDGE_TARGET], item, view, feed, out, at, sizes.out, looks)
+            return emit(net, arena, net[edge + EDGE_TARGET], item, view, feed, out, at, sizes.out, looks)
         if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
         group = _store(arena, net, edge, item, work, at)

@@ -14,7 +14,7 @@ import numpy as np
 
 from retewave.errors import LimitError
 from retewave.rete.dispatch import alpha_of_edges
-from retewave.rete.facts import FACT_WIDTH, slot_rows, static_facts
+from retewave.rete.facts import FACT_WIDTH, slot_places, slot_rows, static_facts
 from retewave.rete.feed import feed_counts, instant_rows, larger_feed, new_feed, put_built, put_feed_counts, put_instant
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
 from retewave.rete.kernel import run, run_looking
@@ -134,6 +134,7 @@ class Runtime:
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
+        self._ahead: np.ndarray | None = None  # the feed as the last call has left it, if that looked ahead
 
     @property
     def arena(self) -> np.ndarray:
@@ -207,6 +208,7 @@ class Runtime:
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
+        self._ahead = None
         connected = self._connected
         if (
             connected is None
@@ -310,7 +312,12 @@ class Runtime:
         try:
             yield from self.advance(AFTER_ALL, values)
         finally:
-            self.state = self.state._replace(arena=arena, feed=feed)
+            self._ahead, self.state = self.state.feed, self.state._replace(arena=arena, feed=feed)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The feed that has the counts of rules; after a flush, those that they have in it, too."""
+        return self.state.feed if self._ahead is None else self._ahead
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""
@@ -474,6 +481,28 @@ class Runtime:
         while (put := put_rows(net, self.state.arena, place, edge, rows, put)) < len(rows):
             if not self._make_room(layout.NEEDS_ARENA):
                 raise self.full()
+
+    def run_of(self, row: int, state: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the parts of a run from its last row on: the number of the state, and the columns there."""
+        net, arena = self.state.net, self.state.arena
+        own = 1 + int(net[layout.N_TIMES])
+        while row:
+            record = self.network.states[state]
+            columns: list[int] = arena[row + own : row + own + record.columns].tolist()
+            yield state, columns
+            link = columns[record.link] if record.link >= 0 else 0
+            row, state = link & (1 << layout.LINK_STATE) - 1, link >> layout.LINK_STATE
+
+    def links_to(self, state: int) -> np.ndarray:
+        """Return the links to the runs of a state, in the order of its rows."""
+        places: np.ndarray = slot_places(self.state.net, self.state.arena, self.network.states[state].slot)
+        return places | state << layout.LINK_STATE
+
+    def put_links(self, state: int, links: np.ndarray) -> None:
+        """Let the runs of a state have these links to the runs before them, row by row."""
+        record = self.network.states[state]
+        places: np.ndarray = slot_places(self.state.net, self.state.arena, record.slot)
+        self.state.arena[places + 1 + int(self.state.net[layout.N_TIMES]) + record.link] = links
 
     def rows_of(self, slot: int) -> np.ndarray:
         """Return the streamed rows of a slot: end, window start, start, the key's columns, the row's."""

@@ -25,17 +25,23 @@ from retewave.rete.words.layout import (
     INSTANCE_KEY_COUNT,
     INSTANCE_KEY_HASH,
     INSTANCE_KEY_WIDTH,
+    INSTANCE_LINK,
     INSTANCE_OUT,
     INSTANCE_OUT_COUNT,
     INSTANCE_PARAMETERS,
     INSTANCE_QUERY,
     INSTANCE_WIDTH,
     INSTANCE_WINDOW,
+    LINK_STATE,
+    N_END,
     N_INSTANCE_KEY_MASK,
     N_INSTANCE_KEYS,
     N_MOST_BUILT,
     N_OUT_WIDTH,
     N_SEED,
+    N_STATES,
+    N_STRIDE,
+    N_TIMES,
     NEEDS_FEED,
     NEEDS_OUT,
     O_BRANCH,
@@ -44,6 +50,9 @@ from retewave.rete.words.layout import (
     O_QUERY,
     O_START,
     O_WINDOW_START,
+    STATE_COLUMNS,
+    STATE_LINK,
+    STATE_WIDTH,
     T_COLUMNS,
     T_END,
     T_START,
@@ -52,6 +61,8 @@ from retewave.rete.words.layout import (
     TERMINAL_INSTANCES,
     TERMINAL_PARAMETER_COUNT,
     TERMINAL_PARAMETERS,
+    TOLD_RUN,
+    TOLD_STATE,
     UNDECIDED_ROW,
 )
 from retewave.rete.words.progress import P_BUILDING, P_COUNT, P_FACTS, P_MARKED, P_MARKS
@@ -101,14 +112,75 @@ def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-un
 
 
 @inlined
-def emit(net, terminal, item, view, feed, out, at, room, looks):  # type: ignore[no-untyped-def]
+def _row_before(arena, net, link):  # type: ignore[no-untyped-def]
+    """Return the row to which a link leads, the number of its state, and the link in it."""
+    row, number = link & ((1 << LINK_STATE) - 1), link >> LINK_STATE
+    word = net[net[N_STATES] + number * STATE_WIDTH + STATE_LINK]
+    return row, number, arena[row + word] if word != 0 else 0
+
+
+@inlined
+def _rows_wanted(arena, net, begin, many, item):  # type: ignore[no-untyped-def]
+    """Return how many output rows some instances write of a tuple: more than one each, if they tell of its run."""
+    if many == 0 or net[begin + INSTANCE_LINK] < 0:
+        return many
+    count, link = 2, item[T_COLUMNS + net[begin + INSTANCE_LINK]]
+    while link != 0:
+        _, _, link = _row_before(arena, net, link)
+        count += 1
+    return many * count
+
+
+@kernel
+def _tell_run(arena, net, instance, item, branch, out, count):  # type: ignore[no-untyped-def]
+    """Write a row for each part of a run, the last one first; return the number of rows then."""
+    width, link, place = net[N_OUT_WIDTH], item[T_COLUMNS + net[instance + INSTANCE_LINK]], 0
+    time, number, columns = item[T_END], -1, net[N_STRIDE] - T_COLUMNS
+    while True:
+        row = count * width
+        out[row + O_QUERY], out[row + O_BRANCH] = net[instance + INSTANCE_QUERY], branch | TOLD_RUN
+        out[row + O_END], out[row + O_START], out[row + TOLD_STATE] = item[T_END], time, number
+        for c in range(min(width - O_COLUMNS, columns)):
+            out[row + O_COLUMNS + c] = item[T_COLUMNS + c] if place == 0 else arena[place + 1 + net[N_TIMES] + c]
+        count += 1
+        if link == 0:
+            return count
+        place, number, link = _row_before(arena, net, link)
+        time, columns = arena[place + net[N_END]], net[net[N_STATES] + number * STATE_WIDTH + STATE_COLUMNS]
+
+
+@inlined
+def _write(net, instance, item, branch, out, row):  # type: ignore[no-untyped-def]
+    """Write the output row of a tuple."""
+    out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
+    out[row + O_BRANCH] = branch
+    out[row + O_START] = item[T_START]
+    out[row + O_END] = item[T_END]
+    out[row + O_WINDOW_START] = item[T_WINDOW_START]
+    columns = net[instance + INSTANCE_OUT]
+    for c in range(net[instance + INSTANCE_OUT_COUNT]):
+        out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
+
+
+@inlined
+def _also(net, arena, instance, item, branch, view, feed, out, at, count):  # type: ignore[no-untyped-def]
+    """Let a rule build of a tuple, and tell of its run; return the number of output rows then."""
+    if net[instance + INSTANCE_BUILDS] != BUILDS_NOTHING:
+        _feed(net, feed, instance, item, branch >= UNDECIDED_ROW, view, at)
+    if net[instance + INSTANCE_LINK] >= 0:
+        return _tell_run(arena, net, instance, item, branch, out, count)
+    return count
+
+
+@inlined
+def emit(net, arena, terminal, item, view, feed, out, at, room, looks):  # type: ignore[no-untyped-def]
     """Write an output row for each query that a complete tuple matches, and let rules build: DONE.
 
     NEEDS_OUT, NEEDS_FEED: there may be no room for all; the caller makes room and asks again.
     """
     begin, many = _instances(net, terminal, item)
     count = at[P_COUNT]
-    if count + many > room:
+    if count + (many if looks is None else _rows_wanted(arena, net, begin, many, item)) > room:
         return NEEDS_OUT
     if looks is not None and not has_room(feed, many * net[N_MOST_BUILT]):
         return NEEDS_FEED
@@ -124,17 +196,9 @@ def emit(net, terminal, item, view, feed, out, at, room, looks):  # type: ignore
                 branch |= UNDECIDED_ROW
             elif verdict != TRUE:
                 continue
-        row = count * width
-        out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
-        out[row + O_BRANCH] = branch
-        out[row + O_START] = item[T_START]
-        out[row + O_END] = item[T_END]
-        out[row + O_WINDOW_START] = item[T_WINDOW_START]
-        columns = net[instance + INSTANCE_OUT]
-        for c in range(net[instance + INSTANCE_OUT_COUNT]):
-            out[row + O_COLUMNS + c] = item[T_COLUMNS + net[columns + c]]
+        _write(net, instance, item, branch, out, count * width)
         count += 1
-        if looks is not None and net[instance + INSTANCE_BUILDS] != BUILDS_NOTHING:
-            _feed(net, feed, instance, item, branch >= UNDECIDED_ROW, view, at)
+        if looks is not None:
+            count = _also(net, arena, instance, item, branch, view, feed, out, at, count)
     at[P_COUNT] = count
     return DONE

@@ -20,6 +20,7 @@ from retewave.detection import Detection, DetectionPart, read_token
 from retewave.errors import UsageError
 from retewave.io.rdf import from_text
 from retewave.numbering import batches
+from retewave.provenance.groups import Groups, Repetition
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Clock, Instant, spell_interval
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
     import rdflib
 
+    from retewave.compiler.algebra import Variable
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
@@ -62,6 +64,7 @@ class Matches:
         "_triples",
         "clock",
         "ends",
+        "groups",
         "ids",
         "made_of",
         "number",
@@ -92,6 +95,7 @@ class Matches:
         self.number = batches.next()  # sets the blank nodes of CONSTRUCT apart, in the whole process
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
+        self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
         self.reported: int | None = None  # microseconds: when a view made the report whose rows they are
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
@@ -126,6 +130,7 @@ class Matches:
             self.query, self.terms, self.clock, self.ids[count:], self.starts[count:], self.ends[count:],
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
+        rest.groups = None if self.groups is None else self.groups.after(count)
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -139,8 +144,9 @@ class Matches:
 
     def _all_ids(self) -> np.ndarray:
         """Return the ids that it shows, row by row, and behind them those of what it is made of."""
+        more = [each.terms for each in (self.made_of, self.groups) if each is not None]
         ids = self.ids.reshape(-1)
-        return ids if self.made_of is None else np.concatenate([ids, self.made_of.terms])
+        return np.concatenate([ids, *more]) if more else ids
 
     @property
     def numbered(self) -> tuple[Texts, np.ndarray]:
@@ -305,6 +311,20 @@ class Match(Mapping[str, Any]):
     def triples(self) -> list[tuple[Any, Any, Any]]:
         """The triples that a CONSTRUCT query builds of it, as rdflib terms; empty for SELECT."""
         return [(from_text(s), from_text(p), from_text(o)) for s, p, o in self._batch.triples()[self._row]]
+
+    @property
+    def groups(self) -> dict[str, list[Repetition]]:
+        """What the repeated steps of a sequence took: by the name of the event pattern, each repetition in order."""
+        batch = self._batch
+        if batch.groups is None:
+            return {}
+
+        def repetition(time: int, of: Mapping[Variable, int]) -> Repetition:
+            texts = {each.name: batch.text(term) or b"" for each, term in of.items()}
+            return Repetition(batch.clock.decode(time), texts, from_text)
+
+        found = batch.groups.of(self._row)
+        return {name: [repetition(*each) for each in repetitions] for name, repetitions in found.items()}
 
     @property
     def detection(self) -> Detection:

@@ -9,13 +9,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.expressions.tree import Call, Expression, Variable
 from retewave.compiler.plan.producers import AlphaTest, Plan, Rival, SlotFilter, Told
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch, Decided, ExtendStep, Step, is_timed
+from retewave.compiler.rewrite.runs import RunState
 from retewave.rete.network.records import Network
 
-__all__ = ["AlphaMemory", "AskedFilter", "Lowered", "Output", "SlotPlan", "columns_told", "output_of"]
+__all__ = [
+    "AlphaMemory",
+    "AskedCall",
+    "AskedFilter",
+    "Lowered",
+    "Output",
+    "OutputRuns",
+    "SlotPlan",
+    "columns_told",
+    "output_of",
+]
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,7 @@ class Output:
     always: bool  # every row goes through the steps in Python, which assign variables
     by_deadline: bool  # they are told at a deadline
     told: Mapping[Told, int] = field(default_factory=dict)  # what is told of triples -> column behind `names`
+    runs: OutputRuns | None = None  # what is told of the events of its run
 
 
 @dataclass(frozen=True)
@@ -50,11 +62,33 @@ class AlphaMemory:
 
 
 @dataclass(frozen=True)
+class AskedCall:
+    """A call that looks at all repetitions of a step, where a condition has it."""
+
+    name: str  # COUNT, SUM, …
+    separator: Expression | None  # what GROUP_CONCAT puts between values
+    event: int | None  # the tuple's column with the value in the event that is tested
+    counts: bool  # whether that event is a repetition
+    states: Mapping[int, int]  # the numbers of the states whose rows are repetitions -> the column of the value
+    link: tuple[int, int]  # the tuple's column with the place of the run's row, and the number of its state
+
+
+@dataclass(frozen=True)
+class OutputRuns:
+    """What the rows of the parts of a match's run hold."""
+
+    states: Mapping[int, tuple[RunState, Mapping[Variable, int], int]]  # by number: variable -> column; that of WAY
+    calls: tuple[tuple[Variable, Call], ...]  # what looks at all repetitions, and its hidden variable
+    groups: bool  # whether the match tells of each repetition
+
+
+@dataclass(frozen=True)
 class AskedFilter:
     """A filter that must be decided where it stands: by Python, if the kernel cannot."""
 
     expressions: tuple[Expression, ...]  # all must be true
     columns: Mapping[Variable, int]  # variable -> column of the tuple
+    calls: tuple[tuple[Variable, AskedCall], ...] = ()  # variables that are calls
 
 
 @dataclass

@@ -28,7 +28,7 @@ from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
-from retewave.compiler.lower.runs import LoweringRuns
+from retewave.compiler.lower.runs import LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -330,8 +330,12 @@ class _Lowering:
                     builds,
                     template,
                     stream,
+                    -1 if end.runs is None else columns[end.runs.link],
                 )
             )
+            if end.runs is not None:
+                runs = told_runs(end.runs, member, self.lowered)
+                self.lowered.outputs[member.listener.number, member.branch] = replace(output, runs=runs)
         self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
         self.network.terminals.append(terminal)
         for member in end.shape.members:

@@ -6,19 +6,34 @@ Data's way: plan -> **records of states and steps** -> the kernel's array.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retewave.compiler.expressions.programs import Programs, conjunction
 from retewave.compiler.expressions.tree import Expression, Variable, variables
-from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan
+from retewave.compiler.lower.lowered import AskedCall, AskedFilter, Lowered, OutputRuns, SlotPlan
 from retewave.compiler.lower.needs import Needs
-from retewave.compiler.plan.producers import EITHER, TAKEN, Input, Instants, RunStep, RunWay, State, columns_of
+from retewave.compiler.plan.producers import (
+    EITHER,
+    OWN,
+    TAKEN,
+    WAY,
+    Input,
+    Instants,
+    RunCall,
+    RunStep,
+    RunWay,
+    State,
+    ToldRuns,
+    columns_of,
+)
+from retewave.compiler.plan.shape import Member
+from retewave.compiler.rewrite.runs import Repeated, RunState
 from retewave.rete.filters import codes as op
 from retewave.rete.network import records
 from retewave.rete.network.records import Edge, Node, Slot
 from retewave.rete.words import layout as at
 
-__all__ = ["LoweringRuns"]
+__all__ = ["LoweringRuns", "told_runs"]
 
 
 @dataclass
@@ -48,6 +63,7 @@ class LoweringRuns:
             len(marks),
             any(way.follows == at.STRICT for way in ways),
             any(way.follows == at.ANY for way in ways),
+            link=_link(state),
         )
         self.lowered.states[number] = place = len(network.states)
         network.states.append(record)
@@ -63,7 +79,9 @@ class LoweringRuns:
         run = None if step.run is None else step.run.producer
         place = -1 if run is None else self.lowered.states[run]
         self.lowered.steps[number] = len(self.lowered.network.steps)
-        self._step(step.way, run, place, self.needs.windows[number])
+        record = self._step(step.way, run, place, self.needs.windows[number])
+        if step.tumbling is not None and step.width is not None:
+            record.tumbling = (step.width, step.tumbling)
         self.physical[number] = {column: column for column in range(columns_of(step))} | _TIMES
 
     def instants(self, number: int, instants: Instants) -> None:
@@ -100,6 +118,7 @@ class LoweringRuns:
         """Add the record of a way, and the edge of what comes to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
+        seen += [at.OF_ROW] if way.calls else []
         number = len(network.steps)
         width = 1 + max((column for column in event.values() if column >= 0), default=-1)
         mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
@@ -111,24 +130,34 @@ class LoweringRuns:
             place, width, tuple(_written(of, column, event) for of, column in way.columns),
             way.follows, mark, window, tuple(event[key] for key in way.event.keys), instants, partition,
             tuple((column, ~event[other] if column in way.loose else event[other]) for column, other in way.equal),
-            self._condition(way, number, event, width, seen), tuple(seen),
+            self._condition(way, number, event, width, seen, place), tuple(seen),
         )  # fmt: skip
         network.steps.append(record)
         self.add(way.event, Edge(at.TO_STEP, number, (), (), self.read(way.event)))
         return record
 
+    def _call(self, call: RunCall, event: Mapping[int, int], column: int, state: int) -> AskedCall:
+        """Return a call in the words of the network; `column` has the place of the run's row, of some state."""
+        numbers = {state if number == OWN else self.lowered.states[number]: of for number, of in call.states}
+        taken = None if call.event is None else event[call.event]
+        return AskedCall(call.name, call.separator, taken, call.counts, numbers, (column, state))
+
     def _condition(
-        self, way: RunWay, step: int, event: Mapping[int, int], width: int, seen: Sequence[int]
+        self, way: RunWay, step: int, event: Mapping[int, int], width: int, seen: Sequence[int], state: int
     ) -> tuple[int, ...]:
         """Return the program of a step's conditions: over the event's columns, then those of the run."""
         place = {Variable(f"c{column}"): at_ for column, at_ in event.items() if column >= 0}
-        place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
+        place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen) if column >= 0}
         conditions = way.conditions
         mentioned = frozenset().union(*map(variables, conditions)) if conditions else frozenset[Variable]()
         known = {each: column for each, column in place.items() if each in mentioned}
-        loose = {Variable(f"d{column}") for column in way.loose}
+        loose = {Variable(f"d{column}") for column in way.loose} | {Variable(f"r{i}") for i in range(len(way.calls))}
         if conditions:
-            self.lowered.asked[at.ASKED_STEP, step] = AskedFilter(tuple(conditions), known)
+            calls = tuple(
+                (Variable(f"r{i}"), self._call(call, event, width + len(seen) - 1, state))
+                for i, call in enumerate(way.calls)
+            )
+            self.lowered.asked[at.ASKED_STEP, step] = AskedFilter(tuple(conditions), known, calls)
         return conjunction([self._program(each, known, loose) for each in conditions])
 
     def _program(self, condition: Expression, known: Mapping[Variable, int], loose: Set[Variable]) -> tuple[int, ...]:
@@ -154,3 +183,27 @@ def _written(of: int, column: int, event: Mapping[int, int]) -> tuple[int, int]:
     if of == TAKEN:
         return of, event[column]
     return (EITHER + event[of - EITHER], column) if of >= EITHER else (of, column)
+
+
+def _link(state: State) -> int:
+    """Return the column of a state that has the link to the run before; -1: none."""
+    return -1 if state.link is None else state.link
+
+
+def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
+    """Return what the rows of the parts of a match's run hold, in the words of a member."""
+    names = {number: variable for variable, number in member.numbers.items()}
+    numbers = {Variable(f"c{number}"): variable for number, variable in names.items()}
+    found: dict[int, tuple[RunState, Mapping[Variable, int], int]] = {}
+    for producer, (state, columns) in told.states.items():
+        repeated = tuple(
+            Repeated(tuple((name, frozenset(numbers[each] for each in of)) for name, of in one.parts))
+            for one in state.repeated
+        )
+        own = frozenset(numbers[each] for each in state.own)
+        named = {names[number]: column for number, column in columns.items() if number in names}
+        found[lowered.states[producer]] = replace(state, repeated=repeated, own=own), named, columns.get(WAY, -1)
+    found[-1] = found[lowered.states[told.final]]
+    runs = member.steps.runs
+    assert runs is not None
+    return OutputRuns(found, runs.calls, runs.groups)

@@ -19,6 +19,7 @@ from retewave.compiler.expressions.tree import Expression, Variable, rename, to_
 from retewave.compiler.plan.producers import (
     EITHER,
     END,
+    OWN,
     START,
     TAKEN,
     AlphaTest,
@@ -29,6 +30,7 @@ from retewave.compiler.plan.producers import (
     Probe,
     Producer,
     Rival,
+    RunCall,
     RunStep,
     RunWay,
     Spent,
@@ -90,7 +92,7 @@ def _run(made: State | RunStep | Instants, below: Sequence[Identity]) -> Identit
     columns = tuple(f"r{column}" for column in range(columns_of(made)))
     if isinstance(made, RunStep):
         run = None if made.run is None else _read(made.run, below)
-        return Identity(digest(("step", run, _way(made.way, below), made.width)), columns)
+        return Identity(digest(("step", run, _way(made.way, below), made.width, made.tumbling)), columns)
     if isinstance(made, Instants):
         return Identity(digest(("instants", sorted(_read(each, below) for each in made.inputs))), columns)
     entries = [
@@ -98,7 +100,7 @@ def _run(made: State | RunStep | Instants, below: Sequence[Identity]) -> Identit
         for each, row in zip(made.entries, made.columns, strict=True)
     ]
     again = [_way(each, below) for each in made.again]
-    return Identity(digest(("state", entries, made.keys, again, made.width)), columns)
+    return Identity(digest(("state", entries, made.keys, again, made.width, made.link)), columns)
 
 
 def _read(each: Input, below: Sequence[Identity]) -> tuple[object, ...]:
@@ -116,7 +118,14 @@ def _way(way: RunWay, below: Sequence[Identity]) -> tuple[object, ...]:
     instants = None if way.instants is None else (below[way.instants.producer].digest, way.instants.keys)
     rivals = [_fitting(*each, below) for each in way.rivals]
     fitting = _fitting(way.event, way.equal, way.conditions, below)
-    return columns, way.follows, rivals, fitting, sorted(way.loose), instants
+    calls = [_called(each, event, below) for each in way.calls]
+    return columns, way.follows, rivals, fitting, sorted(way.loose), calls, instants
+
+
+def _called(call: RunCall, event: Identity, below: Sequence[Identity]) -> tuple[object, ...]:
+    column = None if call.event is None else column_name(event, call.event)
+    states = [("own" if number == OWN else below[number].digest, of) for number, of in call.states]
+    return call.name, str(call.separator), column, call.counts, states
 
 
 def _fitting(

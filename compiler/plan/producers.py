@@ -7,13 +7,14 @@ filters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from retewave.compiler.expressions.tree import Expression
+from retewave.compiler.expressions.tree import Call, Expression, Variable
 from retewave.compiler.plan.shape import Shape, Streams
 from retewave.compiler.rewrite.branch import Decided, Moment
+from retewave.compiler.rewrite.runs import RunState
 from retewave.epsilon.atoms import Atom
 from retewave.rete.words.layout import (
     ALPHA_COLUMNS,
@@ -32,12 +33,15 @@ __all__ = [
     "EVENT",
     "EXPLAINED",
     "GIVEN_TRIPLE",
+    "LINK",
     "NOTHING",
+    "OWN",
     "RUN",
     "START",
     "STREAM",
     "TAKEN",
     "TRIPLE",
+    "WAY",
     "AlphaTest",
     "End",
     "Gap",
@@ -50,6 +54,7 @@ __all__ = [
     "Probe",
     "Producer",
     "Rival",
+    "RunCall",
     "RunStep",
     "RunWay",
     "SlotFilter",
@@ -57,12 +62,15 @@ __all__ = [
     "State",
     "Table",
     "Told",
+    "ToldRuns",
     "columns_of",
     "told_columns",
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
 RUN, TAKEN = 0, 1  # where a column of a run that goes on is from: the run as it was, or the event that it takes
+OWN = -1  # in place of a producer: the state itself
+LINK, WAY = -1, -2  # in place of a variable: the link to the run before, and which alternative a repetition was
 NOTHING = (OF_NOTHING, 0)  # or neither: it is unbound
 # EITHER and more, by a column of the event: the run's, or the event's where the run has none
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
@@ -171,6 +179,17 @@ Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, .
 
 
 @dataclass(frozen=True)
+class RunCall:
+    """A call that looks at all repetitions of a step: those of the run, and perhaps the event that it takes."""
+
+    name: str  # COUNT, SUM, …
+    separator: Expression | None  # what GROUP_CONCAT puts between values
+    event: int | None  # the event's column, if it is a repetition, too; None: it is not, or does not bind it
+    counts: bool  # whether the event is a repetition
+    states: tuple[tuple[int, int], ...]  # whose runs' last events are repetitions: producer, or OWN; their column
+
+
+@dataclass(frozen=True)
 class RunWay:
     """How runs go on: a solution of an event comes, and each run that is compatible becomes another one."""
 
@@ -181,6 +200,7 @@ class RunWay:
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run and one of the event that must be equal
     conditions: tuple[Expression, ...] = ()  # likewise true: `c0`, … are columns of the event, `d0`, … of the run
     loose: frozenset[int] = frozenset()  # columns of the run that may be unbound
+    calls: tuple[RunCall, ...] = ()  # what `r0`, `r1`, … in the conditions are
     instants: Input | None = None  # the instants that count for contiguity, with the event's columns that are its key
 
 
@@ -193,6 +213,7 @@ class State:
     keys: tuple[int, ...]  # its columns that make the key under which its runs are found
     again: tuple[RunWay, ...] = ()  # the ways by which its runs enter it again
     width: int | None = None  # the longest run, microseconds
+    link: int | None = None  # the column that has the link to the run before
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -207,6 +228,7 @@ class RunStep:
     run: Input | None  # the state; None: they begin
     way: RunWay  # how
     width: int | None = None  # the longest run, microseconds
+    tumbling: int | None = None  # of runs that begin, when the first of the windows does in which they must be
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -219,6 +241,16 @@ class Instants:
     """The times at which events of a partition came."""
 
     inputs: tuple[Input, ...]  # whose tuples tell them, under the partition
+
+
+@dataclass(frozen=True)
+class ToldRuns:
+    """How the events of complete runs are found."""
+
+    link: int  # the column of a complete run that has the link to the run before
+    final: int  # the producer of the complete runs
+    states: Mapping[int, tuple[RunState, Mapping[int, int]]]  # by producer: what runs are there; variable -> column
+    calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions
 
 
 @dataclass(frozen=True)
@@ -245,6 +277,7 @@ class End:
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
     told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
     events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
+    runs: ToldRuns | None = None  # if matches tell of the events of their runs
 
 
 @dataclass
@@ -275,6 +308,7 @@ class Open:
     times: dict[Moment, int] = field(default_factory=dict)  # moments of a branch's operands -> column, START or END
     told: dict[Told, int] = field(default_factory=dict)  # see End
     looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
+    runs: ToldRuns | None = None  # see End
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from retewave.compiler.algebra import Term, TriplePattern, Values
-from retewave.compiler.expressions.tree import Expression, Variable, rename, variables
+from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step, is_timed
-from retewave.compiler.rewrite.runs import Runs, RunState, Way
+from retewave.compiler.rewrite.runs import Repeated, Runs, RunState, Way
 
 __all__ = ["canonical"]
 
@@ -49,7 +49,17 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
     def event(branch: Branch) -> Branch:
         return replace(_renamed(branch, names), steps=tuple(_step(step, names) for step in branch.steps))
 
-    states = tuple(RunState(each.step, named(each.variables), named(each.loose)) for each in runs.states)
+    def renamed(call: Call) -> tuple[Expression, ...]:
+        return tuple(rename(each, names) for each in call.arguments)
+
+    def repeated(one: Repeated) -> Repeated:
+        return Repeated(tuple((name, named(variables)) for name, variables in one.parts))
+
+    def state(one: RunState) -> RunState:
+        own, alternatives = named(one.own), tuple(map(repeated, one.repeated))
+        return RunState(one.step, named(one.variables), named(one.loose), own, alternatives)
+
+    states = tuple(map(state, runs.states))
     return replace(
         runs,
         events=tuple(map(event, runs.events)),
@@ -57,6 +67,7 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
         ways=tuple(_way(way, names) for way in runs.ways),
         instants=tuple(map(event, runs.instants)),
         partition=tuple(names[each] for each in runs.partition),
+        calls=tuple((hidden, replace(call, arguments=renamed(call))) for hidden, call in runs.calls),
     )
 
 

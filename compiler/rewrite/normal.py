@@ -47,6 +47,7 @@ from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.durations import longest
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
 from retewave.compiler.rewrite.relating import bounded
+from retewave.compiler.rewrite.repetitions import with_calls_apart
 from retewave.compiler.rewrite.sequences import in_sequence
 from retewave.errors import QueryError
 from retewave.windows import relations
@@ -70,7 +71,7 @@ def branches(query: Query) -> tuple[Branch, ...]:
         return Variable(f"_:.{variable.name}.{next(numbers)}")
 
     try:
-        return tuple(_closed(branch) for branch in _normal(query.where, fresh, query.policy.name))
+        return tuple(with_calls_apart(_closed(branch)) for branch in _normal(query.where, fresh, query.policy.name))
     except RecursionError as error:
         raise QueryError(f"{query.source}: the query is nested too deeply") from error
 

@@ -9,18 +9,26 @@ alternatives.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from retewave.compiler.algebra import Follows
-from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.expressions.tree import Call, Expression, Variable, mentions
 
 if TYPE_CHECKING:
     from retewave.compiler.rewrite.branch import Branch
 
-__all__ = ["BEGIN", "Barred", "RunState", "Runs", "Way"]
+__all__ = ["BEGIN", "OVER_GROUPS", "Barred", "Repeated", "RunState", "Runs", "Way"]
 
+OVER_GROUPS = frozenset(("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "FIRST", "LAST"))
 BEGIN = -1  # in place of a state: where runs begin
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What a repetition of a step may be: one of its alternatives."""
+
+    parts: tuple[tuple[str, frozenset[Variable]], ...]  # the event patterns by name, and what each binds
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,8 @@ class RunState:
     step: int  # the steps that they have taken; where the last one may be repeated, they wait for that, too
     variables: frozenset[Variable]  # what all of them bind, but events
     loose: frozenset[Variable] = frozenset()  # group variables that some of them bind: those of some alternatives
+    own: frozenset[Variable] = frozenset()  # the group variables of their last step
+    repeated: tuple[Repeated, ...] = ()  # what their last event may be, if its step may be repeated; by `Way.repeats`
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,7 @@ class Way:
     conditions: tuple[Expression, ...] = ()  # they see the run and the event; PREV is a `Call`
     barred: tuple[Barred, ...] = ()  # what must not be between
     rebound: frozenset[Variable] = frozenset()  # group variables that the event binds anew
+    repeats: int = 0  # which of the alternatives of a repeated step it takes
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,19 @@ class Runs:
     instants: tuple[Branch, ...] = ()  # the events that count for contiguity; none, if no way asks
     partition: tuple[Variable, ...] = ()  # what these have in common with a run
     width: int | None = None  # the longest run, microseconds
-    tumbling: int | None = field(default=None)  # when the first of the windows begins in which runs must be
+    tumbling: int | None = None  # when the first of the windows begins in which runs must be
+    groups: bool = False  # whether matches tell of each repetition
+    calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions of a complete run: hidden variables
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether matches tell of the events of their runs."""
+        return self.groups or bool(self.calls)
+
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether somebody looks at all events of a run."""
+        return self.tells or any(mentions(one, OVER_GROUPS) for way in self.ways for one in way.conditions)
 
     @property
     def bound(self) -> frozenset[Variable]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import TypeAlias
 
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Both, Either, EventPattern, Follows, Occurs, Operand, SequenceStep, visible
@@ -18,12 +19,13 @@ from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep
 from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.inlining import inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
-from retewave.compiler.rewrite.runs import BEGIN, Barred, Runs, RunState, Way
+from retewave.compiler.rewrite.repetitions import of_first
+from retewave.compiler.rewrite.runs import BEGIN, OVER_GROUPS, Barred, Repeated, Runs, RunState, Way
 from retewave.errors import Place, QueryError
 
 __all__ = ["OVER_RUNS", "event_variables", "in_sequence"]
 
-OVER_RUNS = frozenset(("PREV", "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "FIRST", "LAST"))
+OVER_RUNS = OVER_GROUPS | {"PREV"}
 
 
 def in_sequence(sequence: algebra.Sequence, of: Normal, fresh: Fresh) -> Iterator[Branch]:
@@ -51,6 +53,11 @@ class _Alternative:
     bound: frozenset[Variable]  # what they bind, but events
     assigned: tuple[ExtendStep, ...]  # what is assigned when a run is complete
     conditions: tuple[Expression, ...]  # what they and the run before must keep
+    taken: Repeated  # which event patterns they are of
+
+
+_Taken: TypeAlias = tuple[tuple[str, frozenset[Variable]], ...]
+_Solution: TypeAlias = tuple[Branch, tuple[Expression, ...], _Taken]
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ class _Groups:
 
     all: frozenset[Variable] = frozenset()  # each repetition binds them anew
     loose: frozenset[Variable] = frozenset()  # not all of its alternatives bind them
+    repeated: tuple[Repeated, ...] = ()  # its alternatives
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,7 @@ class _Building:
         if step.occurs in (Occurs.SOME, Occurs.MOST):
             own = frozenset(names - self.known - set(self.sequence.partition))
             always = frozenset.intersection(*(each.bound for each in alternatives))
-            groups = _Groups(own, own - always)
+            groups = _Groups(own, own - always, tuple(dict.fromkeys(each.taken for each in alternatives)))
         found: dict[int, None] = {}
         for source, each in product(sources, self._beginning(step.operand) if sources == [BEGIN] else alternatives):
             barred = self._barred(source, absent)
@@ -136,14 +144,15 @@ class _Building:
         bound = before.state.variables | (each.bound - groups.loose)
         assigned = tuple(dict.fromkeys((*before.assigned, *each.assigned)))
         loose = before.state.loose - (each.bound - groups.loose) | groups.loose
-        place = _Place(RunState(number, bound, loose), assigned)
+        place = _Place(RunState(number, bound, loose, groups.all, groups.repeated), assigned)
         if place not in self.places:
             self.places.append(place)
         target = self.places.index(place)
         values = values_of(assigned)
         seen = bound | loose | values.keys()
         conditions = tuple(self._condition(one, seen, assigned) for one in way.conditions)
-        self.ways.append(replace(way, target=target, conditions=conditions))
+        repeats = groups.repeated.index(each.taken) if groups.repeated else 0
+        self.ways.append(replace(way, target=target, conditions=conditions, repeats=repeats))
         return target
 
     def _condition(
@@ -180,7 +189,7 @@ class _Building:
 
     def _alternatives(self, operand: Operand, begins: bool = False) -> list[_Alternative]:
         found = []
-        for branch, conditions in self._solutions(operand):
+        for branch, conditions, taken in self._solutions(operand):
             assigned = tuple(step for step in branch.steps if isinstance(step, ExtendStep))
             own = branch.bound - event_variables(branch)
             values = values_of(branch.steps)
@@ -190,6 +199,8 @@ class _Building:
             for one in conditions:
                 if begins and mentions(one, frozenset(("PREV",))):
                     continue
+                if begins:
+                    one = of_first(one)
                 if (begins or variables(one) <= seen) and not mentions(one, OVER_RUNS):
                     filters.append(inlined(FilterStep(one, variables(one) & seen), values))
                 else:
@@ -197,22 +208,26 @@ class _Building:
             event = replace(branch, steps=tuple(filters))
             if event not in self.events:
                 self.events.append(event)
-            found.append(_Alternative(self.events.index(event), own, assigned, tuple(later)))
+            found.append(_Alternative(self.events.index(event), own, assigned, tuple(later), Repeated(taken)))
         return found
 
-    def _solutions(self, operand: Operand) -> Iterator[tuple[Branch, tuple[Expression, ...]]]:
-        """Yield the branches of an operand, each with the conditions on what came before."""
+    def _solutions(self, operand: Operand) -> Iterator[_Solution]:
+        """Yield the branches of an operand, each with the conditions on what came before, and what it takes."""
         match operand:
-            case EventPattern(conditions=conditions):
+            case EventPattern(name=name, conditions=conditions):
                 parts = tuple(part for each in conditions for part in conjuncts(each))
-                yield from ((branch, parts) for branch in self.of(self._on_streams(operand)))
+                names = frozenset(each for each in visible(operand.pattern) if not each.hidden)
+                for branch in self.of(self._on_streams(operand)):
+                    yield branch, parts, ((name, names & branch.bound),)
             case Either(left, right):
                 yield from self._solutions(left)
                 if right != left:
                     yield from self._solutions(right)
             case Both(left, right):
-                for (one, these), (other, those) in product(self._solutions(left), list(self._solutions(right))):
-                    yield join(one, other, self.fresh, operand_place(operand)).branch, these + those
+                for (one, these, first), (other, those, second) in product(
+                    self._solutions(left), list(self._solutions(right))
+                ):
+                    yield join(one, other, self.fresh, operand_place(operand)).branch, these + those, first + second
 
     def _on_streams(self, asked: EventPattern) -> algebra.Algebra:
         """Return the pattern of an event pattern, whose triples its streams bring, or else those of the sequence."""
@@ -228,8 +243,11 @@ class _Building:
         strict = any(way.follows is Follows.STRICT for way in self.ways if way.source != BEGIN)
         states = tuple(place.state for place in self.places)
         instants = tuple(self._instants()) if strict else ()
-        partition, width = sequence.partition, sequence.width
-        return Runs(tuple(self.events), states, tuple(self.ways), 0, instants, partition, width, sequence.tumbling)
+        groups = any(state.repeated for state in states)
+        return Runs(
+            tuple(self.events), states, tuple(self.ways), 0, instants, sequence.partition, sequence.width,
+            sequence.tumbling, groups,
+        )  # fmt: skip
 
     def _instants(self) -> Iterator[Branch]:
         """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""

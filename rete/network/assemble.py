@@ -303,7 +303,8 @@ class _Assembler:
         self.wide = max(self.wide, at.T_COLUMNS + state.columns)
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
-        return [slot, state.columns, state.marks, state.strict, state.undying, first, count]
+        link = 0 if state.link < 0 else self._row_word(state.link)
+        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link]
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
         """Return the words of a step."""
@@ -313,18 +314,20 @@ class _Assembler:
         instants = 0 if step.instants < 0 else self._at(at.N_SLOTS, step.instants, at.SLOT_WIDTH)
         equal = [word for run, column in step.equal for word in (self._row_word(run), column)]
         seen = [column if column == at.OF_ROW else self._row_word(column) for column in step.seen]
-        out = [
-            word
-            for place, column in step.out
-            for word in (place, _TUPLE_TIMES.get(column, column) if place == 1 else self._row_word(column))
-        ]
+        out = [word for place, column in step.out for word in (place, self._of_step(place, column))]
         first, count = self._edges(step.edges, edges)
         return [
             state, step.follows, mark, step.window, self._list(step.keys),
             instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
             *self._program(step.program), step.columns, self._list(seen), len(seen),
-            self._list(out), len(step.out), first, count,
+            self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
         ]  # fmt: skip
+
+    def _of_step(self, place: int, column: int) -> int:
+        """Return the word beside the place in what a step writes."""
+        if place == 1:
+            return _TUPLE_TIMES.get(column, column)
+        return column if place < 0 else self._row_word(column)
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
         earlier, later = relation.earlier, relation.later
@@ -397,7 +400,8 @@ class _Assembler:
         terminals: list[int] = []
         instances: list[int] = []
         keyed: list[list[int]] = []
-        most_out = most_built = 0
+        most_out = max((state.columns for state in self.network.states), default=0) if self._tells_runs() else 0
+        most_built = 0
         for terminal in self.network.terminals:
             ordered = sorted(terminal.instances, key=lambda i: i.parameters)
             place, begin = self.header[at.N_TERMINALS] + len(terminals), self.header[at.N_INSTANCES] + len(instances)
@@ -417,6 +421,9 @@ class _Assembler:
         self.header[at.N_OUT_WIDTH], self.header[at.N_MOST_BUILT] = at.O_COLUMNS + most_out, most_built
         self._instance_keys(keyed)
 
+    def _tells_runs(self) -> bool:
+        return any(instance.link >= 0 for terminal in self.network.terminals for instance in terminal.instances)
+
     def _parameter_hash(self, terminal: int, parameters: tuple[int, ...]) -> int:
         h = mix(self.seed, np.int64(terminal))
         for parameter in parameters:
@@ -428,7 +435,7 @@ class _Assembler:
             instance.query, instance.branch, instance.window, *self._program(instance.program),
             self._list(instance.out), len(instance.out), self._list((terminal, *instance.parameters)),
             instance.builds, self._list([part for triple in instance.template for part in triple]),
-            len(instance.template), instance.stream,
+            len(instance.template), instance.stream, instance.link,
         ]  # fmt: skip
 
     def _instance_keys(self, keyed: list[list[int]]) -> None:

@@ -165,6 +165,7 @@ class State:
     marks: int = 0  # marks of a run: when the event came that a step was to take next
     strict: bool = False  # whether some step takes the next instant only
     undying: bool = False  # whether some step takes all that comes
+    link: int = -1  # the column that has the link to the run before; -1: none
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 
@@ -184,6 +185,7 @@ class Step:
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run, one of the tuple: equal
     program: tuple[int, ...] = ()  # what makes them compatible: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the run that the program sees
+    tumbling: tuple[int, int] | None = None  # width and origin of the windows, that follow each other, of what begins
     edges: list[Edge] = field(default_factory=list)  # where what comes of it goes
 
 
@@ -200,6 +202,7 @@ class Instance:
     builds: int = at.BUILDS_NOTHING  # whether it is a rule's, and the kernel can build
     template: tuple[tuple[int, int, int], ...] = ()  # triples of constants, and of columns as -1, -2, …
     stream: int = 0  # on which stream they come in; 0: they are every stream's
+    link: int = -1  # the tuple's column with the link to the run before, if the match tells of its run; else -1
 
 
 @dataclass

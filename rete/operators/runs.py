@@ -28,6 +28,7 @@ from retewave.rete.words.layout import (
     EDGE_TARGET,
     EITHER,
     G_MASK,
+    LINK_STATE,
     LOW,
     N_END,
     N_START,
@@ -56,11 +57,14 @@ from retewave.rete.words.layout import (
     STEP_EDGES,
     STEP_EQUAL,
     STEP_EQUAL_COUNT,
+    STEP_EVERY,
     STEP_FOLLOWS,
     STEP_INSTANT_KEYS,
     STEP_INSTANTS,
     STEP_KEYS,
     STEP_MARK,
+    STEP_NUMBER,
+    STEP_ORIGIN,
     STEP_OUT,
     STEP_OUT_COUNT,
     STEP_SEEN,
@@ -184,12 +188,21 @@ def _condition(arena, net, step, row, item, view, pair):  # type: ignore[no-unty
 
 
 @inlined
+def _window_of(net, step, item):  # type: ignore[no-untyped-def]
+    """Return the start of the window of a run that begins."""
+    every, origin = net[step + STEP_EVERY], net[step + STEP_ORIGIN]
+    if every == 0:
+        return item[T_WINDOW_START]
+    return origin + (item[T_END] - origin) // every * every
+
+
+@inlined
 def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
     """Write a run and a tuple as the run that they become; a run that begins has no row (0)."""
     into[T_EDGES], into[T_EDGE_COUNT] = net[step + STEP_EDGES], net[step + STEP_EDGE_COUNT]
     into[T_END] = item[T_END]
     into[T_START] = arena[row + net[N_START]] if row != 0 else item[T_START]
-    into[T_WINDOW_START] = arena[row + R_WINDOW_START] if row != 0 else item[T_WINDOW_START]
+    into[T_WINDOW_START] = arena[row + R_WINDOW_START] if row != 0 else _window_of(net, step, item)
     out = net[step + STEP_OUT]
     for i in range(net[step + STEP_OUT_COUNT]):
         place, word = net[out + 2 * i], net[out + 2 * i + 1]
@@ -200,8 +213,10 @@ def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
         elif place >= EITHER:
             own = arena[row + word]
             into[T_COLUMNS + i] = own if own != 0 else item[T_COLUMNS + place - EITHER]
+        elif place == OF_ROW:
+            into[T_COLUMNS + i] = row | net[step + STEP_NUMBER] << LINK_STATE
         else:
-            into[T_COLUMNS + i] = row if place == OF_ROW else 0
+            into[T_COLUMNS + i] = word
 
 
 @inlined
@@ -260,6 +275,17 @@ def _leave_if_empty(arena, net, slot, group):  # type: ignore[no-untyped-def]
             drop_group(arena, net, net[slot + SLOT_NODE], group)
 
 
+@inlined
+def _begin_run(arena, net, step, item, stack, top, room):  # type: ignore[no-untyped-def]
+    """Let a run begin with a tuple; return the new top, or NO_ROOM."""
+    if net[step + STEP_EVERY] != 0 and item[T_END] < net[step + STEP_ORIGIN]:
+        return top
+    if top + net[N_STRIDE] > room:
+        return NO_ROOM
+    _grow(arena, net, step, 0, item, tail(stack, top))
+    return top + net[N_STRIDE]
+
+
 @kernel
 def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
@@ -268,10 +294,7 @@ def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignor
     """
     state, stride, end = net[step + STEP_STATE], net[N_STRIDE], item[T_END]
     if state == 0:
-        if at[P_TOP] + stride > room:
-            return NO_ROOM
-        _grow(arena, net, step, 0, item, tail(stack, at[P_TOP]))
-        return at[P_TOP] + stride
+        return _begin_run(arena, net, step, item, stack, at[P_TOP], room)
     slot, window, end_word = net[state + STATE_SLOT], net[step + STEP_WINDOW], net[N_END]
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
     if group == 0:

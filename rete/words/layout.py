@@ -64,7 +64,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
-OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: where the run is that goes on; 0
+OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: the link to the run that goes on; a constant
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
@@ -143,7 +143,9 @@ PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with th
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
 # and whether some step takes all; where its tuples go
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
-STATE_EDGES, STATE_EDGE_COUNT, STATE_WIDTH = 5, 6, 7
+STATE_EDGES, STATE_EDGE_COUNT = 5, 6
+STATE_LINK, STATE_WIDTH = 7, 8  # the word of a run's row that has the link to the run before (0: none)
+LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
 STEP_INSTANTS, STEP_INSTANT_KEYS = 5, 6  # the slot of the instants (0: none), the tuple's columns that are its key
@@ -152,7 +154,12 @@ STEP_CODE, STEP_CODE_END, STEP_COLUMNS, STEP_SEEN, STEP_SEEN_COUNT = 9, 10, 11, 
 # what comes of a step, two words each: 0 and the word of the run; 1 and the column of the tuple; OF_ROW, OF_NOTHING; or
 # EITHER and more, by a column of the tuple: the word of the run, or that column where the run has nothing
 EITHER = 2
-STEP_OUT, STEP_OUT_COUNT, STEP_EDGES, STEP_EDGE_COUNT, STEP_WIDTH = 14, 15, 16, 17, 18
+STEP_OUT, STEP_OUT_COUNT, STEP_EDGES, STEP_EDGE_COUNT = 14, 15, 16, 17
+STEP_EVERY, STEP_ORIGIN = (
+    18,
+    19,
+)  # windows that follow each other, in which runs begin: their width (0: none), the first
+STEP_NUMBER, STEP_WIDTH = 20, 21  # of its state
 ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
 NO_WORD = 0  # a step that leaves no mark
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
@@ -160,7 +167,8 @@ TERMINAL_INSTANCES, TERMINAL_INSTANCE_COUNT, TERMINAL_WIDTH = 2, 3, 4
 INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_END = 0, 1, 2, 3, 4
 INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS = 5, 6, 7
 # the triples that a rule builds, three parts each: constants, or columns as -1, -2, …; and their stream
-INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM, INSTANCE_WIDTH = 8, 9, 10, 11, 12
+INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM = 8, 9, 10, 11
+INSTANCE_LINK, INSTANCE_WIDTH = 12, 13  # the tuple's column with the link to the run before, if that is told; else -1
 BUILDS_NOTHING, BUILDS, BUILDS_IN_PYTHON = 0, 1, 2
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
 
@@ -175,6 +183,8 @@ GIVEN, GIVEN_COLUMNS = (
 # ---- an output row: times and columns are in the same words as in a tuple ----
 O_QUERY, O_BRANCH, O_END, O_WINDOW_START, O_START, O_COLUMNS = 0, 1, T_END, T_WINDOW_START, T_START, T_COLUMNS
 UNDECIDED_ROW = 1 << 32  # added to O_BRANCH: a filter could not be decided by the kernel
+TOLD_RUN = 1 << 33  # likewise: the row tells of a part of the match before it; its start is that part's time, and its
+TOLD_STATE = O_WINDOW_START  # window start the number of its state, -1 for the last part
 
 # ---- arena: header ----
 A_TOP = 0  # first word never used

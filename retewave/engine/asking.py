@@ -17,6 +17,7 @@ from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.expressions.times import times_of, with_named_times
 from retewave.compiler.expressions.tree import IMPURE, TIMES, Expression, Variable, mentions, variables
 from retewave.compiler.lower import AskedFilter
+from retewave.engine.calling import called
 from retewave.rete.filters.codes import VERDICTS
 from retewave.rete.runtime import Runtime
 from retewave.rete.terms.dictionary import Terms
@@ -24,6 +25,7 @@ from retewave.rete.words import layout
 
 if TYPE_CHECKING:
     from retewave.compiler.expressions.evaluate import Evaluator
+    from retewave.compiler.lower import AskedCall
 
 __all__ = ["Asking"]
 
@@ -51,6 +53,7 @@ class Asking:
             if known.get(variable, 0) > 0:
                 self._enter(part, variable, known[variable])
         texts = {each: self._text(known.get(each, 0)) for each in sorted(variables(expression), key=str)}
+        texts |= {each: self._called(call, words) for each, call in asked.calls if each in texts}
         interval = int(words[layout.T_START]), int(words[layout.T_END])
         if mentions(expression, TIMES | IMPURE):
             return self._evaluated(expression, texts, *interval)
@@ -60,6 +63,17 @@ class Asking:
                 self._answers.clear()
             self._answers[key] = self._evaluated(expression, texts, *interval)
         return self._answers[key]
+
+    def _called(self, call: AskedCall, words: np.ndarray) -> bytes | None:
+        """Return the value of a call that looks at all repetitions of a run, and perhaps at the event at hand."""
+        place, state = call.link
+        rows = self.runtime.run_of(int(words[layout.T_COLUMNS + place]), state)
+        ids = [columns[call.states[number]] for number, columns in rows if number in call.states][::-1]
+        if call.counts:
+            ids.append(0 if call.event is None else int(words[layout.T_COLUMNS + call.event]))
+        values = [_python().term_of(self.terms.text(each)) if each else None for each in ids]
+        value = called(call.name, call.separator, values)
+        return None if value is None else _python().text_of(value)
 
     def _enter(self, part: Expression, variable: Variable, term: int) -> None:
         memo = self.programs.memo_of(part)

@@ -18,10 +18,12 @@ import numpy as np
 from retewave.compiler.algebra import Variable
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.expressions.times import NAMED_TIMES, times_of, with_named_times
-from retewave.compiler.expressions.tree import variables
-from retewave.compiler.lower import Output
+from retewave.compiler.expressions.tree import Call, variables
+from retewave.compiler.lower import Output, OutputRuns
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
+from retewave.engine.calling import called
 from retewave.engine.stages import Solutions
+from retewave.provenance.groups import RunPart, RunParts
 from retewave.query import Query
 from retewave.rete.filters import codes as filter_codes
 from retewave.rete.runtime import Runtime
@@ -58,7 +60,7 @@ class Deciding:
         for branch in np.unique(branches).tolist():
             of_branch = np.flatnonzero(branches == branch)
             output = self.outputs[query.number, branch]
-            columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch])
+            columns[of_branch], kept[of_branch] = self._of_branch(query, output, rows[of_branch], found.parts)
         return found._replace(columns=columns).only(kept)
 
     def _as_they_are(self, query: Query, rows: np.ndarray) -> np.ndarray | None:
@@ -73,9 +75,14 @@ class Deciding:
             return None
         return rows[:, layout.O_COLUMNS : layout.O_COLUMNS + width]
 
-    def _of_branch(self, query: Query, output: Output, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _of_branch(
+        self, query: Query, output: Output, rows: np.ndarray, parts: RunParts | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the shown ids of a branch's rows, and which rows pass."""
         columns = {name: rows[:, layout.O_COLUMNS + place] for place, name in enumerate(output.names)}
+        if parts is not None and output.runs is not None:
+            runs = [parts.of(match) for match in rows[:, -1].tolist()]
+            columns |= {hidden.name: self._called(call, output.runs, runs) for hidden, call in output.runs.calls}
         passed = np.ones(len(rows), dtype=np.bool_)
         open_rows = (
             np.flatnonzero(rows[:, layout.O_BRANCH] & layout.UNDECIDED_ROW)
@@ -89,6 +96,22 @@ class Deciding:
             if name in columns:
                 shown[:, place] = columns[name]
         return shown, passed
+
+    def _called(self, call: Call, output: OutputRuns, runs: list[list[RunPart]]) -> np.ndarray:
+        """Return the values of a call that looks at all repetitions, run by run."""
+        variable, separator = call.arguments[0], call.arguments[1] if len(call.arguments) > 1 else None
+        places = {
+            number: columns[variable]
+            for number, (state, columns, _) in output.states.items()
+            if isinstance(variable, Variable) and variable in state.own
+        }
+        found = []
+        for run in runs:
+            ids = [part.columns[places[part.state]] for part in run if part.state in places]
+            values = [_python().term_of(self.terms.text(each)) if each else None for each in ids]
+            value = called(call.function, separator, values)
+            found.append(0 if value is None else self.terms.intern(_python().text_of(value)))
+        return np.array(found, dtype=np.int64)
 
     def _take_steps(
         self,

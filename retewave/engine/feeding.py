@@ -23,6 +23,7 @@ from retewave.engine.stages import Solutions
 from retewave.engine.states import State
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.match import Matches
+from retewave.provenance.groups import RunParts, apart
 from retewave.query import Query
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
@@ -79,9 +80,10 @@ class Feeding:
                 found.append(built)
             elif number in self.rules:
                 rows = out[out[:, layout.O_QUERY] == number]
+                rows, _, parts = apart(rows, np.arange(len(rows)))
                 left = rows[[self._is_left(self.queries[number], int(b)) for b in rows[:, layout.O_BRANCH]]]
                 if len(left):
-                    found.append(self._of_rule(self.queries[number], left.copy(), sum(map(len, found))))
+                    found.append(self._of_rule(self.queries[number], left, parts, sum(map(len, found))))
         return np.concatenate(found), self.deciding.terms.values
 
     def _is_left(self, query: Query, branch: int) -> bool:
@@ -90,8 +92,8 @@ class Feeding:
             return True
         return any(map(_makes_nodes, query.parsed.template))
 
-    def _of_rule(self, query: Query, rows: np.ndarray, first: int) -> np.ndarray:
-        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0]))
+    def _of_rule(self, query: Query, rows: np.ndarray, parts: RunParts, first: int) -> np.ndarray:
+        decided = self.deciding.take(Solutions(query, rows, np.arange(len(rows)), rows[:, :0], parts=parts))
         scopes: list[bytes] = []
         is_set = query.parsed.solutions == "set"
         if is_set or any(map(_makes_nodes, query.parsed.template)):

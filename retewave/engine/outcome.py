@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
 from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
@@ -22,6 +23,7 @@ from retewave.engine.foretold import Foretold
 from retewave.engine.stages import Reporting, Solutions, Stage
 from retewave.engine.states import State
 from retewave.match import Matches
+from retewave.provenance.groups import Groups, apart, told_runs
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout
@@ -89,6 +91,12 @@ class Outcome:
         return found
 
     @cached_property
+    def _runs(self) -> dict[int, dict[int, OutputRuns]]:
+        """Return what is told of runs, by the queries' numbers and branches."""
+        found = {number: told_runs(self.deciding.outputs, number) for number in self.queries}
+        return {number: runs for number, runs in found.items() if runs}
+
+    @cached_property
     def _waited(self) -> dict[int, list[int]]:
         """Return the branches of queries that are told at deadlines, by the queries' numbers."""
         found: dict[int, list[int]] = {}
@@ -104,7 +112,10 @@ class Outcome:
             rows, places = rows[kept], places[kept]
         if not len(rows):
             return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
-        found = Solutions(query, rows, places, rows[:, :0], ahead)
+        runs, parts = self._runs.get(query.number), None
+        if runs is not None:
+            rows, places, parts = apart(rows, places)
+        found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
         if query.number in self.views:
             return self._of_view(self.views[query.number], found, clock)
         for stage in self.stages(query.number):
@@ -117,7 +128,10 @@ class Outcome:
             starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None
-        return Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
+        if parts is not None and runs is not None and any(each.groups for each in runs.values()):
+            batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
+        return batch
 
     def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
         """Let a view take what has come into its windows: that is no match yet."""

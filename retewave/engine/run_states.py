@@ -27,11 +27,36 @@ from retewave.windows.intervals import BEFORE_ALL
 __all__ = ["run_states"]
 
 
+class Links:
+    """Where runs have gone that other runs grew from: links are places in one network's memory."""
+
+    def __init__(self) -> None:
+        self._new: dict[int, int] = {}
+        self._followers: list[Callable[[], None]] = []
+
+    def move(self, old: np.ndarray, new: np.ndarray) -> None:
+        """Note that what some links led to is where others lead; who follows follows again."""
+        self._new.update(zip(old.tolist(), new.tolist(), strict=True))
+        for follow in self._followers:
+            follow()
+
+    def follow(self, follow: Callable[[], None]) -> None:
+        """Let somebody follow the links, now and when more runs have gone elsewhere."""
+        self._followers.append(follow)
+        follow()
+
+    def found(self, links: np.ndarray) -> np.ndarray:
+        """Return where some links lead now; nowhere, if that is not known yet."""
+        return np.array([self._new.get(link, 0) for link in links.tolist()], dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class KeptRuns:
     """The runs of one state."""
 
     runtime: Runtime  # where they are
+    links: Links  # where runs have gone
+    number: int  # of the state
     slot: int  # number of their memory
     columns: int  # of a run
     keys: tuple[int, ...]  # the columns that make the key
@@ -50,6 +75,7 @@ class KeptRuns:
         rows = self.runtime.rows_of(self.slot)
         own = rows[:, ROW_TIMES + len(self.keys) :]
         found = {"times": rows[:, :ROW_TIMES], "columns": own[:, : self.columns]}
+        found["links"] = self.runtime.links_to(self.number)
         return found | {name: own[:, self.columns + place] for place, name in enumerate(self.marks)}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
@@ -60,6 +86,11 @@ class KeptRuns:
         marks = [state.get(name, unknown) for name in self.marks]
         keys = columns[:, list(self.keys)]
         self.runtime.put_rows(self.slot, np.column_stack([times, keys, columns, *marks]))
+        self.links.move(state["links"], self.runtime.links_to(self.number))
+        link = self.runtime.network.states[self.number].link
+        if link >= 0:
+            before = columns[:, link].copy()
+            self.links.follow(lambda: self.runtime.put_links(self.number, self.links.found(before)))
 
 
 @dataclass(frozen=True)
@@ -99,13 +130,13 @@ def run_states(
     """Yield the states of sequences, with their identities."""
     if not lowered.states:
         return
-    known, network = identities(), lowered.network
+    known, network, links = identities(), lowered.network, Links()
     for producer, number in lowered.states.items():
         made, slot = lowered.plan.producers[producer], network.states[number].slot
         assert isinstance(made, RunState)
         if slot >= 0:
             marks = tuple(rival_name(rivals, known) for rivals in lowered.rivals[producer])
-            runs = KeptRuns(runtime, slot, network.states[number].columns, made.keys, marks)
+            runs = KeptRuns(runtime, links, number, slot, network.states[number].columns, made.keys, marks)
             yield digest(("runs", known[producer].digest)), runs
     for producer, slot in lowered.instants.items():
         keys = network.nodes[network.slots[slot].node].keys

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from retewave.engine.states import State
+from retewave.provenance.groups import RunParts
 from retewave.query import Query
 from retewave.rete.words import layout
 
@@ -31,12 +32,13 @@ class Solutions(NamedTuple):
     places: np.ndarray  # int64[n]: where they stood among the rows of all queries
     columns: np.ndarray  # int64[n, variables]: ids by the query's `columns`; no columns before the first stage
     ahead: bool = False  # from a flush: they hold if nothing more comes
+    parts: RunParts | None = None  # the events of their runs, if that is told; the rows' last column says which
 
     def only(self, kept: np.ndarray) -> Solutions:
         """Return the solutions that a mask keeps."""
         if kept.all():
             return self
-        return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept], self.ahead)
+        return Solutions(self.query, self.rows[kept], self.places[kept], self.columns[kept], self.ahead, self.parts)
 
 
 class Stage(Protocol):

@@ -202,11 +202,11 @@ class RunningView:
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the content of such arrays."""
         for number, each in enumerate(self._solved):
-            each.rows = state[f"solved{number}"].reshape(-1, each.rows.shape[1])
+            each.rows = state[f"solved{number}"]
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
         self._changes.put(state)
-        self._rows = state["rows"].reshape(-1, len(self.query.variables))
+        self._rows = state["rows"]
         self._first, self._at, empty, self.reported = state["numbers"].tolist()
         self._was_empty = bool(empty)
 

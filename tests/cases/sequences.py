@@ -111,9 +111,10 @@ def _patterns(random: Random, room: Room) -> dict[str, str]:
             text += f" . {subject} {random.choice(PREDICATES)} {random.choice((f'?{name.lower()}2', '?x', '2'))}"
         if random.random() < 0.2:
             text = f"{random.choice(STREAMS)}: {text}"
-        conditions = list(_conditions(random, room, own, seen, place)) if room.conditions and own in text else []
+        bound = own in text.split()
+        conditions = list(_conditions(random, room, own, seen, place)) if room.conditions and bound else []
         found[name] = text + (" | " + " & ".join(conditions) if conditions else "")
-        seen += [own] if own in text else []
+        seen += [own] if bound else []
     return found
 
 

@@ -56,3 +56,60 @@ def test_explain_tells_of_steps_and_of_what_they_compare() -> None:
     said = engine.explain()
     assert "step 0 on ?s: the next one" in said
     assert "where (?y > ?x) is true" in said
+
+
+FALLS = """
+PREFIX : <urn:>
+SELECT ?s ?x ?y (COUNT(?y) AS ?n) (AVG(?y) AS ?mean)
+FROM STREAM S <urn:S>
+PARTITION BY ?s
+WHERE {
+  SEQ (A, B+, C)
+  DEFINE GPM A ON S { ?s :price ?x }
+  DEFINE GPM B ON S { ?s :price ?y FILTER(?y < ?x) FILTER(?y < PREV(?y)) }
+  DEFINE GPM C ON S { ?s :price ?z FILTER(?z > ?x && ?z > MAX(?y)) }
+}
+"""
+
+
+def falls(engine: rw.Engine) -> list[rw.Match]:
+    found: list[rw.Match] = []
+    for time, price in enumerate((9, 7, 4, 10), 1):
+        found += engine.push(("urn:s", "urn:price", price), time=time, stream="urn:S")
+    return sorted(found, key=lambda match: float(match.start or 0))  # type: ignore[arg-type]
+
+
+def test_aggregates_in_select_see_all_repetitions() -> None:
+    engine = rw.Engine()
+    engine.register(FALLS)
+    found = falls(engine)
+    assert [(int(match["x"]), int(match["y"]), int(match["n"]), float(match["mean"])) for match in found] == [
+        (9, 4, 2, 5.5),
+        (7, 4, 1, 4.0),
+    ]
+
+
+def test_groups_of_a_match_are_the_repetitions_with_their_times() -> None:
+    engine = rw.Engine()
+    engine.register(FALLS)
+    first, second = falls(engine)
+    assert [(each.time, int(each["y"]), int(each["?y"])) for each in first.groups["B"]] == [(2.0, 7, 7), (3.0, 4, 4)]
+    assert [(each.time, dict(each.texts)) for each in second.groups["B"]] == [
+        (3.0, {"s": b"<urn:s>", "y": b'"4"^^<http://www.w3.org/2001/XMLSchema#integer>'})
+    ]
+
+
+def test_groups_outlast_the_dictionary_of_their_engine() -> None:
+    engine = rw.Engine()
+    engine.register(FALLS)
+    first, _ = falls(engine)
+    first._batch.seal()
+    assert [int(each["y"]) for each in first.groups["B"]] == [7, 4]
+
+
+def test_a_query_without_repetitions_has_no_groups() -> None:
+    engine = rw.Engine()
+    engine.register(RISES)
+    engine.push(("urn:s", "urn:a", 1), time=1, stream="urn:S")
+    (match,) = engine.push(("urn:s", "urn:b", 2), time=2, stream="urn:S")
+    assert match.groups == {}

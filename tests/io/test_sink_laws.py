@@ -115,7 +115,7 @@ class Repeating(Matches):
     """A batch of matches with repetitions."""
 
     __slots__ = ("groups",)
-    groups: Taken
+    groups: Taken  # type: ignore[assignment]
 
     def _all_ids(self) -> np.ndarray:
         return np.concatenate([self.ids.reshape(-1), self.groups.terms])

@@ -15,7 +15,8 @@ from naive.detectors import detected
 
 FAMILIES = {  # what sequences are made of, and how many are tried
     "plain": (Room(), 800),
-    "repeated": (Room(repeated=True), 1_000),
+    "repeated": (Room(repeated=True), 800),
+    "aggregates": (Room(repeated=True, aggregates=True), 600),
 }
 
 

@@ -16,24 +16,30 @@ from retewave.compiler.plan.operators.join import numbers_in
 from retewave.compiler.plan.producers import (
     EITHER,
     END,
+    LINK,
     NOTHING,
+    OWN,
     RUN,
     START,
     TAKEN,
+    WAY,
     Gap,
     Input,
     Instants,
     Open,
     Plan,
     Probe,
+    RunCall,
     RunStep,
     RunWay,
     State,
+    ToldRuns,
 )
 from retewave.compiler.rewrite.branch import Branch, Decided
-from retewave.compiler.rewrite.runs import BEGIN, Barred, Runs
+from retewave.compiler.rewrite.runs import BEGIN, OVER_GROUPS, Barred, Runs
 from retewave.compiler.rewrite.runs import Way as Written
 from retewave.rete.words import layout
+from retewave.rete.words.layout import OF_NOTHING, OF_ROW
 
 __all__ = ["runs"]
 
@@ -74,7 +80,11 @@ class _Planning:
         order = sorted(range(len(self.runs.states)), key=lambda n: (self._state(n).step, len(self._state(n).variables)))
         for number in order:
             self.states[number] = self._planned(number, sorted(needed[number]))
-        return self.states[self.runs.final]
+        final = self.states[self.runs.final]
+        if self.runs.tells:
+            told = {each.producer: (self._state(number), each.columns) for number, each in self.states.items()}
+            final.runs = ToldRuns(final.columns[LINK], final.producer, told, self.runs.calls)
+        return final
 
     def _state(self, number: int):  # type: ignore[no-untyped-def]
         return self.runs.states[number]
@@ -98,6 +108,9 @@ class _Planning:
         """Return, by state, the variables of its runs that are asked for."""
         needed: list[set[int]] = [set() for _ in self.runs.states]
         needed[self.runs.final] |= self._bound(self.runs.final) & self.shown
+        if self.runs.looks_back:
+            for number, names in enumerate(needed):
+                names |= self._told(number)
         changed = True
         while changed:
             before = [len(each) for each in needed]
@@ -106,6 +119,14 @@ class _Planning:
                     needed[way.source] |= self._asked_by(way, needed[way.target])
             changed = before != [len(each) for each in needed]
         return needed
+
+    def _told(self, number: int) -> set[int]:
+        """Return what runs of a state must have so that all of their events can be looked at."""
+        state = self.runs.states[number]
+        told = {LINK, *map(_number, state.own)}
+        if self.runs.groups:
+            told |= {_number(each) for one in state.repeated for _, names in one.parts for each in names}
+        return told | {WAY} if len(state.repeated) > 1 else told
 
     def _asked_by(self, way: Written, later: set[int]) -> set[int]:
         """Return the variables of a run that a way asks for, if those of `later` are asked of what comes of it."""
@@ -131,9 +152,11 @@ class _Planning:
             entries.append(entry.read())
             rows.append(tuple(entry.columns[name] for name in names))
             leaves += entry.leaves
-        again = tuple(self._way(way, columns, keys, columns) for way in leaving if way.target == number)
+        again = tuple(self._way(way, columns, keys, columns, number) for way in leaving if way.target == number)
         leaves += tuple(leaf for way in leaving if way.target == number for leaf in self.events[way.event].leaves)
-        state = State(tuple(entries), tuple(rows), tuple(columns[key] for key in keys), again, self.runs.width)
+        state = State(
+            tuple(entries), tuple(rows), tuple(columns[key] for key in keys), again, self.runs.width, columns.get(LINK)
+        )
         return Open(self.plan.number(state), columns, {}, False, leaves)
 
     def _entry(self, way: Written, names: list[int]) -> Open:
@@ -176,14 +199,28 @@ class _Planning:
     def _begun(self, way: Written, names: list[int]) -> Open:
         """Return the runs that begin along a way: the event's solutions, where these have all that is asked."""
         event = self.events[way.event]
-        if all(name in event.columns for name in names):
+        if all(name in event.columns for name in names) and self.runs.tumbling is None:
             return event
-        columns = tuple((TAKEN, event.columns[name]) if name in event.columns else NOTHING for name in names)
-        number = self.plan.number(RunStep(None, RunWay(event.read(), columns), self.runs.width))
+        special = {WAY: (OF_NOTHING, way.repeats)}
+        columns = tuple(
+            (TAKEN, event.columns[name]) if name in event.columns else special.get(name, NOTHING) for name in names
+        )
+        made = RunStep(None, RunWay(event.read(), columns), self.runs.width, self.runs.tumbling)
+        number = self.plan.number(made)
         return Open(number, {name: column for column, name in enumerate(names)}, {}, False, event.leaves)
 
-    def _way(self, way: Written, run: Mapping[int, int], keys: list[int], names: Mapping[int, int]) -> RunWay:
-        """Return a way by which runs with some columns become runs with some variables."""
+    def _way(
+        self,
+        way: Written,
+        run: Mapping[int, int],
+        keys: list[int],
+        names: Mapping[int, int],
+        building: int | None = None,
+    ) -> RunWay:
+        """Return a way by which runs with some columns become runs with some variables.
+
+        `building`: the state that it leaves, if it is not planned yet.
+        """
         event = self.events[way.event]
         rebound = {_number(each) for each in way.rebound}
         shared = sorted(self._shared(way) - set(keys), key=lambda each: run[each])
@@ -197,8 +234,16 @@ class _Planning:
             instants = Input(self.instants, tuple(event.columns[each] for each in partition))
 
         loose = self._loose(way.source)
+        special = {LINK: (OF_ROW, 0), WAY: (OF_NOTHING, way.repeats)}
+        calls: dict[RunCall, None] = {}
+        conditions = tuple(
+            _condition(self._called(each, way, run, calls, building), event.columns, run, rebound)
+            for each in way.conditions
+        )
 
         def source(name: int) -> tuple[int, int]:
+            if name in special:
+                return special[name]
             if name in loose and name in run and name not in rebound and name in event.columns:
                 return EITHER + event.columns[name], run[name]
             if name in run and name not in rebound:
@@ -211,10 +256,56 @@ class _Planning:
             follows,
             rivals if follows == layout.NEXT else (),
             tuple((run[name], event.columns[name]) for name in shared),
-            tuple(_condition(each, event.columns, run, rebound) for each in way.conditions),
+            conditions,
             frozenset(run[name] for name in loose if name in run),
+            tuple(calls),
             instants,
         )
+
+    def _called(
+        self,
+        condition: Expression,
+        way: Written,
+        run: Mapping[int, int],
+        calls: dict[RunCall, None],
+        building: int | None,
+    ) -> Expression:
+        """Return a condition with `r0`, `r1`, … in place of what looks at all repetitions of a step."""
+
+        def part(one: Expression) -> Expression:
+            return self._called(one, way, run, calls, building)
+
+        match condition:
+            case Call(name, (Variable() as variable, *more)) if name in OVER_GROUPS:
+                call = self._call(name, variable, more[0] if more else None, way, run, building)
+                calls.setdefault(call)
+                return Variable(f"r{list(calls).index(call)}")
+            case Operation():
+                return replace(condition, operands=tuple(map(part, condition.operands)))
+            case Call():
+                return replace(condition, arguments=tuple(map(part, condition.arguments)))
+            case Membership(needle=needle, members=members):
+                return replace(condition, needle=part(needle), members=tuple(map(part, members)))
+        return condition
+
+    def _call(
+        self,
+        name: str,
+        variable: Variable,
+        separator: Expression | None,
+        way: Written,
+        run: Mapping[int, int],
+        building: int | None,
+    ) -> RunCall:
+        repeats = [number for number, each in enumerate(self.runs.states) if variable in each.own]
+        number = _number(variable) if repeats else 0
+        planned = [self.states[each] for each in repeats if each in self.states]
+        states = [(each.producer, each.columns[number]) for each in planned]
+        if building in repeats:
+            states.append((OWN, run[number]))
+        counts = way.target in repeats
+        column = self.events[way.event].columns.get(number) if counts else None
+        return RunCall(name, separator, column, counts, tuple(states))
 
     def _rival(self, way: Written, run: Mapping[int, int], keys: list[int]):  # type: ignore[no-untyped-def]
         event, rebound = self.events[way.event], {_number(each) for each in way.rebound}

@@ -1,0 +1,81 @@
+"""What looks at all repetitions of a step: aggregates over group variables.
+
+Data's way: conditions and expressions of a query -> **calls, apart from what stands around them** -> states and ways.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable, mentions
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step
+from retewave.compiler.rewrite.runs import OVER_GROUPS
+from retewave.compiler.terms import XSD
+
+__all__ = ["of_first", "with_calls_apart"]
+
+_ZERO, _ONE = (Constant(f'"{number}"^^<{XSD}integer>'.encode()) for number in (0, 1))
+
+
+def of_first(condition: Expression) -> Expression:
+    """Return a condition as it is in the first repetition of all, which is all that calls see.
+
+    >>> str(of_first(Call("SUM", (Variable("x"),))))[:30]
+    "Call(name='IF', arguments=(Call"
+    """
+    match condition:
+        case Call("PREV"):
+            return condition
+        case Call(name, (Variable() as variable, *_)) if name in OVER_GROUPS:
+            return _of_one(name, variable)
+        case Operation(operands=parts):
+            return replace(condition, operands=tuple(map(of_first, parts)))
+        case Call(arguments=parts):
+            return replace(condition, arguments=tuple(map(of_first, parts)))
+        case Membership(needle=needle, members=members):
+            return replace(condition, needle=of_first(needle), members=tuple(map(of_first, members)))
+    return condition
+
+
+def _of_one(name: str, variable: Variable) -> Expression:
+    """Return the value of a call that sees one repetition."""
+    added = Operation("+", (_ZERO, variable))
+    values: dict[str, Expression] = {"COUNT": _ONE, "SUM": added, "AVG": Operation("/", (added, _ONE))}
+    empty = _ZERO
+    if name == "GROUP_CONCAT":
+        values["GROUP_CONCAT"], empty = Call("STR", (variable,)), Constant(b'""')
+    if name not in values:
+        return variable
+    bound = Call("BOUND", (variable,))
+    return Call("IF", (bound, values[name], empty))
+
+
+def with_calls_apart(branch: Branch) -> Branch:
+    """Return the branch of a sequence whose steps see hidden variables in place of calls; the runs have the calls."""
+    runs = branch.runs
+    if runs is None or not any(mentions(step.expression, OVER_GROUPS) for step in branch.steps):
+        return branch
+    calls: dict[Call, Variable] = {}
+
+    def apart(expression: Expression) -> Expression:
+        match expression:
+            case Call(name, (Variable(), *_)) if name in OVER_GROUPS:
+                return calls.setdefault(expression, Variable(f"_:.call.{len(calls)}"))
+            case Operation(operands=parts):
+                return replace(expression, operands=tuple(map(apart, parts)))
+            case Call(arguments=parts):
+                return replace(expression, arguments=tuple(map(apart, parts)))
+            case Membership(needle=needle, members=members):
+                return replace(expression, needle=apart(needle), members=tuple(map(apart, members)))
+        return expression
+
+    steps: list[Step] = []
+    for step in branch.steps:
+        expression = apart(step.expression)
+        hidden = frozenset(calls.values())
+        if isinstance(step, ExtendStep):
+            steps.append(ExtendStep(step.variable, expression, step.scope | hidden))
+        else:
+            steps.append(FilterStep(expression, step.scope | hidden))
+    asked = tuple((variable, call) for call, variable in calls.items())
+    return replace(branch, steps=tuple(steps), runs=replace(runs, calls=asked))
