@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 import retewave as rw
@@ -78,7 +79,7 @@ def poured(query: str, streams: dict[str, bytes]) -> tuple[int, float]:
     return found, time.process_time() - started
 
 
-def _rows(engine: rw.Engine, readers: list[rw.Reader]) -> Iterator[object]:
+def _rows(engine: rw.Engine, readers: list[rw.Reader]) -> Iterator[np.ndarray]:
     from retewave.engine.pump import pump
 
     for arrived in pump(engine.matcher, engine.registry, readers, engine.seconds):
