@@ -178,3 +178,12 @@ def test_subqueries_paths_and_windows_are_operators() -> None:
 )
 def test_what_has_no_meaning_in_a_view_is_refused(text: str, sentence: str) -> None:
     assert sentence in message(text)
+
+
+def test_a_view_that_reads_like_a_detector_is_told_of() -> None:
+    told = parse(PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 5s] { ?x :p ?y }").notices
+    assert told == (
+        "<query>:1:30: aggregation makes a view of the query: it is reported when its windows change, and [RANGE 5s] "
+        "is open at its older end; for reports at steps write [RANGE 5s STEP …]",
+    )
+    assert not parse(PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }").notices
