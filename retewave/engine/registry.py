@@ -22,6 +22,7 @@ from retewave.engine.accepting import (
     CartesianWarning,
     UnboundedWarning,
     check_parts,
+    check_runs,
     check_shedding,
     check_width,
     warn_of_what_is_kept,
@@ -117,6 +118,7 @@ class Registry:
         plan = None if parsed.events is None else self.detecting(parsed)
         normal = branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
+        check_runs(parsed, normal, explained)
         if self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
