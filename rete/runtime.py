@@ -134,6 +134,7 @@ class Runtime:
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
+        self._ahead: np.ndarray | None = None  # the feed as the last call has left it, if that looked ahead
 
     @property
     def arena(self) -> np.ndarray:
@@ -207,6 +208,7 @@ class Runtime:
 
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
+        self._ahead = None
         connected = self._connected
         if (
             connected is None
@@ -310,7 +312,12 @@ class Runtime:
         try:
             yield from self.advance(AFTER_ALL, values)
         finally:
-            self.state = self.state._replace(arena=arena, feed=feed)
+            self._ahead, self.state = self.state.feed, self.state._replace(arena=arena, feed=feed)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The feed that has the counts of rules; after a flush, those that they have in it, too."""
+        return self.state.feed if self._ahead is None else self._ahead
 
     def _taken(self, count: int) -> np.ndarray:
         """Return the output rows: few are copied, many are handed on as they are, in an array that comes back."""

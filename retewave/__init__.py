@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from retewave.io.reading.reader import Reader, read
     from retewave.match import Match, Matches
     from retewave.query import Query
+    from retewave.report import Report
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Reader",
+    "Report",
     "RetewaveError",
     "SchemaError",
     "SnapshotError",
@@ -58,6 +60,7 @@ _LAZY = {
     "Match": "retewave.match",
     "Matches": "retewave.match",
     "Query": "retewave.query",
+    "Report": "retewave.report",
     "Reader": "retewave.io.reading.reader",
     "read": "retewave.io.reading.reader",
 }

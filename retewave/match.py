@@ -70,6 +70,7 @@ class Matches:
         "number",
         "places",
         "query",
+        "reported",
         "starts",
         "terms",
     )
@@ -95,6 +96,7 @@ class Matches:
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
         self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
+        self.reported: int | None = None  # microseconds: when a view made the report whose rows they are
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id

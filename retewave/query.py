@@ -11,12 +11,14 @@ from retewave.compiler.algebra import Variable
 from retewave.errors import UsageError
 from retewave.match import Match, Matches
 from retewave.repetitions import repeated
+from retewave.report import Report
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
     from retewave.compiler.rewrite.detections import Detecting
+    from retewave.compiler.rewrite.leaves import ViewLeaves
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
     from retewave.viz.explain.compiled import Compiled
@@ -39,6 +41,7 @@ class Query:
         keep: int | None,
         explained: bool = False,
         plan: Detecting | None = None,
+        leaves: ViewLeaves | None = None,
     ) -> None:
         self.number = number  # the engine's number of it
         self.parsed = parsed  # what was understood
@@ -57,10 +60,17 @@ class Query:
         # the columns of a match until it is reported
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
         self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
+        self.leaves = leaves  # what the network keeps of a view; none for a query that detects
+        if leaves is not None:
+            self.columns = leaves.columns
         self._places = {variable: place for place, variable in enumerate(self.variables)}
         self._keep = keep  # how many matches to keep; None for all
         self._kept: deque[Matches] = deque()
         self._kept_rows = 0
+        self.on_report: Callable[[Report], object] | None = None  # is called with every report of a view
+        self._reports: deque[Report] = deque()  # those that nobody has taken yet
+        self._reported_rows = 0  # in those; a report counts as one more
+        self._latest: Matches | None = None  # the rows of a view's latest report
 
     def take_plan(self, plan: Detecting) -> None:
         """Find events in another way: the schema or static data has changed."""
@@ -71,6 +81,11 @@ class Query:
     def text(self) -> str:
         """The query as it was written."""
         return self.parsed.text
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is evaluated at report times over the content of its windows."""
+        return self.leaves is not None
 
     @property
     def is_construct(self) -> bool:
@@ -104,12 +119,22 @@ class Query:
     def take(self, batch: Matches) -> None:
         """Note a batch of new matches."""
         self.matched += len(batch)
-        if self._keep == 0:
+        if batch.reported is not None:
+            self._note_report(batch, batch.reported)
+        if self._keep == 0 or not len(batch):
             return
         self._kept.append(batch)
         self._kept_rows += len(batch)
         while self._keep is not None and len(self._kept) > 1 and self._kept_rows - len(self._kept[0]) >= self._keep:
             self._kept_rows -= len(self._kept.popleft())
+
+    def _note_report(self, batch: Matches, time: int) -> None:
+        """Note a report, whose rows are a batch."""
+        self._latest = batch
+        self._reports.append(Report(batch, time))
+        self._reported_rows += len(batch) + 1
+        while self._keep is not None and len(self._reports) > 1 and self._reported_rows > self._keep:
+            self.next_report()
 
     @property
     def matches(self) -> list[Match]:
@@ -133,6 +158,22 @@ class Query:
 
         return frame(self.to_arrow(typed=typed))
 
+    def next_report(self) -> Report | None:
+        """Return the oldest report of a view that was not returned yet, if there is one."""
+        if not self._reports:
+            return None
+        report = self._reports.popleft()
+        self._reported_rows -= len(report) + 1
+        return report
+
+    def table(self, *, typed: bool = True) -> pyarrow.Table:
+        """Return the rows of a view's latest report as a table, with the columns of `to_arrow`."""
+        if not self.is_view:
+            raise UsageError(f"{self.name} is no view: to_arrow has its last matches")
+        from retewave.io.sinks.typed_columns import table
+
+        return table(() if self._latest is None else (self._latest,), self.variables, typed=typed)
+
     def draw(self, drawing: PartDrawing = "all", format: PictureFormat = "svg") -> bytes:
         """Return a drawing of the part of the network that leads to this query, as `Engine.draw` does."""
         from retewave.viz.draw.dot import draw
@@ -145,7 +186,7 @@ class Query:
 
 def _shown(parsed: algebra.Query) -> tuple[str, ...]:
     """Return the variables that a match has: those projected, or those of the template."""
-    if parsed.form == "SELECT":
+    if parsed.form != "CONSTRUCT":
         return parsed.projection
     terms = (term for triple in parsed.template for term in (triple.subject, triple.predicate, triple.object))
     return tuple(dict.fromkeys(term.name for term in terms if isinstance(term, Variable)))

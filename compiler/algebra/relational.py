@@ -88,7 +88,7 @@ class Projected:
 
 @dataclass(frozen=True)
 class Distinct:
-    """SELECT DISTINCT, REDUCED: each different solution once, at its first place."""
+    """SELECT DISTINCT: each different solution once, at its first place."""
 
     pattern: Algebra  # what may have duplicates
 

@@ -49,7 +49,7 @@ from retewave.compiler.algebra.temporal import (
 )
 from retewave.compiler.expressions.tree import Variable, rename
 
-__all__ = ["hidden_parts", "operands", "renamed", "retold", "shown_parts", "visible", "walk"]
+__all__ = ["changed", "hidden_parts", "operands", "renamed", "retold", "shown_parts", "visible", "walk"]
 
 _FIELDS: dict[type, tuple[str, ...]] = {  # the operands whose variables a solution has, in the order written
     Triples: (),
@@ -249,6 +249,12 @@ def retold(pattern: Algebra, change: Callable[[TriplePattern], TriplePattern]) -
     names = _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
     parts: dict[str, Any] = {name: retold(getattr(pattern, name), change) for name in names}
     return replace(pattern, **parts)
+
+
+def changed(pattern: Algebra, change: Callable[[Algebra], Any]) -> Algebra:
+    """Return a pattern without sequences whose operands are what `change` makes of them."""
+    names = _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
+    return replace(pattern, **{name: change(getattr(pattern, name)) for name in names})
 
 
 def _renamed_sequence(sequence: Sequence, names: Mapping[Variable, Variable]) -> Sequence:

@@ -67,6 +67,7 @@ class Listener:
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
     rule: Rule | None = None  # what it feeds back
     told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
+    streamed: int | None = None  # in the streams of a pattern: static data do not match it; None: they match all
     spender: str = ""  # its identity, if it uses events up: its part of the network is its own
     rules: tuple[Rule | None, ...] = ()  # by branch, if each has a rule of its own, or none
 
@@ -217,7 +218,8 @@ def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
     numbers = {listener.sources[each] for each in named}
     if listener.streams is None:
         return frozenset((number, 0) for number in numbers)
-    return frozenset(each for each in listener.streams if each[0] in numbers)
+    heard = frozenset(each for each in listener.streams if each[0] in numbers)
+    return heard | {(listener.streamed, 0)} if heard and listener.streamed is not None else heard
 
 
 def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:

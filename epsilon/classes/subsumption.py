@@ -51,6 +51,7 @@ class Bridge:
 
 
 Below: TypeAlias = NamedClass | Bridge
+_BY_NAME = (NamedClass, Some, HasValue, HasSelf, AnyOf, OneOf, DataType, Restricted)  # what a name tells all of
 
 
 def alternatives(expression: ClassExpression) -> Iterator[ClassExpression]:
@@ -103,8 +104,18 @@ class Subsumption:
 
     def below(self, expression: ClassExpression) -> tuple[Below, ...]:
         """Return the greatest classes and bridges below an expression; not those that nothing can be in."""
-        found = [each for each in self.names if self._is_below(each, expression) and self._says_more(each, expression)]
+        asked = self._members.get(self._name(expression), ()) if isinstance(expression, _BY_NAME) else self.names
+        found = [each for each in asked if self._is_below(each, expression) and self._says_more(each, expression)]
         return tuple(each for each in found if not self._is_covered(each, found))
+
+    @cached_property
+    def _members(self) -> dict[object, list[Below]]:
+        """By name: the classes and bridges that have it."""
+        found: dict[object, list[Below]] = {}
+        for each in self.names:
+            for name in self._saturation.holds(frozenset((each,))):
+                found.setdefault(name, []).append(each)
+        return found
 
     def _says_more(self, one: Below, expression: ClassExpression) -> bool:
         """Tell whether it takes more to see it than the form of both and what single triples entail."""
@@ -287,10 +298,28 @@ class Subsumption:
         self._saturation.needs[name].append((role, frozenset((target,))))
 
     # ---- what the fixpoint cannot see ----
+    @cached_property
+    def _is_open(self) -> bool:
+        """Tell whether the ontology says anything beyond the fixpoint."""
+        known = self.ontology
+        return bool(known.equating or known.recursive) or not all(map(_is_horn, known.inclusions))
+
     def open_axioms(self, expression: ClassExpression) -> tuple[str, ...]:
         """Return the axioms beyond the fixpoint by which more classes may lie below an expression."""
+        if not self._is_open:
+            return ()
+        reached, found = self._reached(expression), dict[str, None]()
+        for each in self.ontology.inclusions:
+            if _signature(each.above) & reached and not _is_horn(each):
+                found[str(each)] = None
+        for name, kind in ({**self.ontology.equating, **self.ontology.recursive}).items():
+            if name in reached:
+                found[f"{NamedClass(name)} is an {kind}"] = None
+        return tuple(found)
+
+    def _reached(self, expression: ClassExpression) -> set[bytes]:
+        """Return the names by which something may come below an expression."""
         reached = set(_signature(expression))
-        found: dict[str, None] = {}
         waiting = True
         while waiting:
             waiting = False
@@ -303,13 +332,7 @@ class Subsumption:
                 if other.name in reached and one.name not in reached:
                     reached.add(one.name)
                     waiting = True
-        for each in self.ontology.inclusions:
-            if _signature(each.above) & reached and not _is_horn(each):
-                found[str(each)] = None
-        for name, kind in ({**self.ontology.equating, **self.ontology.recursive}).items():
-            if name in reached:
-                found[f"{NamedClass(name)} is an {kind}"] = None
-        return tuple(found)
+        return reached
 
 
 def _bridges(ontology: Ontology) -> Iterator[Bridge]:

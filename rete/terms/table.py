@@ -77,7 +77,7 @@ _UNITS = 256  # a text of more is given a power of two of bytes
 HOLES = _UNITS + 32  # the number of lists of holes: one list for each capacity
 
 AHEAD = 8  # ids: their slots and texts lie anywhere, and are fetched before their turn
-_ID_BITS = 32
+_ID_BITS = 32  # an entry is an id, and above it the part of the hash that leads to its slot
 _ID_MASK = (1 << _ID_BITS) - 1
 
 
@@ -119,7 +119,7 @@ def _slot_of(table: Address, at: Address, size: int, hashed: int) -> int:
     """Return the slot that holds the text, or the free slot where it belongs."""
     slots, spans, arena = cell(table, _SLOTS), cell(table, _SPANS), cell(table, _ARENA)
     mask = cell(table, _SLOT_COUNT) - 1
-    slot = hashed & mask
+    slot = (hashed >> _ID_BITS) & mask
     entry = cell(slots, slot)
     while entry != 0:
         if entry >> _ID_BITS == hashed >> _ID_BITS:
@@ -159,7 +159,7 @@ def find_hashed(table: Address, at: Address, size: int, hashed: int) -> int:
 
 @inlined
 def _likely_slot(table: Address, hashed: int) -> Address:
-    return cell(table, _SLOTS) + 8 * (hashed & (cell(table, _SLOT_COUNT) - 1))
+    return cell(table, _SLOTS) + 8 * ((hashed >> _ID_BITS) & (cell(table, _SLOT_COUNT) - 1))
 
 
 @inlined
@@ -314,7 +314,7 @@ def fill_slots(table: Address) -> None:
         if cell(cell(table, _SPANS), 2 * term) < 0:
             continue
         hashed = cell(hashes, term)
-        slot = hashed & mask
+        slot = (hashed >> _ID_BITS) & mask
         while cell(slots, slot) != 0:
             slot = (slot + 1) & mask
         set_cell(slots, slot, (hashed >> _ID_BITS << _ID_BITS) | term)
@@ -322,14 +322,17 @@ def fill_slots(table: Address) -> None:
 
 @kernel
 def _free_slot(table: Address, term: int) -> None:
-    """Take an id out of its slot, and move up the ids behind it that would not be found any more."""
+    """Take an id out of its slot, and move up the ids behind it that would not be found any more.
+
+    Where these belong their entries tell: to look at their hashes would be to wait for each.
+    """
     slots, hashes, mask = cell(table, _SLOTS), cell(table, _HASHES), cell(table, _SLOT_COUNT) - 1
-    gap = cell(hashes, term) & mask
+    gap = (cell(hashes, term) >> _ID_BITS) & mask
     while cell(slots, gap) & _ID_MASK != term:
         gap = (gap + 1) & mask
     slot = (gap + 1) & mask
     while cell(slots, slot) != 0:
-        wanted = cell(hashes, cell(slots, slot) & _ID_MASK) & mask
+        wanted = (cell(slots, slot) >> _ID_BITS) & mask
         if (slot - wanted) & mask >= (slot - gap) & mask:
             set_cell(slots, gap, cell(slots, slot))
             gap = slot

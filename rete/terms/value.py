@@ -12,8 +12,8 @@ import numpy as np
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.dates import date_of, duration_of
 from retewave.rete.terms.numbers import double_of, integer_of, numeral_at
-from retewave.rete.words.bytes import Address, byte, spells
-from retewave.rete.words.jit import kernel
+from retewave.rete.words.bytes import Address, byte, spells, word
+from retewave.rete.words.jit import inlined, kernel
 
 __all__ = ["value_of"]
 
@@ -67,6 +67,20 @@ _PREFIX, _TRUE, _FALSE, _INF, _NAN = (
     for text in (b'"^^<http://www.w3.org/2001/XMLSchema#', b"true", b"false", b"INF", b"NaN")
 )
 
+_PREFIX_WORDS = np.array(
+    [int.from_bytes(_PREFIX[at : at + 8].tobytes(), "little") for at in (0, 8, 16, 24, len(_PREFIX) - 8)], np.uint64
+)
+
+
+@inlined
+def _is_prefix(at: Address) -> bool:
+    """Say whether XML Schema's datatypes begin so: by eight bytes, the last of which overlap."""
+    size = len(_PREFIX)
+    for k in range(len(_PREFIX_WORDS)):  # noqa: SIM110
+        if word(at + min(8 * k, size - 8)) != _PREFIX_WORDS[k]:
+            return False
+    return True
+
 
 @kernel
 def _datatype(at: Address, size: int) -> tuple[int, Address]:
@@ -76,7 +90,7 @@ def _datatype(at: Address, size: int) -> tuple[int, Address]:
     while name > at and byte(name) != 35 and last - name <= _LONGEST_NAME + 1:
         name -= 1
     quote = name - len(_PREFIX) + 1
-    if quote <= at or not spells(quote, len(_PREFIX), _PREFIX):
+    if quote <= at or not _is_prefix(quote):
         return -1, at
     length = last - name - 1
     for code in range(len(_NAMES)):

@@ -7,12 +7,14 @@ written; a reader that waits for its pipe is woken.  A second signal ends the ru
 
 from __future__ import annotations
 
+import _thread
 import io
 import os
 import select
 import signal
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +26,7 @@ from retewave.errors import UsageError
 __all__ = ["Interrupted", "Stoppable", "Stopper", "open_stream", "stream_name"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+PATIENCE = 5.0  # seconds that a run has to notice a signal
 
 
 class Interrupted(Exception):  # not an error, the way out of a reader
@@ -31,10 +34,16 @@ class Interrupted(Exception):  # not an error, the way out of a reader
 
 
 class Stopper:
-    """Takes signals for a run."""
+    """Takes signals for a run.
+
+    The run looks for one whenever it reads.  Where it does not come to read, as in an instant of rules that never ends,
+    it is interrupted some seconds later, or by a second signal; but not while it writes.
+    """
 
     def __init__(self) -> None:
         self.asked = False  # a signal has come
+        self.writes = False  # matches are being written
+        self._alarm: threading.Timer | None = None  # interrupts a run that does not come to read
         self._woken, self._wake = os.pipe()
 
     @property
@@ -49,16 +58,45 @@ class Stopper:
         try:
             yield
         finally:
+            self.noticed()
             for number, handler in before.items():
                 signal.signal(number, handler)
             os.close(self._woken)
             os.close(self._wake)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let no alarm go off meanwhile."""
+        self.writes = True
+        try:
+            yield
+        finally:
+            self.writes = False
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
         os.write(self._wake, b"!")
+        self._wait()
+
+    def _wait(self) -> None:
+        self._alarm = threading.Timer(PATIENCE, self._insist)
+        self._alarm.daemon = True
+        self._alarm.start()
+
+    def _insist(self) -> None:
+        if self.writes:
+            self._wait()
+        elif sys.platform == "win32":
+            _thread.interrupt_main()
+        else:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    def noticed(self) -> None:
+        """Let no alarm go off any more: the run knows of the signal."""
+        if self._alarm is not None:
+            self._alarm.cancel()
 
 
 class Stoppable(io.RawIOBase):
@@ -99,6 +137,7 @@ class Stoppable(io.RawIOBase):
         if self._waits:
             select.select([self._file.fileno(), self._stopper.descriptor], [], [])
         if self._stopper.asked:
+            self._stopper.noticed()
             raise Interrupted
         read = self._file.readinto(room) or 0
         if self.tick is not None:

@@ -103,7 +103,7 @@ def run(
         try:
             with nullcontext() if telling is None else every(telling, lambda: tell(stats(engine), output.stats)):
                 found = engine.run_batches(*readers, between=keep, tick=streams.times.tick)
-                _loop(found, len(readers), sink, output.out, keep)
+                _loop(found, len(readers), sink, output.out, keep, stopper)
         finally:
             notes.left_out(engine, readers)
             if telling is not None or output.stats is not None:
@@ -123,7 +123,12 @@ def _engine(queries: Queries, options: dict[str, Any], kept: Checkpoint | None, 
 
 
 def _loop(
-    found: Iterator[list[Matches]], readers: int, sink: Sink, out: Path | None, keep: Callable[..., object] | None
+    found: Iterator[list[Matches]],
+    readers: int,
+    sink: Sink,
+    out: Path | None,
+    keep: Callable[..., object] | None,
+    stopper: Stopper,
 ) -> None:
     """Write the matches until the streams end or a signal comes; `keep` writes the checkpoint, if there is one."""
 
@@ -135,7 +140,7 @@ def _loop(
         ending.callback(close)
         try:
             for batches in found:
-                with naming(out):
+                with naming(out), stopper.writing():
                     sink.write(batches)
         except Interrupted:
             # Rows that several readers had read ahead have all been merged by now, so no checkpoint can stand here.

@@ -60,7 +60,7 @@ def run(
         from retewave.spark.driver.spread import check_plain
 
         for query in map(read_query, queries):  # before Spark is started, which takes seconds
-            check_plain(query.name or query.source, query, branches(query))
+            check_plain(query.name or query.source, query, () if query.view is not None else branches(query))
         spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
             shards = deployment.shards or spark.sparkContext.defaultParallelism

@@ -10,14 +10,15 @@ import warnings
 from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.algebra import TriplePattern
+from retewave.compiler.algebra import TriplePattern, ViewFrame
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.parts import parts_of
-from retewave.errors import QueryError
+from retewave.errors import QueryError, UsageError
+from retewave.views.bounds import is_built, reach
 
 __all__ = [
     "CartesianWarning",
@@ -25,8 +26,10 @@ __all__ = [
     "check_parts",
     "check_runs",
     "check_shedding",
+    "check_view",
     "check_width",
     "warn_of_what_is_kept",
+    "warn_of_what_views_keep",
 ]
 
 MOST_COLUMNS = 250  # a row of a memory, with its link and times, fits one page
@@ -124,6 +127,36 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
         place=place,
         hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
     )
+
+
+def check_view(parsed: Parsed, view: ViewFrame, sheds: bool, explained: bool) -> None:
+    """Refuse what views cannot have."""
+    for each in view.windows:
+        if not is_built(each.extent):
+            raise QueryError(f"[{each.extent}] is not supported yet", place=each.place)
+    if parsed.is_rule:
+        raise QueryError(f"{_name(parsed)}: a view that feeds a stream is not supported yet")
+    if parsed.policy.chooses:
+        raise QueryError("POLICY in a view is not supported yet", place=parsed.policy.place)
+    if explained:
+        raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
+    if sheds:
+        raise QueryError(
+            f'{_name(parsed)}: a view looks at whole windows, and under at_limit="shed" some of that is dropped',
+            hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+        )
+
+
+def warn_of_what_views_keep(parsed: Parsed) -> None:
+    """Warn of a view whose windows never forget."""
+    assert parsed.view is not None
+    for each in parsed.view.windows:
+        if reach((each.extent,)) is None:
+            warnings.warn(
+                f"{_name(parsed)}: the window {each} never forgets: what it holds is kept for ever",
+                UnboundedWarning,
+                stacklevel=4,
+            )
 
 
 def warn_of_what_is_kept(parsed: Parsed, listener: Listener) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from retewave.compiler.algebra import Policy, PolicyName
+from retewave.compiler.algebra import Policy, PolicyName, Query
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 
@@ -62,6 +62,16 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
     if p[:1] != b"<":
         raise UsageError(f"only an IRI can be a predicate: {p.decode()}")
     return s, p, o
+
+
+def check_reported(parsed: Query, on_report: object) -> None:
+    """Refuse a callback for reports that is none, or for a query that makes no reports."""
+    if on_report is None:
+        return
+    if not callable(on_report):
+        raise UsageError(f"on_report is called with each report, and {on_report!r} cannot be called"[:200])
+    if parsed.view is None:
+        raise UsageError("on_report is for views, and this query detects: it has on_match")
 
 
 def policy_of(given: object) -> Policy:

@@ -20,6 +20,7 @@ from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.compiler.rewrite.branch import Decided
+from retewave.compiler.rewrite.leaves import STREAMED
 from retewave.engine.asking import Asking
 from retewave.engine.deciding import Deciding
 from retewave.engine.feeding import Feeding, feeder
@@ -43,6 +44,7 @@ from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words.rows import OBJECT, PREDICATE
+from retewave.views.running import RunningView
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 
 __all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
@@ -151,7 +153,13 @@ def build(
     rules = tuple(queries[each.number] for each in listeners if each.all_rules)
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)
-    outcome = Outcome(deciding, dict(queries), _reports(listeners, queries), _foretold(listeners, queries), sources)
+    views = {
+        each.number: RunningView(queries[each.number], leaves, terms)
+        for each in listeners
+        if (leaves := queries[each.number].leaves) is not None
+    }
+    reports, foretold = _reports(listeners, queries), _foretold(listeners, queries)
+    outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _acceptance(lowered), streams)
@@ -239,12 +247,14 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     for number, producer in enumerate(compiled.plan.producers):
         if isinstance(producer, AlphaTest):
             tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
+    streamed = frozenset(_streamed_alphas(compiled))
     stated = [
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
-        if all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+        if alpha not in streamed and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
+    given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
     plan = compiled.plan.producers
     background = [
@@ -255,6 +265,16 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     justifying = np.isin(facts[:, FACT_ALPHA], background)
     others = facts[~justifying]
     return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
+
+
+def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:
+    """Return the α tests that static data do not pass."""
+    mark = compiled.streams.get(STREAMED)
+    return [
+        compiled.lowered.alphas[number]
+        for number, each in enumerate(compiled.plan.producers)
+        if isinstance(each, AlphaTest) and each.streams and any(stream == mark for stream, _ in each.streams)
+    ]
 
 
 def _acceptance(lowered: Lowered) -> Acceptance:

@@ -30,6 +30,7 @@ from retewave.engine.arguments import (
     check_bounds,
     check_inbox,
     check_options,
+    check_reported,
     policy_of,
     readers_of,
     seconds_of_tick,
@@ -50,6 +51,7 @@ from retewave.errors import QueryError, UsageError
 from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
+from retewave.report import Report
 from retewave.rete.runtime import Options
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
@@ -148,6 +150,7 @@ class Engine(Shown):
         query: str | Path | Parsed,
         *,
         on_match: Callable[[Match], object] | None = None,
+        on_report: Callable[[Report], object] | None = None,
         name: str | None = None,
         language: str | Language | None = None,
         allow_cartesian: bool | None = None,
@@ -159,7 +162,8 @@ class Engine(Shown):
 
         `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
         all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
-        hold.  `policy` says which partners its SEQs take (`"recent KEEP"`), whatever its text says.
+        hold.  `on_report` is called with every report of a view.  `policy` says which partners its SEQs take
+        (`"recent KEEP"`), whatever its text says.
         """
         parsed = query if isinstance(query, Parsed) else read_query(query, language)
         if policy is not None:
@@ -170,9 +174,11 @@ class Engine(Shown):
             if parsed.dataset and not self.matcher.started:
                 self.registry.plan_again()
             check_timed(parsed, self.datasets)
+            check_reported(parsed, on_report)
             added = self.registry.add(
                 parsed, name=name, on_match=on_match, keep=keep, allow_cartesian=allowed, explained=explain
             )
+            added.on_report = on_report
             if parsed.is_rule or parsed.events is not None:
                 try:
                     self.matcher.check_rules()
@@ -180,6 +186,16 @@ class Engine(Shown):
                     self.registry.remove(added)
                     raise
             return added
+
+    def reports(self, query: Query) -> Iterator[Report]:
+        """Yield the reports of a view that were made and not yielded yet, the oldest first.
+
+        As many are kept as rows of it are (`keep` of `register`), at least the latest.
+        """
+        if not query.is_view:
+            raise UsageError(f"{query.name} is no view: it has matches, and no reports")
+        while (report := query.next_report()) is not None:
+            yield report
 
     def remove(self, query: Query) -> None:
         """Stop listening for a query."""
@@ -435,7 +451,8 @@ class Engine(Shown):
                     raise
             if found is None:
                 return
-            yield found
+            if found:
+                yield found
 
     def _pouring(self, came: int) -> Iterator[list[Matches]]:
         return self.matcher.pour(_NO_ROWS, self.shown_clock, came)
@@ -450,6 +467,7 @@ class Engine(Shown):
                 self.seconds.match += wall.perf_counter() - started
         if found is not None:
             self.telling.add(found)
+            found = [batch for batch in found if len(batch)]  # a report may have no rows
         return found
 
     def _left(self) -> Iterator[list[Matches]]:

@@ -35,7 +35,7 @@ from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
-from retewave.rete.words.rows import EVENT, OBJECT, ROW_WIDTH, SUBJECT
+from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, SUBJECT
 from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.times import Clock
 
@@ -82,6 +82,7 @@ class Matcher:
         self.until = BEFORE_ALL  # decisions due before this time are made when all waiting rows are poured
         self.flushing = False  # then tell the matches that there are if nothing more comes
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
+        self.now = BEFORE_ALL  # the end of the last row poured
         self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
         self.event_blocks = 1  # blocks of event numbers taken so far, by readers
         self.intervals = False  # an item was not an instant, or may not have been
@@ -234,6 +235,7 @@ class Matcher:
         self.networks, self._generation, self._found = Networks(compiled), registry.generation, [found]
         self._known, self.waiting, self.stated = set(registry.queries), waiting, stated
         self.started, self.triples = counts["started"], counts["poured"]
+        self.now = counts["now"]
         self.events, self.event_blocks = counts["events"], counts["event_blocks"]
         self.collected, self.shed = counts["collected"], counts["shed"]
         self.until, self.flushing = counts["until"], counts["flushing"]
@@ -256,12 +258,17 @@ class Matcher:
             if networks.asks_for_events:
                 self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
+            if networks.views and poured:
+                networks.see(int(next_rows[0, END]))
             self._count(poured, networks.main)
             if any(map(len, outs)):
                 yield from self._told(networks, outs, clock)
                 yield from self._first_matches(clock)
             elif said != layout.DONE:
                 self._meet(said, networks.main)
+            if poured:
+                self.now = max(self.now, int(next_rows[poured - 1, END]))
+                yield from self._reported(self.now, clock)
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
         yield from self._decided(clock)
         if behind > self.triples:
@@ -287,11 +294,13 @@ class Matcher:
             if said == layout.AT_LIMIT:
                 self.advance(until)  # once there is room
             yield from self._told(networks, outs, clock)
+            yield from self._reported(until, clock)
             self._meet(said, networks.main)
         if flushing:
             networks = self._follow()
             outs, said = networks.foretell(self.terms.values)
             yield from self._told(networks, outs, clock, ahead=True)
+            yield from self._reported(self.now + 1, clock)
             if said == layout.ENDLESS:  # nothing is given up: nobody has asked
                 raise endless(networks.main, self.options.max_derivations)
             self._meet(said, networks.main)
@@ -303,6 +312,14 @@ class Matcher:
         found = networks.matches(outs, clock, ahead=ahead) if any(map(len, outs)) else []
         if found:  # Python, or DISTINCT, may refuse all
             yield self._noted(found)
+
+    def _reported(self, until: int, clock: Clock) -> Iterator[list[Matches]]:
+        """Yield the rows of the reports before a time, each report's by themselves."""
+        if self.networks is None or not (self.networks.views or self._generation != self.registry.generation):
+            return
+        made = [batch for view in self._follow().views for batch in view.reports(until, clock)]
+        for batch in made:  # all are made by now: what is told may change the networks
+            yield self._noted([batch])
 
     def advance(self, until: int) -> None:
         """Let the next pour make the decisions that are due before a time."""

@@ -24,6 +24,7 @@ from retewave.rete.runtime import EndlessRules, LiveRowsAtBound
 from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
+from retewave.views.running import RunningView
 from retewave.windows.times import Clock
 
 __all__ = ["Networks", "are_few"]
@@ -70,6 +71,18 @@ class Networks:
         return any(
             EVENT in each.columns for one in self.all for each in one.plan.producers if isinstance(each, AlphaTest)
         )
+
+    @cached_property
+    def views(self) -> tuple[RunningView, ...]:
+        """The views of registered queries."""
+        return tuple(
+            view for each in self.all for number, view in each.outcome.views.items() if number not in self.gone
+        )
+
+    def see(self, first: int) -> None:
+        """Let views know when the first item of any stream came."""
+        for view in self.views:
+            view.see(first)
 
     @property
     def live_rows(self) -> int:

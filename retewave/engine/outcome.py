@@ -27,6 +27,7 @@ from retewave.provenance.groups import Groups, apart, told_runs
 from retewave.provenance.made_of import MadeOf, Sources
 from retewave.query import Query
 from retewave.rete.words import layout
+from retewave.views.running import RunningView
 from retewave.windows.times import Clock
 
 __all__ = ["Outcome", "Reports"]
@@ -45,6 +46,7 @@ class Outcome:
     reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
     sources: Sources  # what the numbers of output rows mean
+    views: dict[int, RunningView]  # the queries whose rows are content of windows, and no matches
 
     def stages(self, number: int) -> tuple[Stage, ...]:
         """Return the stages of a query, in order."""
@@ -114,6 +116,8 @@ class Outcome:
         if runs is not None:
             rows, places, parts = apart(rows, places)
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
+        if query.number in self.views:
+            return self._of_view(self.views[query.number], found, clock)
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -128,6 +132,14 @@ class Outcome:
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
+
+    def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
+        """Let a view take what has come into its windows: that is no match yet."""
+        found = self.deciding.take(found)
+        if not found.ahead and len(found.rows):
+            view.take(found.columns, found.rows)
+        none = np.zeros(0, dtype=np.int64)
+        return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
 
     def _told_times(self, query: Query, found: Solutions) -> tuple[np.ndarray, np.ndarray]:
         """Return the intervals that detections tell: DURING tells the left side's."""
@@ -146,6 +158,8 @@ class Outcome:
                 own = query.name, query.parsed.language, query.text
                 reports = self.reports.get(number, ())
                 found |= {digest(("report", *own, place)): stage for place, stage in enumerate(reports)}
+                if number in self.views:
+                    found[digest(("view", *own))] = self.views[number]
                 if number in self.foretold:
                     found[digest(("foretold", *own))] = self.foretold[number]
         return found

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from retewave.compiler.algebra import Query as Parsed
+from retewave.compiler.algebra import ViewFrame
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.compiler.languages.language import Language
 from retewave.compiler.parse import parse
@@ -17,6 +18,7 @@ from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.detections import BACKGROUND, Detecting
+from retewave.compiler.rewrite.leaves import STREAMED, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
     CartesianWarning,
@@ -24,8 +26,10 @@ from retewave.engine.accepting import (
     check_parts,
     check_runs,
     check_shedding,
+    check_view,
     check_width,
     warn_of_what_is_kept,
+    warn_of_what_views_keep,
 )
 from retewave.epsilon.encodings import decoded
 from retewave.epsilon.prefixes import absolute
@@ -33,6 +37,7 @@ from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query
+from retewave.views.bounds import reach
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
@@ -112,25 +117,28 @@ class Registry:
         quiet: bool = False,
     ) -> Query:
         """Register a query; a query of a snapshot has its number already, and its warnings were given before."""
-        if parsed.view is not None:
-            what = f"{parsed.source}: {parsed.view.reason} makes a view of the query, which is not supported yet"
-            raise QueryError(what)
+        leaves = None if parsed.view is None else leaves_of(parsed)
         plan = None if parsed.events is None else self.detecting(parsed)
-        normal = branches(parsed) if plan is None else tuple(plan.branches)
+        normal = leaves.branches if leaves is not None else branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
         check_runs(parsed, normal, explained)
-        if self.sheds:
+        if parsed.view is not None:
+            check_view(parsed, parsed.view, self.sheds, explained)
+        elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
-            if plan is None:
+            if leaves is None and plan is None:
                 check_parts(parsed, normal, allow_cartesian)
-            warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal, plan))
+            if leaves is None:
+                warn_of_what_is_kept(parsed, self._listener(number or 0, parsed, normal, plan))
+            else:
+                warn_of_what_views_keep(parsed)
             for notice in (*parsed.notices, *(() if plan is None else plan.notices)):
                 warnings.warn(notice, stacklevel=3)
         self._numbers = self._numbers if number is None else number
         number = self._numbers
         named = self._free_name(name or parsed.name or _stem(parsed.source) or f"query{number + 1}")
-        query = Query(number, parsed, named, on_match, keep, explained, plan)
+        query = Query(number, parsed, named, on_match, keep, explained, plan, leaves)
         query.network = self.network
         self._numbers += 1
         self.queries[number] = query
@@ -144,7 +152,7 @@ class Registry:
         parsed = query.parsed
         self._listeners[query.number] = replace(
             self._listener(query.number, parsed, normal, query.plan),
-            projection=query.variables,
+            projection=query.columns if query.is_view else query.variables,
             compared=(*query.compared, *query.solved),
             told=_told(parsed, query.explained),
             spender=digest((query.name, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
@@ -212,6 +220,8 @@ class Registry:
         patterns = (pattern for branch in normal for pattern in branch.all_patterns)
         named = (iri for each in patterns for iri in (*each.streams, each.source) if iri not in (None, BACKGROUND))
         sources = {source: self._number_of(source[1:-1].decode()) for source in named}
+        if parsed.view is not None:
+            return self._of_view(number, parsed.view, normal, sources)
         rule, rules = self._rule(parsed), () if plan is None else tuple(self._rules(plan))
         if not parsed.streams:
             width = UNBOUNDED if parsed.window is None else parsed.window
@@ -231,6 +241,15 @@ class Registry:
             told = found.kind == "told" and plan.definitions.form == "RDF"
             stream = plan.definitions.events[found.event].name[1:-1].decode() if told else plan.base
             yield Rule(template, self._number_of(stream), in_python=True)
+
+    def _of_view(self, number: int, view: ViewFrame, normal: tuple[Branch, ...], sources: dict[bytes, int]) -> Listener:
+        """Return what the planner needs of a view: solutions that lie close enough together for its windows."""
+        width = reach(each.extent for each in view.windows)
+        iris = [each.stream for each in view.windows]
+        heard = None if None in iris else frozenset((self._number_of(iri[1:-1].decode()), 0) for iri in iris if iri)
+        streamed = self._number_of(STREAMED)
+        width = UNBOUNDED if width is None else width
+        return Listener(number, normal, (), width, heard, sources=sources, streamed=streamed)
 
     def _rule(self, parsed: Parsed) -> Rule | None:
         """Return the template that a query feeds back, and the stream: its own, else the one that it reads."""

@@ -188,7 +188,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             "event_blocks": matcher.event_blocks,
             "collected": matcher.collected, "shed": matcher.shed,
             "started": matcher.started, "intervals": matcher.intervals,
-            "until": matcher.until, "flushing": matcher.flushing,
+            "until": matcher.until, "now": matcher.now, "flushing": matcher.flushing,
         },
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ from retewave.provenance.groups import RunParts
 from retewave.query import Query
 from retewave.rete.words import layout
 
-__all__ = ["Once", "Report", "Reporting", "Solutions", "Stage"]
+__all__ = ["Once", "ReportMemory", "Reporting", "Solutions", "Stage"]
 
 
 class Solutions(NamedTuple):
@@ -48,7 +48,7 @@ class Stage(Protocol):
         """Return the solutions that pass, in their order."""
 
 
-class Report(State, Protocol):
+class ReportMemory(State, Protocol):
     """The memory of a report stage: the solutions that one query has told."""
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Report(State, Protocol):
 class Reporting:
     """A stage that lets those solutions pass that its memory reports."""
 
-    def __init__(self, report: Report, keys: Sequence[int]) -> None:
+    def __init__(self, report: ReportMemory, keys: Sequence[int]) -> None:
         self.report = report  # the memory
         self.suppressed = 0  # solutions that were not reported
         self._keys = list(keys)  # the columns that the memory compares

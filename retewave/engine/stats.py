@@ -132,7 +132,7 @@ def _of_reports(engine: Engine) -> dict[str, dict[str, int]]:
 def _of_rules(engine: Engine) -> dict[str, int]:
     """Return how many triples rules have built, and in how many rounds."""
     compiled = engine.matcher.main
-    found = RuleCounts(0, 0) if compiled is None else built(compiled.runtime.state.feed)
+    found = RuleCounts(0, 0) if compiled is None else built(compiled.runtime.counted)
     return {"derivations": found.derivations, "rounds": found.rounds}
 
 

@@ -12,7 +12,7 @@ Left out: when to sweep, and keeping readers out while one begins (`retewave.eng
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from retewave.match import Matches
 from retewave.rete.terms.dictionary import Terms
 
 __all__ = ["Sweep", "rehearse"]
+
+_WORK_A_MATCH = 2  # for each match that is made while terms are marked: more than it takes to mark that
 
 
 class Sweep:
@@ -38,6 +40,7 @@ class Sweep:
         self._terms, self._networks = terms, list(networks)
         self._matches = list(matches)  # to be marked before terms are reclaimed
         self._marking = True
+        self._owed = 0  # work that is to be done beside what is asked for
         self._next = terms.first_passing()  # the next term to go through
         self._marks = marks
         for ids in held:
@@ -46,7 +49,11 @@ class Sweep:
             each.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
-        """Do an amount of work, counted in rows, matches and terms; say whether the sweep is done."""
+        """Do an amount of work, counted in rows, matches and terms; say whether the sweep is done.
+
+        Where a row brings many matches that is not enough to come to an end, so each new match adds some.
+        """
+        work, self._owed = work + self._owed, 0
         if self._marking:
             work = self._mark(work)
         if self._marking:
@@ -58,10 +65,11 @@ class Sweep:
         self._terms.end_sweep()
         return True
 
-    def spare(self, matches: Iterable[Matches]) -> None:
+    def spare(self, matches: Sequence[Matches]) -> None:
         """Spare the terms of matches that are made while the sweep is under way."""
         if self._marking:
             self._matches += matches
+            self._owed += _WORK_A_MATCH * sum(map(len, matches))
 
     def follow(self, leaves: CompiledNetwork | None, joins: CompiledNetwork | None) -> None:
         """Go on with another network in place of one, before the rows of the former are poured into it."""

@@ -24,6 +24,7 @@ from retewave.engine.registry import Registry
 from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
+from retewave.report import Report
 
 __all__ = ["Finding", "Telling", "Turn"]
 
@@ -73,7 +74,7 @@ class Telling:
         self.turn = Turn()  # held by the thread that pours and calls back
         self._registry = registry  # a query that was removed is told nothing more
         self._on_late = on_late
-        self.untold: deque[Iterator[Match] | list[LateItem]] = deque()  # oldest first
+        self.untold: deque[Iterator[Match] | list[LateItem] | Report] = deque()  # oldest first
         self.at_work = False  # callbacks are being called: matches that a callback finds are told later
         self.left: deque[tuple[Sequence[Matches], int]] = deque()  # not returned, but for a number of first ones
         self._left_matches = 0  # number of matches in `left`
@@ -88,6 +89,8 @@ class Telling:
             query = batch.query
             query.take(batch)
             heard = heard or query.on_match is not None
+            if query.on_report is not None and batch.reported is not None:
+                self.untold.append(Report(batch, batch.reported))
         if heard:
             self.untold.append(in_order(found))
 
@@ -118,6 +121,10 @@ class Telling:
     def _tell_first(self, errors: list[tuple[str, Exception]]) -> None:
         """Tell the first that waits: a match is told when its callback has been called, even if that raises."""
         found, turn, registry = self.untold[0], self.turn, self._registry
+        if isinstance(found, Report):
+            self.untold.popleft()
+            self._tell_report(found, errors)
+            return
         if isinstance(found, list):
             self.untold.popleft()
             self._tell_late(found, errors)
@@ -132,6 +139,15 @@ class Telling:
                 except Exception as error:
                     errors.append((_name(query), error))
         self.untold.popleft()
+
+    def _tell_report(self, report: Report, errors: list[tuple[str, Exception]]) -> None:
+        query = report.query
+        if query.on_report is not None and query in self._registry:
+            self.turn.calling = query
+            try:
+                query.on_report(report)
+            except Exception as error:
+                errors.append((f"on_report of {query.name}", error))
 
     def _tell_late(self, items: list[LateItem], errors: list[tuple[str, Exception]]) -> None:
         if self._on_late is not None:

@@ -43,6 +43,8 @@ _BESIDE_STREAM = "if the stream brings such triples, too, write STREAM <â€¦> { â
 
 def check_timed(parsed: Query, datasets: Datasets) -> None:
     """Refuse a query where a side of an operator of time, or of OPTIONAL, MINUS or EXISTS, is static data alone."""
+    if parsed.view is not None:  # its operators do not ask for times
+        return
     sides = [(node, side) for node in walk(parsed.where) for side in _timed(node)]
     patterns = tuple(dict.fromkeys(pattern for _, side in sides for pattern in _patterns(side)))
     given = _given(patterns, datasets) if patterns else frozenset()

@@ -62,6 +62,9 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     engine.registry.check(query)
     if binding is not None and not isinstance(binding, Mapping):
         raise UsageError(f"a binding maps variables to terms, and is not {binding!r}", hint='{"x": "http://…"}')
+    if query.is_view:
+        hint = "query.table() is its latest report, and explain says what its windows hold"
+        raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
     return _Asked(engine, query, binding or {}).answer()
 
 

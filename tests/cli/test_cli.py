@@ -7,14 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
+from retewave.cli import inputs
 from retewave.cli.app import app
-from retewave.cli.inputs import stream_name
+from retewave.cli.inputs import Stopper, stream_name
 from retewave.cli.notes import Notes, progress
 from retewave.compiler.languages.known import LANGUAGES
 from retewave.errors import UsageError
@@ -315,6 +317,28 @@ def test_signal_ends_a_run_that_waits_and_all_that_was_found_is_written(number: 
     assert json.loads(Path("s.json").read_text())["matches"] == {"q": 4}
     for pipe in (process.stdin, process.stdout, process.stderr):
         pipe.close()
+
+
+def test_a_run_that_does_not_come_to_read_is_interrupted_but_not_while_it_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inputs, "PATIENCE", 0.01)
+    stopper, fired = Stopper(), threading.Event()
+    with stopper.listening(), pytest.raises(KeyboardInterrupt):
+        with stopper.writing():
+            signal.raise_signal(signal.SIGTERM)
+            assert not fired.wait(0.05)
+        fired.wait(60)
+    assert stopper.asked
+
+
+def test_an_alarm_does_not_go_off_once_the_run_has_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "PATIENCE", 0.01)
+    stopper = Stopper()
+    with stopper.listening():
+        signal.raise_signal(signal.SIGINT)
+        stopper.noticed()
+        assert not threading.Event().wait(0.05)
 
 
 def test_signal_ends_a_reader_of_another_format() -> None:

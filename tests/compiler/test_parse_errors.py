@@ -160,7 +160,7 @@ def test_what_is_not_supported_yet_is_named_where_it_stands(text: str, column: i
 
 
 def test_unknown_language_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, epsparql, spaseq, sparkwave"):
+    with pytest.raises(UsageError, match=r"cobol.*\n.*sparql, epsparql, spaseq, obep, sparkwave"):
         parse("", language="cobol")
 
 

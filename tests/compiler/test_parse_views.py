@@ -13,7 +13,6 @@ from retewave.compiler.algebra import (
     Filter,
     Fixed,
     Grouped,
-    InGraph,
     Inside,
     InWindow,
     Landmark,
@@ -144,13 +143,13 @@ def test_group_by_takes_expressions_with_and_without_a_name() -> None:
     assert not grouped.implicit
 
 
-def test_subqueries_paths_windows_and_graphs_are_operators() -> None:
+def test_subqueries_paths_and_windows_are_operators() -> None:
     query = parse(
         PREFIX + "SELECT ?x FROM NAMED WINDOW :w ON STREAM :s [RANGE 10 STEP 2] "
-        "{ WINDOW ?w { ?x :p* ?y } GRAPH :g { ?x :q ?z } { SELECT ?x (MAX(?v) AS ?m) { ?x :r ?v } GROUP BY ?x } }"
+        "{ WINDOW ?w { ?x :p* ?y } { SELECT ?x (MAX(?v) AS ?m) { ?x :r ?v } GROUP BY ?x } }"
     )
     kinds = {type(each) for each in walk(query.where)}
-    assert {InWindow, InGraph, PathClosure, Grouped, Projected, Extend} <= kinds
+    assert {InWindow, PathClosure, Grouped, Projected, Extend} <= kinds
     assert not kinds & {Sliced, Distinct, Ordered, Filter}
 
 
@@ -179,3 +178,12 @@ def test_subqueries_paths_windows_and_graphs_are_operators() -> None:
 )
 def test_what_has_no_meaning_in_a_view_is_refused(text: str, sentence: str) -> None:
     assert sentence in message(text)
+
+
+def test_a_view_that_reads_like_a_detector_is_told_of() -> None:
+    told = parse(PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 5s] { ?x :p ?y }").notices
+    assert told == (
+        "<query>:1:30: aggregation makes a view of the query: it is reported when its windows change, and [RANGE 5s] "
+        "is open at its older end; for reports at steps write [RANGE 5s STEP …]",
+    )
+    assert not parse(PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }").notices

@@ -229,3 +229,24 @@ def test_what_static_data_alone_matches_is_told_and_builds_nothing() -> None:
     found = engine.push(("urn:c", "urn:edge", "urn:d"), time=1) + engine.flush()
     assert sorted(str(row["a"]) for row in rule.matches) == ["urn:a", "urn:c"]
     assert pairs(query, found) == [("urn:c", "urn:d")]
+
+
+CHAIN = (
+    "PREFIX : <http://e/> REGISTER STREAM :b AS CONSTRUCT { ?x :q ?y } FROM STREAM :s [RANGE 1m] WHERE { ?x :p ?y }",
+    "PREFIX : <http://e/> REGISTER STREAM :c AS CONSTRUCT { ?x :r ?y } FROM STREAM :b [RANGE 1m] WHERE { ?x :q ?y }",
+)
+
+
+def test_what_rules_build_in_the_instant_that_a_flush_closes_is_counted_once() -> None:
+    engine = rw.Engine()
+    for rule in CHAIN:
+        engine.register(rule)
+    engine.push(("http://e/a", "http://e/p", 1), time=1, stream="http://e/s")
+    engine.flush()
+    assert (engine.stats()["derivations"], engine.stats()["rounds"]) == (2, 2)
+    engine.flush()
+    assert (engine.stats()["derivations"], engine.stats()["rounds"]) == (2, 2)
+    engine.push(("http://e/a", "http://e/p", 2), time=2, stream="http://e/s")
+    engine.advance(3)
+    engine.flush()
+    assert (engine.stats()["derivations"], engine.stats()["rounds"]) == (4, 4)

@@ -25,11 +25,16 @@ def _objects() -> Mapping[str, Any]:
     [[batch]] = engine.run_batches(reader)
     engine.push(("http://e/s", "http://e/p", 1), time=9)
     engine.push(("http://e/s", "http://e/p", 1), time=5)
+    view = engine.register("SELECT (COUNT(*) AS ?n) { ?x <http://e/p> ?y }")
+    engine.push(("http://e/s", "http://e/p", 1), time=12)
+    engine.flush()
+    [report] = engine.reports(view)
     return {
         "rw.Engine": engine,
         "Query": query,
         "rw.Match": batch[0],
         "rw.Matches": batch,
+        "rw.Report": report,
         "rw.Reader": reader,
         "Position": engine.positions[0],
         "rw.LateItem": late[0],

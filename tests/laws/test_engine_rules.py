@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from laws.telling import law, listening_all, named, pushed
 from laws.test_engine_time import Told, of_token, shown
 from naive.detectors import detected_all
+from naive.streams import Item
 from naive.tokens import Token
 
 import retewave as rw
 from retewave.compiler.algebra import Query, Variable, visible
+from retewave.compiler.parse import parse
 
 OTHER = "SELECT * WHERE { ?s <http://e/p> ?o . ?o <http://e/q> ?t }"
 PLAIN = frozenset({"join", "union", "seq", "filter"})
@@ -134,3 +136,19 @@ def test_flushes_tell_what_there_would_be_and_change_nothing(case: RulesCase, fl
         for name, told in naive(replace(case, stream=case.stream[:length]), queries).items():
             most[name] = most.get(name, Counter()) | told
     assert by_query([*found, *engine.flush()]) == most
+
+
+def test_a_solution_of_static_data_alone_is_told_and_builds_nothing_here_and_there() -> None:
+    rule = "REGISTER STREAM <urn:s> AS CONSTRUCT { ?x <http://e/q> ?y } WHERE { ?x <http://e/known> ?y }"
+    reader = "SELECT * WHERE { ?x <http://e/q> ?y }"
+    static = frozenset({(b"<http://e/a>", b"<http://e/known>", b"<http://e/b>")})
+    stream = [Item((b"<http://e/b>", b"<http://e/q>", b"<http://e/c>"), 1, 1)]
+    queries = [parse(text) for text in (rule, reader)]
+    told_of_rule, told_of_reader = detected_all(queries, stream, static)
+    assert [each.is_static for each in told_of_rule] == [True]
+    assert [each.bindings[Variable("x")] for each in told_of_reader] == [b"<http://e/b>"]
+    engine = rw.Engine(static=[[("http://e/a", "http://e/known", "http://e/b")]])
+    for text, name in ((rule, "rule"), (reader, "reader")):
+        engine.register(text, name=name)
+    found = [*engine.push(("http://e/b", "http://e/q", "http://e/c"), time=1), *engine.flush()]
+    assert sorted((match.query.name, match.start is None) for match in found) == [("reader", False), ("rule", True)]

@@ -74,7 +74,7 @@ def logical(random: Random, names: str = "XY") -> str:
 @pytest.mark.filterwarnings("ignore")
 def test_logical_events_are_found_with_their_minimal_justifications() -> None:
     found = refused = 0
-    cases = many(600)
+    cases = many(800)
     for seed in range(cases):
         random = Random(seed)
         case = random_case(random)
@@ -106,7 +106,7 @@ def composite(random: Random, which: str = "all") -> str:
 @pytest.mark.parametrize("which", COMPOSITES)
 def test_composites_are_found_with_their_parts(which: str) -> None:
     found = 0
-    for seed in range(many(700)):
+    for seed in range(many(775)):
         random = Random(seed)
         case = random_case(random, complex_axioms=False, events=6)
         text = composite(random, which) + "\nRETURN X, Z"
@@ -114,7 +114,7 @@ def test_composites_are_found_with_their_parts(which: str) -> None:
             found += compare(case, text.replace("RETURN X, Z", "RETURN <http://e/X>, <http://e/Z>"))
         except QueryError as error:
             assert "holds of everything" in error.what, (seed, error)
-    assert found > many(700) / 10
+    assert found > many(775) / 10
 
 
 @pytest.mark.filterwarnings("ignore")

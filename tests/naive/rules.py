@@ -6,6 +6,7 @@
 
 Decisions where the page is silent:
 * FIRST and LAST that are not first in a sequence, and the left side of a *naive* SEQ, are such decisions, too.
+* A solution of static data alone has no instant at which its triples could come in: it builds nothing.
 * A solution is built once: of a set by its bindings and times, of a bag by the facts that it was made of as well.
 * A token made of what a rule built is certain at the close of the instant at which that was built; if it ends later, as
   what comes last is.
@@ -62,6 +63,8 @@ class Built:
         """Yield what the new ones of a rule's solutions build."""
         times: Counter[object] = Counter()
         for token in tokens:
+            if token.is_static:
+                continue
             solution: tuple[object, ...] = (rule, frozenset(token.bindings.items()), token.start, token.end)
             times[solution + token.facts] += 1
             solution += (token.facts, times[solution + token.facts]) if query.solutions == "bag" else ()

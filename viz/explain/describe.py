@@ -38,7 +38,7 @@ from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spe
 from retewave.viz.explain.relations import Time, spoken
 from retewave.viz.explain.rules import BuildPlan, built_by, of_rule
 from retewave.viz.explain.runs import STRATEGIES, conditions_of
-from retewave.viz.explain.timing import decided, told, within
+from retewave.viz.explain.timing import decided, reported, told, within
 
 __all__ = [
     "Description",
@@ -198,8 +198,8 @@ class _Described:
         return Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
-            answers="detects",
-            told=told(tree, self.lowered.fed),
+            answers="detects" if query.view is None else f"view, as it has {query.view.reason}",
+            told=told(tree, self.lowered.fed) if query.view is None else reported(query.view),
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
             on=str(query.on or ""),
@@ -218,7 +218,10 @@ class _Described:
     def _title(self, member: Member) -> str:
         name: str = self.queries[member.listener.number].name
         alternatives = len(member.listener.branches)
-        return name if alternatives == 1 else f"{name} (alternative {member.branch + 1} of {alternatives})"
+        if alternatives == 1:
+            return name
+        kind = "alternative" if self.queries[member.listener.number].parsed.view is None else "part"
+        return f"{name} ({kind} {member.branch + 1} of {alternatives})"
 
     def _asks(self, member: Member) -> tuple[object, ...]:
         """Return the columns and filters of a member, with its variables named by their numbers."""
@@ -232,10 +235,22 @@ class _Described:
 
     def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:
         widths: dict[bytes, set[int]] = {}
+        windows = {each for member in members for each in self._windows(member)}
+        if windows:
+            return tuple(StreamPlan(self.prefixes.short(iri), text) for iri, text in sorted(windows))
         for member in members:
             for iri, width in _widths(self.queries[member.listener.number].parsed, member):
                 widths.setdefault(iri, set()).add(width)
         return tuple(StreamPlan(self.prefixes.short(iri), _span(sorted(found))) for iri, found in widths.items())
+
+    def _windows(self, member: Member) -> Iterator[tuple[bytes, str]]:
+        """Yield the stream of the window of a view that a branch reads, and the window."""
+        query = self.queries[member.listener.number]
+        if query.parsed.view is not None:
+            number = query.leaves.leaves[member.branch].window
+            window = None if number is None else query.parsed.view.windows[number]
+            if window is not None and window.stream is not None:
+                yield window.stream, str(window.extent)
 
     def _open(self, end: End) -> tuple[OpenConstant, ...]:
         found = []

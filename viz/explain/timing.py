@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from retewave.compiler import algebra
-from retewave.compiler.algebra import Algebra, walk
+from retewave.compiler.algebra import Algebra, ViewFrame, walk
 from retewave.compiler.plan.producers import Join, Probe
 from retewave.compiler.plan.walk import Reached
 from retewave.compiler.rewrite.branch import Decided
@@ -17,7 +17,7 @@ from retewave.compiler.rewrite.joining import conjuncts
 from retewave.viz.explain.names import spell_window
 from retewave.windows import durations
 
-__all__ = ["decided", "told", "within"]
+__all__ = ["decided", "reported", "told", "within"]
 
 _SAID = {Decided.AT_ARRIVAL: "at arrival", Decided.AT_CLOSE: "at the close of the instant"}
 
@@ -35,6 +35,11 @@ def told(tree: Reached, fed: Container[int]) -> str:
     if when is Decided.AT_DEADLINE:
         return "at the deadline" if deadline is None else f"at the deadline, start + {durations.spell(deadline)}"
     return _SAID[when]
+
+
+def reported(view: ViewFrame) -> str:
+    """Say when a view is reported, and what of a report is told."""
+    return f"by {view.told} at each {str(view.reporting).lower()}"
 
 
 def _told(tree: Reached, fed: Container[int]) -> tuple[Decided, int | None]:

@@ -181,6 +181,9 @@ def _is_list(node: Node) -> bool:
 def _function(tree: ParseTree, context: Context) -> Expression:
     name, arguments = tree.children
     iri = f"<{context.prologue.iri(name)}>"
+    if iri == _TIMESTAMP:
+        hint = "groups in order of time are { … } SEQ { … }, in a query that detects"
+        raise context.unsupported("C-SPARQL's timestamp of a triple", name, hint)
     if iri not in _CASTS and not _is_registered(iri):
         raise context.error(f"the function {iri} is not known", name, "the casts xsd:integer and such are")
     distinct = any(isinstance(each, Token) and each.type.endswith("DISTINCT") for each in arguments.children)
@@ -193,6 +196,7 @@ def _is_registered(iri: str) -> bool:
     return is_registered(iri)
 
 
+_TIMESTAMP = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"
 _BUILDERS = {
     "or_": _logical,
     "and_": _logical,

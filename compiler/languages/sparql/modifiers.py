@@ -76,7 +76,7 @@ def related(
     select.group(grouped, values)
     names = select.project(values) if values else select.project_all()
     found: Algebra = Projected(select.ordered(), tuple(map(Variable, names)))
-    if kinds & {"DISTINCT", "REDUCED"}:
+    if "DISTINCT" in kinds:
         found = Distinct(found)
     return sliced(found, clauses), names
 

@@ -30,6 +30,7 @@ from retewave.io.lines.terms import (
 )
 from retewave.io.times.told import micros_told
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
+from retewave.rete.terms.kinds import DATETIME, DATETIME_LOCAL
 from retewave.rete.terms.table import (
     fetch_slot,
     fetch_span,
@@ -156,11 +157,13 @@ LAST_GRAPH = LINE_CELLS + 41  # the last statement's named graph: its address, i
 NEW_GRAPH = LINE_CELLS + 44  # 1: the statement's graph is the first of its name in a row, and is gathered with it
 EVENTS_BY = LINE_CELLS + 45  # which statements are an event: see below
 EVENT_SIZE = LINE_CELLS + 46  # how many statements an event has, with BY_COUNT
-JOB_CELLS = LINE_CELLS + 47
+TOLD_LAST = LINE_CELLS + 47  # the last time told in µs: the address of its literal, its size (0: none), its minute's µs
+JOB_CELLS = LINE_CELLS + 50
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
 # in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
 G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 3, 6, 9, 9 + columns.ROW_WIDTH
+_OF_SUBJECT = -1  # in place of a graph's hash: its name is the subject
 GATHERED_ID = -2  # in place of a graph's id: it is gathered, and not interned yet
 
 # A predicate met in the block.  A subject's statements are mostly written in the same order, so each predicate is
@@ -189,6 +192,8 @@ BY_COUNT = 3  # so many, whatever they say
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
 TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
 _NEAR = 2.0**61  # microseconds from 1970: times beyond are ids
+_SURE = 2.0**52  # microseconds from 1970 that a double tells exactly
+_SECONDS_AT, _ZONE_AT = 18, 27  # in a literal "YYYY-MM-DDThh:mm:ss.ffffff…
 
 
 @inlined
@@ -391,12 +396,58 @@ def _enter_event(job: Address, taken: bool) -> None:
     _enter_graph(job, taken)
 
 
+@inlined
+def _digits(at: Address, count: int) -> int:
+    """Return the number of so many digits, less than 0 if one of them is none."""
+    number, wrong = 0, 0
+    for k in range(count):
+        digit = byte(at + k) - 48
+        wrong |= digit | (9 - digit)
+        number = number * 10 + digit
+    return number if wrong >= 0 else -1
+
+
+@inlined
+def _within_minute(at: Address) -> int:
+    """Return the microseconds of `ss.ffffff` where a dateTime's literal has them, less than 0 if it has them not."""
+    seconds, micros = _digits(at + _SECONDS_AT, 2), _digits(at + _SECONDS_AT + 3, 6)
+    if seconds < 0 or seconds > 59 or micros < 0 or byte(at + _SECONDS_AT + 2) != 46:
+        return -1
+    return 1_000_000 * seconds + micros
+
+
 @kernel
-def _told(job: Address) -> int:
-    """Return the time that the line's object tells, less TOLD; 0 if it tells none, or one that is far away."""
-    kind, number, _ = value_of(cell(job + OBJECT, 0), cell(job + OBJECT, 1))
+def _read_time(job: Address, at: Address, size: int) -> int:
+    """Do as `_told` does, whatever the literal; note it if the next one may be of the same minute."""
+    kind, number, _ = value_of(at, size)
     micros = micros_told(kind, number)
-    return int(micros) - TOLD if abs(micros) < _NEAR else 0
+    set_cell(job, TOLD_LAST + 1, 0)
+    if not abs(micros) < _NEAR:
+        return 0
+    if DATETIME <= kind <= DATETIME_LOCAL and abs(micros) < _SURE and size > _ZONE_AT and byte(at + 17) == 58:
+        within = _within_minute(at)
+        no_more = byte(at + _ZONE_AT) < 48 or byte(at + _ZONE_AT) > 57  # digits
+        midnight = byte(at + 12) == 50 and byte(at + 13) == 52  # 24:00:00 is a time, what follows is none
+        if within >= 0 and no_more and not midnight and cell(job, BASE) <= at < cell(job, LIMIT):
+            set_cell(job, TOLD_LAST, at)
+            set_cell(job, TOLD_LAST + 1, size)
+            set_cell(job, TOLD_LAST + 2, int(micros) - within)
+    return int(micros) - TOLD
+
+
+@inlined
+def _told(job: Address) -> int:
+    """Return the time that the line's object tells, less TOLD; 0 if it tells none, or one that is far away.
+
+    Times follow each other: where the last one's literal differs in no more than seconds, only these are read.
+    """
+    at, size, last = cell(job + OBJECT, 0), cell(job + OBJECT, 1), cell(job, TOLD_LAST)
+    alike = size == cell(job, TOLD_LAST + 1) and same(last, at, _SECONDS_AT)
+    if alike and same(last + _ZONE_AT, at + _ZONE_AT, size - _ZONE_AT):
+        within = _within_minute(at)
+        if within >= 0:
+            return cell(job, TOLD_LAST + 2) + within - TOLD
+    return _read_time(job, at, size)
 
 
 @inlined
@@ -442,8 +493,14 @@ def _gather_terms(job: Address) -> None:
         _gather_term(job, gathered + 8 * G_OBJECT, cell(job + OBJECT, 0), cell(job + OBJECT, 1))
     set_cell(gathered, G_GRAPH + 1, 0)
     if cell(job, NEW_GRAPH):
-        _gather_term(job, gathered + 8 * G_GRAPH, cell(job + GRAPH, 0), cell(job + GRAPH, 1))
-        size += cell(job + GRAPH, 1)
+        graph, length = cell(job + GRAPH, 0), cell(job + GRAPH, 1)
+        if length == size and same(graph, at, size):  # the event is named as what it tells of, as it often is
+            set_cell(gathered, G_GRAPH, graph)
+            set_cell(gathered, G_GRAPH + 1, length)
+            set_cell(gathered, G_GRAPH + 2, _OF_SUBJECT)
+        else:
+            _gather_term(job, gathered + 8 * G_GRAPH, graph, length)
+            size += length
     set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) + 1)
     set_cell(job, GATHERED_BYTES, cell(job, GATHERED_BYTES) + size + cell(job + OBJECT, 1))
 
@@ -520,7 +577,9 @@ def _fetch_gathered(job: Address) -> None:
 def _gathered_graph(job: Address, gathered: Address) -> int:
     """Return the id of a gathered statement's graph: a new one, or that of the statement before."""
     at, size, hashed = cell(gathered, G_GRAPH), cell(gathered, G_GRAPH + 1), cell(gathered, G_GRAPH + 2)
-    if size > 0:
+    if size > 0 and hashed == _OF_SUBJECT:
+        set_cell(job, LAST_GRAPH + 2, cell(job, LAST + 2))
+    elif size > 0:
         set_cell(job, LAST_GRAPH + 2, intern_hashed(cell(job, TERMS), at, size, hashed))
     return cell(job, LAST_GRAPH + 2)
 
@@ -596,6 +655,7 @@ def _begin(job: Address) -> Address:
     """Return where the scan goes on, behind the LF of a CRLF that the last block cut in two; forget that block."""
     set_cell(job, LAST + 1, 0)
     set_cell(job, LAST_GRAPH + 1, 0)
+    set_cell(job, TOLD_LAST + 1, 0)
     for place in range(KNOWN_COUNT + 1):
         set_cell(cell(job, KNOWN) + 8 * K_CELLS * place, K_SIZE, 0)
     set_cell(cell(job, KNOWN), K_NEXT, cell(job, KNOWN))

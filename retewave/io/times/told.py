@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from retewave.rete.terms import kinds as kinds
+from retewave.rete.terms.kinds import DATE_LOCAL, DATETIME, DOUBLE, INTEGER
 from retewave.rete.words.jit import inlined
 
 __all__ = ["FARTHEST", "micros_told"]
@@ -22,8 +22,8 @@ FARTHEST = 2.0**62  # microseconds from 1970: no event is there
 @inlined
 def micros_told(kind: int, number: float) -> float:
     """Return the time in microseconds that a literal tells; infinity if it tells none."""
-    if kinds.DATETIME <= kind <= kinds.DATE_LOCAL:
+    if DATETIME <= kind <= DATE_LOCAL:
         return number
-    if kinds.INTEGER <= kind <= kinds.DOUBLE and not math.isnan(number):
+    if INTEGER <= kind <= DOUBLE and not math.isnan(number):
         return float(np.floor(number * 1e6 + 0.5))
     return math.inf

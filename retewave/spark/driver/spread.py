@@ -66,6 +66,11 @@ def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> N
             f"{name}: what a rule builds is not sent to other shards yet: the query runs in one process",
             hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … only reports what it builds",
         )
+    if parsed.view is not None:
+        raise QueryError(
+            f"{name}: a view is not spread over shards yet: the query runs in one process",
+            hint="`retewave run`, or engine.run",
+        )
     if all(branch.is_plain for branch in normal) and not parsed.policy.consumes:
         return
     operator, place = looking(parsed.where) or (f"POLICY {parsed.policy}", parsed.policy.place)

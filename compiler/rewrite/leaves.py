@@ -1,0 +1,262 @@
+"""The parts of a view that the network keeps: basic graph patterns, each read from one window or from the background.
+
+Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in their places -> plan; `retewave.views`.
+A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
+Filters of a leaf alone are asked there, too.  Whether a solution is in a window follows from its interval.
+Where the default graph has several windows, or one besides named windows, each triple pattern is a leaf for each of
+them, for a solution of a basic graph pattern may take triples from any.
+A *presence* tells which triples that some pattern can use come into a window: it decides when windows are empty, and
+when content changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from retewave.compiler.algebra import (
+    Algebra,
+    Distinct,
+    Filter,
+    InGraph,
+    InWindow,
+    Join,
+    Matched,
+    PathClosure,
+    Query,
+    TriplePattern,
+    Triples,
+    Union,
+    Values,
+    Variable,
+    ViewFrame,
+    retold,
+    visible,
+)
+from retewave.compiler.algebra.walk import changed
+from retewave.compiler.expressions.tree import IMPURE, mentions, variables
+from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.normal import branches
+from retewave.errors import QueryError
+
+__all__ = ["STREAMED", "Leaf", "LeafFound", "ViewLeaves", "leaves_of"]
+
+STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
+
+
+@dataclass(frozen=True)
+class LeafFound:
+    """The solutions of a leaf that are in its window: stands in the algebra in place of what they were found by."""
+
+    leaf: int  # the leaf's number
+    variables: tuple[Variable, ...]  # what it binds
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One part that the network keeps."""
+
+    pattern: Algebra  # triples, perhaps with filters
+    window: int | None  # the number of the window in the frame; None: the background alone
+    presence: bool = False  # asks only which triples have come
+
+    @property
+    def is_triple(self) -> bool:
+        """Tell whether each solution is one triple of the window."""
+        return isinstance(self.pattern, Triples) and len(self.pattern.patterns) == 1
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """What its solutions bind."""
+        return visible(self.pattern)
+
+
+@dataclass(frozen=True)
+class ViewLeaves:
+    """A view, apart from what the network keeps."""
+
+    pattern: Any  # the algebra with `LeafFound`s
+    leaves: tuple[Leaf, ...]  # by their numbers
+    branches: tuple[Branch, ...]  # one a leaf: what the network runs
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all variables of all leaves."""
+        return tuple(dict.fromkeys(each.name for leaf in self.leaves for each in leaf.variables))
+
+
+@dataclass
+class _Splitting:
+    """The state of splitting one view."""
+
+    frame: ViewFrame  # its windows
+    leaves: list[Leaf] = field(default_factory=list)  # so far
+    places: dict[tuple[Algebra, int | None], int] = field(default_factory=dict)  # equal parts are one leaf
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of fresh variables
+
+    def found(self, pattern: Algebra, window: int | None) -> Any:
+        key = pattern, window
+        if key not in self.places:
+            self.places[key] = len(self.leaves)
+            self.leaves.append(Leaf(pattern, window))
+        return LeafFound(self.places[key], visible(pattern))
+
+    def fresh(self) -> Variable:
+        return Variable(f"_:.leaf.{next(self.numbers)}")
+
+
+def leaves_of(query: Query) -> ViewLeaves:
+    """Split a view into what the network keeps and the rest.
+
+    >>> from retewave.compiler.parse import parse
+    >>> query = parse("SELECT (COUNT(*) AS ?n) { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }")
+    >>> [str(leaf.pattern.patterns[0]) for leaf in leaves_of(query).leaves]
+    ['?x <urn:p> ?y', '?y <urn:q> ?z']
+    """
+    assert query.view is not None
+    splitting = _Splitting(query.view)
+    pattern = _split(query.where, None, splitting)
+    found = [*splitting.leaves, *_presences(splitting)]
+    return ViewLeaves(pattern, tuple(found), tuple(_branch(leaf, query) for leaf in found))
+
+
+def _branch(leaf: Leaf, query: Query) -> Branch:
+    (only,) = branches(replace(query, where=leaf.pattern))
+    return only
+
+
+def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
+    """Return a pattern with its leaves replaced; `window`: what it reads, None for the default graph."""
+    match pattern:
+        case Triples(()) | Values():
+            return pattern
+        case Triples():
+            return _graph_pattern(pattern, (), window, of)
+        case Filter(expression, inner):
+            conditions, core = [expression], inner
+            while isinstance(core, Filter):
+                conditions.append(core.expression)
+                core = core.pattern
+            if isinstance(core, Triples) and core.patterns and not any(mentions(each, IMPURE) for each in conditions):
+                return _graph_pattern(core, tuple(conditions), window, of)
+        case InWindow(name, inner):
+            return _in_windows(name, inner, of)
+        case InGraph() | Matched():
+            what = "GRAPH" if isinstance(pattern, InGraph) else "MATCH"
+            raise QueryError(f"{what} in a view is not supported yet", place=pattern.place)
+        case PathClosure(step=step, least=least):
+            nodes = _split(_anything(of), window, of) if least == 0 else None
+            return PathFound(replace(pattern, step=_split(step, window, of)), nodes)
+    return changed(pattern, lambda part: _split(part, window, of))
+
+
+@dataclass(frozen=True)
+class PathFound:
+    """A path, with the triples whose ends are the terms that it may connect in no step."""
+
+    path: PathClosure  # its step is split
+    nodes: Any  # all triples of the active graph; None: not needed
+
+
+def _anything(of: _Splitting) -> Triples:
+    return Triples((TriplePattern(of.fresh(), of.fresh(), of.fresh()),))
+
+
+def _in_windows(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
+    """Return a pattern as it is read from a window, or from each of the named ones."""
+    named = [(number, each.name) for number, each in enumerate(of.frame.windows) if each.name is not None]
+    if isinstance(name, bytes):
+        number = next(number for number, known in named if known == name)
+        return _split(inner, number, of)
+    parts: list[Any] = []
+    for number, known in named:
+        assert known is not None
+        one = Join(_split(inner, number, of), Values((name,), ((known,),)))
+        parts.append(one)
+    whole = parts[0] if parts else Values((name,), ())
+    for each in parts[1:]:
+        whole = Union(whole, each)
+    return whole
+
+
+def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | None, of: _Splitting) -> Any:
+    """Return what stands for a basic graph pattern with filters on it."""
+    frame = of.frame
+    if window is not None:
+        return _connected(triples, conditions, frame.windows[window].stream, window, of)
+    merged = [number for number, each in enumerate(frame.windows) if each.name is None]
+    if not merged:
+        return _connected(triples, conditions, BACKGROUND, None, of)
+    if len(frame.windows) == 1:
+        return _connected(triples, conditions, None, 0, of)
+    whole: Any = Triples(())
+    for each in triples.patterns:
+        one = Triples((each,))
+        parts = [of.found(_from(one, frame.windows[number].stream), number) for number in merged]
+        parts.append(of.found(_from(one, BACKGROUND), None))
+        united: Any = parts[0]
+        for part in parts[1:]:
+            united = Union(united, part)
+        whole = Join(whole, Distinct(united))
+    return _filtered(whole, conditions)
+
+
+def _connected(
+    triples: Triples, conditions: tuple[Any, ...], stream: bytes | None, window: int | None, of: _Splitting
+) -> Any:
+    """Return the join of the connected parts of a basic graph pattern, a leaf each, with the filters on them."""
+    rest = list(conditions)
+    whole: Any = None
+    for part in _parts(triples.patterns):
+        own: Algebra = _from(Triples(tuple(part)), stream)
+        bound = set(visible(own))
+        for each in [each for each in rest if variables(each) and variables(each) <= bound]:
+            own = Filter(each, own)
+            rest.remove(each)
+        one = of.found(own, window)
+        whole = one if whole is None else Join(whole, one)
+    return _filtered(whole, rest)
+
+
+def _parts(patterns: Iterable[TriplePattern]) -> list[list[TriplePattern]]:
+    """Return the patterns in groups that share variables, directly or by others of the group."""
+    parts: list[tuple[set[Variable], list[TriplePattern]]] = []
+    for each in patterns:
+        names, joined = set(each.variables), [each]
+        for other in [other for other in parts if other[0] & names]:
+            names |= other[0]
+            joined = [*other[1], *joined]
+            parts.remove(other)
+        parts.append((names, joined))
+    return [joined for _, joined in parts]
+
+
+def _filtered(pattern: Any, conditions: Iterable[Any]) -> Any:
+    for each in conditions:
+        pattern = Filter(each, pattern)
+    return pattern
+
+
+def _from(pattern: Algebra, stream: bytes | None) -> Algebra:
+    return retold(pattern, lambda each: replace(each, source=stream))
+
+
+def _presences(of: _Splitting) -> Iterator[Leaf]:
+    """Yield a leaf for each triple pattern and window that is no leaf by itself."""
+    known: set[tuple[TriplePattern, int | None]] = set()
+    for leaf in of.leaves:
+        if isinstance(leaf.pattern, Triples) and leaf.is_triple:
+            known.add((leaf.pattern.patterns[0], leaf.window))
+    for leaf in of.leaves:
+        core = leaf.pattern
+        while isinstance(core, Filter):
+            core = core.pattern
+        if leaf.window is None or leaf.is_triple or not isinstance(core, Triples):
+            continue
+        for each in core.patterns:
+            if (each, leaf.window) not in known:
+                known.add((each, leaf.window))
+                yield Leaf(Triples((each,)), leaf.window, presence=True)

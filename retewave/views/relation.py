@@ -1,0 +1,152 @@
+"""Relations: bags of solutions as columns of term ids, and the joins of SPARQL 1.1 on them.
+
+Data's way: live solutions of the network -> **relations** -> operators -> a report.
+A cell is a term's id, or 0 where the variable is unbound.  Solutions are compatible if they agree in the variables that
+both bind, so rows are joined by classes: rows that bind the same variables are compared by the columns they share.
+Left out: expressions (`retewave.views.expressions`), and which relation is asked for (`retewave.views.evaluate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from retewave.compiler.expressions.tree import Variable
+
+__all__ = ["Bag", "classes", "codes", "first_places", "pairs", "united"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bag:
+    """A bag of solutions."""
+
+    variables: tuple[Variable, ...]  # its columns
+    ids: np.ndarray  # int64[n, columns]; 0 is unbound
+
+    @classmethod
+    def unit(cls, rows: int = 1) -> Bag:
+        """Return solutions that bind nothing."""
+        return cls((), np.zeros((rows, 0), dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, variable: Variable) -> np.ndarray:
+        """Return a column; unbound for a variable that it does not have."""
+        if variable in self.variables:
+            return self.ids[:, self.variables.index(variable)]
+        return np.zeros(len(self.ids), dtype=np.int64)
+
+    def projected(self, variables: Sequence[Variable]) -> Bag:
+        """Return the same solutions with these columns only."""
+        if tuple(variables) == self.variables:
+            return self
+        columns = [self.column(each) for each in variables]
+        ids = np.column_stack(columns) if columns else np.zeros((len(self), 0), dtype=np.int64)
+        return Bag(tuple(variables), ids)
+
+    def taken(self, places: np.ndarray) -> Bag:
+        """Return the solutions at some places, or those that a mask keeps."""
+        return Bag(self.variables, self.ids[places])
+
+    def extended(self, variable: Variable, column: np.ndarray) -> Bag:
+        """Return the solutions with one more column, or with what that column adds to one that is there."""
+        if variable in self.variables:
+            ids = self.ids.copy()
+            place = self.variables.index(variable)
+            ids[:, place] = np.where(ids[:, place] == 0, column, ids[:, place])
+            return Bag(self.variables, ids)
+        return Bag((*self.variables, variable), np.column_stack([self.ids, column]))
+
+    def distinct(self) -> Bag:
+        """Return each different solution once, at its first place."""
+        return self.taken(first_places(self.ids))
+
+    def joined(self, other: Bag) -> Bag:
+        """Return the join of two relations."""
+        mine, its = pairs(self, other)
+        return self.combined(other, mine, its)
+
+    def combined(self, other: Bag, mine: np.ndarray, its: np.ndarray) -> Bag:
+        """Return the unions of pairs of compatible solutions."""
+        found = self.taken(mine)
+        for place, variable in enumerate(other.variables):
+            found = found.extended(variable, other.ids[its, place])
+        return found
+
+
+def codes(ids: np.ndarray) -> np.ndarray:
+    """Return a number for each row: equal rows, equal numbers; they count from 0 in the order of the rows' terms."""
+    if ids.shape[1] == 0:
+        return np.zeros(len(ids), dtype=np.int64)
+    found = np.unique(ids[:, 0], return_inverse=True)[1].astype(np.int64)
+    for place in range(1, ids.shape[1]):
+        used, own = np.unique(ids[:, place], return_inverse=True)
+        found = np.unique(found * len(used) + own, return_inverse=True)[1].astype(np.int64)
+    return found.reshape(len(ids))
+
+
+def first_places(ids: np.ndarray) -> np.ndarray:
+    """Return the first place of each different row, in order."""
+    return np.sort(np.unique(codes(ids), return_index=True)[1])
+
+
+def classes(ids: np.ndarray) -> Iterator[tuple[tuple[bool, ...], np.ndarray]]:
+    """Yield which columns rows bind, and the places of the rows that bind just these."""
+    bound = ids != 0
+    if bound.all():
+        if len(ids):
+            yield (True,) * ids.shape[1], np.arange(len(ids))
+        return
+    kinds = codes(bound.astype(np.int64))
+    for kind in range(int(kinds.max()) + 1):
+        places = np.flatnonzero(kinds == kind)
+        yield tuple(bound[places[0]].tolist()), places
+
+
+def pairs(one: Bag, other: Bag, *, sharing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of all pairs of compatible solutions, in the order of the first; `sharing`: of at least a term.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> left, right = Bag((x,), np.array([[1], [2], [0]])), Bag((x, y), np.array([[2, 5], [3, 6]]))
+    >>> [places.tolist() for places in pairs(left, right)]
+    [[1, 2, 2], [0, 0, 1]]
+    """
+    shared = [each for each in one.variables if each in other.variables]
+    left, right = one.projected(shared).ids, other.projected(shared).ids
+    mine: list[np.ndarray] = []
+    its: list[np.ndarray] = []
+    for bound, places in classes(left):
+        for also, others in classes(right):
+            both = [place for place in range(len(shared)) if bound[place] and also[place]]
+            if sharing and not both:
+                continue
+            first, second = _equal(left[places][:, both], right[others][:, both])
+            mine.append(places[first])
+            its.append(others[second])
+    if not mine:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    found, theirs = np.concatenate(mine), np.concatenate(its)
+    order = np.lexsort((theirs, found))
+    return found[order], theirs[order]
+
+
+def _equal(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of all pairs of equal rows."""
+    known = codes(np.concatenate([left, right]))
+    mine, its = known[: len(left)], known[len(left) :]
+    order = np.argsort(its, kind="stable")
+    ordered = its[order]
+    begins, ends = np.searchsorted(ordered, mine, "left"), np.searchsorted(ordered, mine, "right")
+    counts = ends - begins
+    first = np.repeat(np.arange(len(mine)), counts)
+    steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return first, order[np.repeat(begins, counts) + steps]
+
+
+def united(parts: Sequence[Bag]) -> Bag:
+    """Return the solutions of all parts."""
+    variables = tuple(dict.fromkeys(each for part in parts for each in part.variables))
+    return Bag(variables, np.concatenate([part.projected(variables).ids for part in parts]))

@@ -1,0 +1,265 @@
+"""Random views: windows, reports and queries, as retewave reads them and as pyoxigraph does; and random streams."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from naive.views import Item, NaiveView, NaiveWindow, Pattern, Row, Triple, term_text
+
+import retewave as rw
+from retewave.compiler.algebra import Ago, Extent, Fixed, Inside, Landmark, ReportPolicy, Sliding, Told, Whole
+from retewave.compiler.parse import parse
+from retewave.errors import QueryError
+
+E = "http://e/"
+INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+PROPERTIES, THINGS, VARIABLES = "pq", "ab", "xyz"
+
+
+def iri(name: str) -> str:
+    return f"<{E}{name}>"
+
+
+def number(value: int) -> str:
+    return f'"{value}"^^<{INTEGER}>'
+
+
+@dataclass
+class Written:
+    """A view in two languages."""
+
+    text: str  # for retewave
+    naive: NaiveView  # for the meaning
+    static: list[Triple] = field(default_factory=list)  # the background
+
+
+class Views:
+    """Makes views; equal seeds, equal views."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.patterns: dict[str | None, list[Pattern]] = {}  # those of each window
+        self.counted = 0
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    # ---- windows ----
+    def extent(self, stepped: bool, depth: int = 0) -> tuple[Extent, str]:
+        pick, r = self.random.random(), self.random
+        step = r.choice([1, 2, 3, 5]) if stepped else None
+        if pick < 0.55 or (stepped and depth):
+            width, phase = r.randint(1, 8), r.choice([0, 0, 1, 2]) if stepped else 0
+            written = f"RANGE {width}s" + (f" STEP {step}s" if stepped else "")
+            return Sliding(width, step, phase), written + (f" STARTING AT {phase}s" if phase else "")
+        if pick < 0.7:
+            newest = r.randint(0, 3)
+            oldest = newest + r.randint(1, 6)
+            written = f"FROM NOW-{oldest}s TO NOW-{newest}s" + (f" STEP {step}s" if stepped else "")
+            return Ago(oldest, newest, step), written
+        if pick < 0.8 and not depth:
+            outer, its = Fixed(r.randint(0, 4), r.randint(5, 12)), self.extent(stepped, 1)
+            return Inside(outer, its[0]), f"FROM {outer.begin} TO {outer.end}] OF [{its[1]}"
+        if stepped:
+            return self.extent(stepped, 1)
+        if pick < 0.9:
+            since = r.randint(0, 6)
+            return Landmark(since), f"LND {since}"
+        if pick < 0.95:
+            begin = r.randint(0, 6)
+            return Fixed(begin, begin + 4), f"FROM {begin} TO {begin + 4}"
+        return Whole(), "ALL"
+
+    # ---- patterns ----
+    def triple(self, window: str | None) -> str:
+        r = self.random
+        subject = f"?{r.choice(VARIABLES)}" if self.chance(0.9) else iri(r.choice(THINGS))
+        predicate = iri(r.choice(PROPERTIES))
+        constant = r.choice([iri(r.choice(THINGS)), str(r.randint(1, 3))])
+        object_ = f"?{r.choice(VARIABLES.replace(subject[-1], ''))}" if self.chance(0.9) else constant
+        self.note(window, subject, predicate, object_)
+        return f"{subject} {predicate} {object_} ."
+
+    def note(self, window: str | None, *terms: str) -> None:
+        fixed = [number(int(term)) if term.isdigit() else term for term in terms]
+        self.patterns.setdefault(window, []).append((fixed[0], fixed[1], fixed[2]))
+
+    def path(self, window: str | None) -> str:
+        r = self.random
+        mark, one, two = r.choice("*+?"), *r.sample(PROPERTIES, 2)
+        written = r.choice([iri(one), f"^{iri(one)}", f"({iri(one)}/{iri(two)})", f"({iri(one)}|{iri(two)})"])
+        for each in (one, two) if two in written.split("/") or iri(two) in written else (one,):
+            self.note(window, "?a", iri(each), "?b")
+        if mark != "+":
+            self.note(window, "?a", "?b", "?c")
+        start, end = f"?{r.choice(VARIABLES)}", f"?{r.choice(VARIABLES)}"
+        return f"{start} {written}{mark} {end} ."
+
+    def triples(self, window: str | None, most: int = 2) -> str:
+        return " ".join(self.triple(window) for _ in range(self.random.randint(1, most)))
+
+    def condition(self) -> str:
+        r = self.random
+        one, other = f"?{r.choice(VARIABLES)}", r.choice([f"?{r.choice(VARIABLES)}", str(r.randint(1, 3)), iri("a")])
+        if self.chance(0.2):
+            return f"BOUND({one}) || {one} = {other}"
+        # pyoxigraph has terms without an order that are no less than themselves
+        return f"{one} {r.choice(['=', '!=', '<', '>='] if other.isdigit() else ['=', '!='])} {other}"
+
+    def group(self, window: str | None, depth: int = 2) -> str:
+        parts = [self.triples(window, self.random.choice([1, 1, 1, 2]))]
+        for _ in range(self.random.choice([0, 0, 1, 1, 2])):
+            parts.append(self.part(window, depth))
+        return " ".join(parts)
+
+    def part(self, window: str | None, depth: int) -> str:
+        kinds = [self.filter, self.bind, self.values, self.path, self.triples]
+        if depth:
+            kinds += [self.optional, self.minus, self.union, self.exists, self.nested, self.subquery] * 2
+        return self.random.choice(kinds)(window)
+
+    def filter(self, _: str | None) -> str:
+        return f"FILTER({self.condition()})"
+
+    def bind(self, _: str | None) -> str:
+        self.counted += 1
+        return f"BIND(?{self.random.choice(VARIABLES)} + 1 AS ?n{self.counted})"
+
+    def values(self, _: str | None) -> str:
+        return f"VALUES (?{self.random.choice(VARIABLES)}) {{ ({iri('a')}) ({self.random.choice(['UNDEF', '1'])}) }}"
+
+    def optional(self, window: str | None) -> str:
+        return f"OPTIONAL {{ {self.group(window, 0)} }}"
+
+    def minus(self, window: str | None) -> str:
+        return f"MINUS {{ {self.group(window, 0)} }}"
+
+    def union(self, window: str | None) -> str:
+        return f"{{ {self.group(window, 0)} }} UNION {{ {self.group(window, 0)} }}"
+
+    def exists(self, window: str | None) -> str:
+        return f"FILTER {self.random.choice(['', 'NOT '])}EXISTS {{ {self.triples(window)} }}"
+
+    def nested(self, window: str | None) -> str:
+        return f"{{ {self.group(window, 0)} }}"
+
+    def subquery(self, window: str | None) -> str:
+        return f"{{ {self.select(self.group(window, 0))} }}"
+
+    # ---- queries ----
+    def select(self, where: str, dataset: str = "") -> str:
+        """Return a SELECT whose result does not hang on the order of ties."""
+        r = self.random
+        there = [f"?{each}" for each in VARIABLES if f"?{each}" in where]
+        pick = r.random()
+        if pick < 0.45 and there:
+            key, of = r.choice(there), r.choice(there)
+            self.counted += 1
+            name = f"?m{self.counted}"
+            distinct = r.choice(["", "", "DISTINCT "])
+            call = r.choice(
+                ["COUNT(*)", *(f"{name}({distinct}{of})" for name in ("COUNT", "SUM", "AVG", "MIN", "MAX"))]
+            )
+            having = f" HAVING (COUNT(*) > {r.randint(0, 2)})" if self.chance(0.3) else ""
+            if self.chance(0.3):
+                return f"SELECT ({call} AS {name}) {dataset} {{ {where} }}{having}"
+            return f"SELECT {key} ({call} AS {name}) {dataset} {{ {where} }} GROUP BY {key}{having}"
+        shown = r.sample(there, r.randint(1, len(there))) if there else ["*"]
+        distinct = r.choice(["", "", "DISTINCT "])
+        text = f"SELECT {distinct}{' '.join(shown)} {dataset} {{ {where} }}"
+        if there and self.chance(0.3):
+            text += f" ORDER BY {' '.join(r.choice(['{}', 'DESC({})']).format(each) for each in shown)}"
+            text += r.choice(["", f" LIMIT {r.randint(1, 3)}", f" OFFSET {r.randint(0, 2)}"])
+        return text
+
+    def view(self) -> Written:
+        r = self.random
+        static = [self.arrival() for _ in range(r.randint(0, 3))]
+        policies: list[Literal["close", "change", "periodic"]] = ["close", "close", "change", "periodic"]
+        policy = r.choice(policies)
+        stepped = policy == "close" or self.chance(0.3)
+        named = self.chance(0.5)
+        windows: list[tuple[str | None, str, Extent, str]] = []
+        for place in range(r.randint(1, 2)):
+            extent, written = self.extent(stepped)
+            name = f"{E}w{place}" if named else None
+            stream = f"{E}s{place if not named else r.randint(0, 1)}"
+            windows.append((name, stream, extent, written))
+        where = self.where(windows) if named else self.group(None)
+        told: Told = r.choice(["RSTREAM", "RSTREAM", "ISTREAM", "DSTREAM"])
+        period = r.randint(1, 4)
+        reported = ReportPolicy(policy, period if policy == "periodic" else None, self.chance(0.2))
+        clauses = " ".join(
+            f"FROM NAMED WINDOW <{name}> ON <{stream}> [{written}]" if name else f"FROM STREAM <{stream}> [{written}]"
+            for name, stream, _, written in windows
+        )
+        spelled = {"close": "WINDOW CLOSE", "change": "CONTENT CHANGE", "periodic": f"PERIODIC {period}s"}[policy]
+        clauses += f" REPORT {spelled}{' NON EMPTY' if reported.non_empty else ''}"
+        text = self.select(where, "@@") if self.chance(0.9) else f"ASK @@ {{ {where} }}"
+        asked = text.replace("WINDOW ", "GRAPH ").replace("@@", "")
+        found = tuple(NaiveWindow(n, s, x, self.of_window(n)) for n, s, x, _ in windows)
+        naive = NaiveView(asked, found, reported, told, frozenset(static))
+        return Written(f"REGISTER {told} <{E}out> AS " + text.replace("@@", clauses), naive, static)
+
+    def of_window(self, name: str | None) -> tuple[Pattern, ...]:
+        each = self.patterns.get(name, [])
+        return tuple(each if name is None else [*each, *self.patterns.get("any", [])])
+
+    def where(self, windows: list[tuple[str | None, str, Extent, str]]) -> str:
+        parts = [f"WINDOW <{name}> {{ {self.group(name)} }}" for name, *_ in windows if self.chance(0.7)]
+        if self.chance(0.4) or not parts:
+            parts.append(f"WINDOW ?w {{ {self.group('any', 1)} }}")
+        if self.chance(0.3):
+            before, self.patterns = self.patterns, {}
+            parts.append(self.group(None, 1))  # reads the background: no window
+            self.patterns = before
+        return " ".join(parts)
+
+    # ---- streams ----
+    def arrival(self) -> Triple:
+        r = self.random
+        object_ = iri(r.choice(THINGS)) if self.chance(0.5) else number(r.randint(1, 3))
+        return iri(r.choice(THINGS)), iri(r.choice(PROPERTIES)), object_
+
+    def items(self, most: int = 16) -> list[Item]:
+        r = self.random
+        times = sorted(r.randint(0, 12) + r.choice([0, 0, 0, 9]) for _ in range(r.randint(1, most)))
+        return [Item(time, f"{E}s{r.randint(0, 1)}", self.arrival()) for time in times]
+
+
+def written(seed: int) -> tuple[Written, list[Item]]:
+    """Return a view and a stream; a view that shows a variable which its pattern only looks at is no view."""
+    for again in count():
+        views = Views(seed + again * 1_000_003)
+        view = views.view()
+        with suppress(QueryError):
+            parse(view.text)
+            return view, views.items()
+    raise AssertionError
+
+
+def engine_of(view: Written, **options: object) -> tuple[rw.Engine, rw.Query]:
+    """Return an engine with a view and its background."""
+    engine = rw.Engine(static=[*view.static] or (), **options)  # type: ignore[arg-type]
+    return engine, engine.register(view.text)
+
+
+def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Row]]]:
+    """Return matches as reports: those of one end are one report; reports without rows are not told."""
+    found: dict[int, Counter[Row]] = {}
+    for match in matches:
+        pairs = ((name, text) for name in query.variables if (text := match.text(name)) is not None)
+        row = tuple(sorted((name, term_text(text.decode())) for name, text in pairs))
+        found.setdefault(int(match.end), Counter())[row] += 1  # type: ignore[arg-type]
+    return list(found.items())
+
+
+def pushed(engine: rw.Engine, items: list[Item]) -> list[rw.Match]:
+    """Push items one by one, and flush."""
+    found = [match for each in items for match in engine.push(each.triple, time=each.time, stream=each.stream)]
+    return found + engine.flush()

@@ -1,0 +1,205 @@
+"""Views by name: bounds, gaps, phases, empty windows, late items, changes of content, and what is told of a report."""
+
+from __future__ import annotations
+
+import pytest
+
+import retewave as rw
+
+E = "http://e/"
+PREFIX = f"PREFIX : <{E}> "
+Told = list[tuple[float, float, list[dict[str, str]]]]
+
+pytestmark = pytest.mark.filterwarnings("ignore::retewave.engine.accepting.UnboundedWarning")
+
+
+def run(text: str, *items: tuple[float, str, str, object], stream: str = "s", **options: object) -> Told:
+    """Return the reports of a view: start and time, and rows."""
+    engine = rw.Engine(**options)  # type: ignore[arg-type]
+    query = engine.register(PREFIX + text)
+    for time, subject, predicate, value in items:
+        engine.push((E + subject, E + predicate, value), time=time, stream=E + stream)
+    engine.flush()
+    return reports_of(engine, query)
+
+
+def reports_of(engine: rw.Engine, query: rw.Query) -> Told:
+    found: Told = []
+    for report in engine.reports(query):
+        rows = [{name: str(value).removeprefix(E) for name, value in match.items()} for match in report]
+        (start,) = {match.start for match in report} or {None}
+        found.append((start, report.time, rows))  # type: ignore[arg-type]
+    return found
+
+
+def counts(told: Told) -> list[tuple[float, str]]:
+    return [(time, rows[0]["n"]) for _, time, rows in told]
+
+
+COUNT = "SELECT (COUNT(*) AS ?n) FROM STREAM :s [{}] {{ ?x :p ?y }}"
+
+
+def test_a_window_is_open_at_its_older_end_and_closed_at_its_newer_end() -> None:
+    items = [(0, "a", "p", 1), (5, "b", "p", 1), (10, "c", "p", 1), (15, "d", "p", 1)]
+    assert counts(run(COUNT.format("RANGE 10s STEP 5s"), *items)) == [(0, "1"), (5, "2"), (10, "2"), (15, "2")]
+
+
+def test_steps_are_counted_from_the_phase_in_both_directions() -> None:
+    told = run(COUNT.format("RANGE 10s STEP 5s STARTING AT 102s"), (1, "a", "p", 1), (9, "b", "p", 1))
+    assert counts(told) == [(2, "1"), (7, "1")]
+
+
+def test_a_gap_costs_nothing_and_its_first_empty_report_is_told() -> None:
+    told = run(COUNT.format("RANGE 2s STEP 1s"), (1, "a", "p", 1), (1_000_000, "b", "p", 1))
+    assert counts(told) == [(1, "1"), (2, "1"), (3, "0"), (1_000_000, "1")]
+
+
+def test_non_empty_leaves_out_empty_reports() -> None:
+    text = "SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 2s STEP 1s] REPORT WINDOW CLOSE NON EMPTY { ?x :p ?y }"
+    assert counts(run(text, (1, "a", "p", 1), (9, "b", "p", 1))) == [(1, "1"), (2, "1"), (9, "1")]
+
+
+def test_a_triple_that_comes_again_lives_longer_and_is_there_once() -> None:
+    told = run(
+        COUNT.format("RANGE 5s STEP 2s"), (1, "a", "p", 1), (4, "a", "p", 1), (9, "b", "q", 1), (11, "z", "p", 1)
+    )
+    assert counts(told) == [(2, "1"), (4, "1"), (6, "1"), (8, "1"), (10, "0")]
+
+
+def test_a_report_is_told_when_the_clock_is_beyond_its_time() -> None:
+    engine = rw.Engine()
+    query = engine.register(PREFIX + COUNT.format("RANGE 10s STEP 5s"))
+    triple = (E + "a", E + "p", 1)
+    assert not engine.push(triple, time=4, stream=E + "s") and not engine.push(triple, time=5, stream=E + "s")
+    assert [match.end for match in engine.push(triple, time=5.5, stream=E + "s")] == [5]
+    assert not engine.advance(10)
+    assert [match.end for match in engine.advance(10.5)] == [10]
+    assert query.matched == 2
+
+
+def test_rows_have_the_opening_of_the_window_and_the_time_of_the_report() -> None:
+    told = run("SELECT ?x FROM STREAM :s [RANGE 10s STEP 5s] { ?x :p ?y }", (7, "a", "p", 1))
+    assert told == []
+    told = run("SELECT ?x FROM STREAM :s [RANGE 10s STEP 5s] { ?x :p ?y }", (7, "a", "p", 1), (10, "b", "p", 1))
+    assert told == [(0, 10, [{"x": "a"}, {"x": "b"}])]
+
+
+def test_late_items_enter_the_windows_that_are_still_open() -> None:
+    items = [(1, "a", "p", 1), (6, "b", "p", 1), (4, "c", "p", 1), (12, "d", "p", 1)]
+    assert counts(run(COUNT.format("RANGE 5s TUMBLING"), *items, lateness=3)) == [(5, "2"), (10, "1")]
+
+
+def test_content_change_reports_what_enters_and_what_leaves() -> None:
+    told = run(COUNT.format("RANGE 5s"), (1, "a", "p", 1), (2, "a", "p", 1), (3, "b", "p", 1), (9, "c", "q", 1))
+    assert counts(told) == [(1, "1"), (3, "2"), (7, "1"), (8, "0")]
+
+
+def test_a_triple_that_leaves_and_enters_at_one_time_is_no_change() -> None:
+    told = run(COUNT.format("RANGE 5s"), (1, "a", "p", 1), (6, "a", "p", 1), (20, "z", "q", 1))
+    assert counts(told) == [(1, "1"), (11, "0")]
+
+
+def test_new_rows_and_rows_that_are_gone_are_counted() -> None:
+    items = [(1, "a", "p", 1), (2, "b", "p", 1), (6, "a", "p", 2), (11, "z", "q", 1)]
+    new = run("REGISTER ISTREAM :o AS SELECT ?x FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }", *items)
+    gone = run("REGISTER DSTREAM :o AS SELECT ?x FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }", *items)
+    assert [(time, [row["x"] for row in rows]) for _, time, rows in new] == [(5, ["a", "b"]), (10, [])]
+    assert [(time, [row["x"] for row in rows]) for _, time, rows in gone] == [(5, []), (10, ["b"])]
+
+
+def test_ask_tells_one_empty_row_or_none() -> None:
+    text = "ASK FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p 2 }"
+    assert [
+        (time, len(rows)) for _, time, rows in run(text, (1, "a", "p", 1), (6, "b", "p", 2), (11, "c", "p", 1))
+    ] == [
+        (5, 0),
+        (10, 1),
+    ]
+
+
+def test_a_named_window_sees_no_background_and_other_patterns_no_window() -> None:
+    text = "SELECT ?x ?r FROM NAMED WINDOW :w ON :s [RANGE 5s STEP 5s] { WINDOW :w { ?x :p ?y } ?x :in ?r }"
+    static = [
+        (f"<{E}a>", f"<{E}in>", f"<{E}hall>"),
+        (f"<{E}b>", f"<{E}p>", f"<{E}c>"),
+        (f"<{E}b>", f"<{E}in>", f"<{E}den>"),
+    ]
+    told = run(text, (1, "a", "p", 1), (2, "a", "in", E + "yard"), (5, "z", "p", 1), static=static)
+    assert [rows for *_, rows in told] == [[{"x": "a", "r": "hall"}]]
+
+
+def test_two_windows_on_one_stream_have_their_own_widths() -> None:
+    text = """SELECT (COUNT(DISTINCT ?x) AS ?n) (COUNT(DISTINCT ?y) AS ?m)
+        FROM NAMED WINDOW :short ON :s [RANGE 2s STEP 2s] FROM NAMED WINDOW :long ON :s [RANGE 10s STEP 2s]
+        { { WINDOW :short { ?x :p ?a } } UNION { WINDOW :long { ?y :p ?b } } }"""
+    told = run(text, (1, "a", "p", 1), (4, "b", "p", 1), (6, "c", "p", 1))
+    assert [(time, rows[0]["n"], rows[0]["m"]) for _, time, rows in told] == [
+        (2, "1", "1"),
+        (4, "1", "2"),
+        (6, "1", "3"),
+    ]
+
+
+def test_every_report_is_given_to_the_callback() -> None:
+    engine, got = rw.Engine(), list[tuple[object, int]]()
+    text = PREFIX + "SELECT ?x FROM STREAM :s [RANGE 2s STEP 2s] { ?x :p ?y }"
+    engine.register(text, on_report=lambda report: got.append((report.time, len(report))))
+    for time in (1, 6):
+        engine.push((E + "a", E + "p", 1), time=time, stream=E + "s")
+    engine.flush()
+    assert got == [(2, 1), (4, 0), (6, 1)]
+
+
+def test_the_table_is_the_latest_report() -> None:
+    engine = rw.Engine()
+    query = engine.register(
+        PREFIX + "SELECT ?x (SUM(?y) AS ?n) FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y } GROUP BY ?x"
+    )
+    assert query.table().num_rows == 0
+    for time, value in ((1, 3), (2, 4), (7, 5), (11, 6)):
+        engine.push((E + "a", E + "p", value), time=time, stream=E + "s")
+    assert query.table().to_pylist() == [{"start": 5, "end": 10, "x": f"<{E}a>", "n": 5}]
+
+
+def test_a_view_that_comes_late_begins_then() -> None:
+    engine = rw.Engine()
+    engine.register(PREFIX + "SELECT * FROM STREAM :s [RANGE 1h] { ?x :p ?y . ?y :p ?z }")
+    engine.push((E + "a", E + "p", 1), time=1, stream=E + "s")
+    query = engine.register(PREFIX + COUNT.format("RANGE 10s STEP 5s"))
+    engine.push((E + "b", E + "p", 1), time=12, stream=E + "s")
+    engine.push((E + "b", E + "p", 2), time=16, stream=E + "s")
+    assert counts(reports_of(engine, query)) == [(15, "1")]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (COUNT.format("TRIPLES 5"), r"\[TRIPLES 5\] is not supported yet"),
+        (COUNT.format("NOW"), r"\[NOW\] is not supported yet"),
+        (
+            "REGISTER STREAM :o AS CONSTRUCT { ?x :q ?y } FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }",
+            "a view that feeds a stream is not supported yet",
+        ),
+        ("SELECT * FROM STREAM :s [RANGE 5s STEP 5s] POLICY recent { ?x :p ?y }", "POLICY in a view"),
+    ],
+)
+def test_what_views_cannot_do_yet_is_refused_by_name(text: str, sentence: str) -> None:
+    with pytest.raises(rw.QueryError, match=sentence):
+        rw.Engine().register(PREFIX + text)
+
+
+def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows_nor_be_spread_over_shards() -> None:
+    text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
+    with pytest.raises(rw.UsageError, match="its rows are made of whole windows"):
+        rw.Engine().register(text, explain=True)
+    with pytest.raises(rw.QueryError, match="a view is not spread over shards yet"):
+        engine = rw.Engine()
+        engine.register(text)
+        engine.explain(shards=4)
+    with pytest.raises(rw.QueryError, match='at_limit="shed"'):
+        rw.Engine(max_live_rows=10, at_limit="shed").register(text)
+    with pytest.raises(rw.UsageError, match="is a view: why a row is not in a report"):
+        engine = rw.Engine()
+        engine.why_not(engine.register(text))
+    with pytest.raises(rw.UsageError, match="on_report is for views"):
+        rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", on_report=print)

@@ -1,0 +1,182 @@
+"""What a view means (MEANING §§2 and 7), by sets, loops over every instant, and SPARQL as pyoxigraph reads it.
+
+Times are whole numbers, so every bound is met.  A view is given by its windows, the triple patterns that it has, and a
+query that reads a window `w` as `GRAPH <w>` and windows without a name in the default graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyoxigraph as ox
+
+from retewave.compiler.algebra import (
+    Ago,
+    Extent,
+    Fixed,
+    Inside,
+    Landmark,
+    ReportPolicy,
+    Sliding,
+    Told,
+    Whole,
+)
+
+Triple = tuple[str, str, str]  # N-Triples texts
+Pattern = tuple[str, str, str]  # terms, and variables with their question mark
+Row = tuple[tuple[str, str], ...]  # (variable, term), by variable
+Close = Callable[[frozenset[Triple]], frozenset[Triple]]  # adds what a schema entails
+
+
+@dataclass(frozen=True)
+class Item:
+    """A triple that arrives."""
+
+    time: int
+    stream: str  # IRI
+    triple: Triple
+
+
+@dataclass(frozen=True)
+class NaiveWindow:
+    """A window, and the patterns of the query that read it."""
+
+    name: str | None  # IRI; None: in the default graph
+    stream: str | None  # IRI; None: every stream
+    extent: Extent
+    patterns: tuple[Pattern, ...]
+
+
+def is_in(extent: Extent, time: int, now: int) -> bool:
+    """Tell whether an item of a time is in a window at a report."""
+    match extent:
+        case Sliding(width, step, phase):
+            at = now if step is None else phase + (now - phase) // step * step
+            return at - width < time <= at
+        case Ago(oldest, newest, step, phase):
+            at = now if step is None else phase + (now - phase) // step * step
+            return at - oldest < time <= at - newest
+        case Landmark(since):
+            return since <= time <= now
+        case Fixed(begin, end):
+            return begin <= time <= min(end, now)
+        case Inside(outer, inner):
+            return is_in(outer, time, now) and is_in(inner, time, now)
+        case Whole():
+            return time <= now
+    raise TypeError(extent)
+
+
+def steps_of(extent: Extent) -> Iterator[tuple[int, int]]:
+    match extent:
+        case Sliding(_, step, phase) | Ago(_, _, step, phase) if step is not None:
+            yield step, phase
+        case Inside(outer, inner):
+            yield from steps_of(outer)
+            yield from steps_of(inner)
+
+
+def matches(pattern: Pattern, triple: Triple) -> bool:
+    """Tell whether a triple is one that a pattern asks for."""
+    pairs = list(zip(pattern, triple, strict=True))
+    bound = {one: other for one, other in pairs if one[0] == "?"}
+    return all(bound.get(one, one) == other for one, other in pairs)
+
+
+@dataclass(frozen=True)
+class NaiveView:
+    """A view by its meaning."""
+
+    query: str  # SPARQL, with GRAPH for WINDOW
+    windows: tuple[NaiveWindow, ...]
+    policy: ReportPolicy
+    told: Told = "RSTREAM"
+    background: frozenset[Triple] = frozenset()
+    close: Close = frozenset  # of each window's content, and of the background
+
+    def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
+        """Return the triples in a window, with what the schema entails of them."""
+        inside = (each for each in items if window.stream in (None, each.stream))
+        return self.close(frozenset(each.triple for each in inside if is_in(window.extent, each.time, now)))
+
+    def used(self, items: list[Item], now: int) -> frozenset[tuple[int, Triple]]:
+        """Return the triples in windows that some pattern can use."""
+        return frozenset(
+            (number, triple)
+            for number, window in enumerate(self.windows)
+            for triple in self.content(window, items, now)
+            if any(matches(pattern, triple) for pattern in window.patterns)
+        )
+
+    def times(self, items: list[Item], last: int) -> Iterator[int]:
+        """Yield the times of reports up to the last instant."""
+        if not items:
+            return
+        first = min(each.time for each in items)
+        before, was_empty = frozenset[tuple[int, Triple]](), False
+        for now in range(first, last + 1):
+            there = self.used(items, now)
+            changed, before = there != before, there
+            match self.policy.policy:
+                case "change":
+                    due = changed
+                case "periodic":
+                    due = now % (self.policy.period or 1) == 0
+                case _:
+                    grids = (grid for window in self.windows for grid in steps_of(window.extent))
+                    due = any((now - phase) % step == 0 for step, phase in grids)
+            if not due:
+                continue
+            if there or not (was_empty or self.policy.non_empty):
+                yield now
+            was_empty = not there
+
+    def reports(self, items: list[Item], last: int) -> list[tuple[int, Counter[Row]]]:
+        """Return the reports up to the last instant: time and rows."""
+        found = []
+        former: Counter[Row] = Counter()
+        for now in self.times(items, last):
+            rows = self.evaluated(items, now)
+            told = {"RSTREAM": rows, "ISTREAM": rows - former, "DSTREAM": former - rows}[self.told]
+            former = rows
+            found.append((now, told))
+        return found
+
+    def evaluated(self, items: list[Item], now: int) -> Counter[Row]:
+        """Return the rows of the query over the windows and the background."""
+        store = ox.Store()
+        _fill(store, self.close(self.background), ox.DefaultGraph())
+        for window in self.windows:
+            graph = ox.DefaultGraph() if window.name is None else ox.NamedNode(window.name)
+            if window.name is not None:
+                store.add_graph(graph)
+            _fill(store, self.content(window, items, now), graph)
+        return rows_of(store.query(self.query))
+
+
+def _fill(store: ox.Store, triples: frozenset[Triple], graph: ox.NamedNode | ox.DefaultGraph) -> None:
+    text = "".join(f"{' '.join(triple)} .\n" for triple in triples)
+    store.load(text.encode(), format=ox.RdfFormat.N_TRIPLES, to_graph=graph)
+
+
+def rows_of(found: object) -> Counter[Row]:
+    """Return the rows of a result; ASK has one empty row, or none."""
+    if isinstance(found, ox.QueryBoolean):
+        return Counter([()] if bool(found) else [])
+    assert isinstance(found, ox.QuerySolutions)
+    names = [each.value for each in found.variables]
+    rows: Counter[Row] = Counter()
+    for each in found:
+        pairs = ((name, term_text(str(each[name]))) for name in names if each[name] is not None)
+        rows[tuple(sorted(pairs))] += 1
+    return rows
+
+
+def term_text(term: str) -> str:
+    """Return a term such that equal numbers are equal texts."""
+    lexical, quoted, datatype = term.rpartition('"^^<http://www.w3.org/2001/XMLSchema#')
+    if not quoted or datatype not in ("integer>", "decimal>", "double>"):
+        return term
+    return f"{float(lexical[1:]):.9g} {datatype[:-1]}"
