@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
 from functools import cmp_to_key, partial, reduce
 from typing import Any
 
@@ -21,7 +22,7 @@ from rdflib.term import Node
 from retewave.compiler.algebra import AggregateCall
 from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions.faults import ExpressionError
-from retewave.compiler.expressions.numbers import is_numeric
+from retewave.compiler.expressions.numbers import decimal_text, is_numeric
 from retewave.compiler.expressions.operators import TRUE, arithmetic, compare
 from retewave.compiler.expressions.tree import Expression, Variable, mentions
 from retewave.rete.terms.dictionary import Terms
@@ -32,6 +33,8 @@ __all__ = ["ColumnExpressions"]
 
 SOLUTION = Variable("_:.solution")  # equal labels of BNODE(label) are one blank node in one solution
 _ZERO = Literal("0", datatype=URIRef("http://www.w3.org/2001/XMLSchema#integer"))
+_INTEGER, _DECIMAL = (f"http://www.w3.org/2001/XMLSchema#{kind}".encode() for kind in ("integer", "decimal"))
+_DIVISION = Context(prec=28)  # as an expression divides
 _EXACT_SUM = 1 << 53  # whole numbers below this are exact as doubles
 _CLASSES = (BNode, URIRef, Literal)  # the order of kinds of terms, unbound before all
 
@@ -151,10 +154,12 @@ class ColumnExpressions:
         return None
 
     def _whole(self, function: str, sums: list[int], counts: list[int]) -> np.ndarray:
-        found: list[Node | None] = [Literal(str(each), datatype=_ZERO.datatype) for each in sums]
-        if function == "AVG":
-            found = [_divided(each, of) for each, of in zip(found, counts, strict=True)]
-        return np.array([self._id(each) for each in found], dtype=np.int64)
+        if function == "SUM":
+            texts = [b'"%d"^^<%s>' % (each, _INTEGER) for each in sums]
+        else:
+            means = (_DIVISION.divide(Decimal(each), Decimal(of)) for each, of in zip(sums, counts, strict=True))
+            texts = [b'"%s"^^<%s>' % (decimal_text(each).encode(), _DECIMAL) for each in means]
+        return np.asarray(self._terms.intern_many(texts), dtype=np.int64)
 
     # ---- order ----
     def ordered(self, relation: Bag, keys: Sequence[tuple[Expression, bool]]) -> Bag:
