@@ -6,7 +6,7 @@ A branch here is in the words of its shape: its variables are c0, c1, … by the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from retewave.compiler.algebra import TriplePattern, Values
@@ -53,7 +53,8 @@ class Conjunction:
             return self._runs(branch.runs)
         opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
         tables = [self._numbered(self.table(each)) for each in branch.values]
-        opened += [self.planned(part.branch, common, pushed, asked) for part in branch.parts]
+        within = replace(self, shown=self.shown | _looked_for(branch.probes)) if branch.probes else self
+        opened += [within.planned(part.branch, common, pushed, asked) for part in branch.parts]
         for operand, each in enumerate(opened):
             each.times = {Moment(operand, False): START, Moment(operand, True): END}
         wanted |= {each for look in branch.probes for each in _operands(look, there=False)}
@@ -106,6 +107,15 @@ class Conjunction:
             root.streamed = True
             opened = [root if any(each is one for one in together) else each for each in opened]
         return list({id(each): each for each in opened}.values())
+
+
+def _looked_for(probes: Iterable[Probe]) -> frozenset[int]:
+    """Return the variables, by number, that what probes decide on may need for that."""
+    found: set[int] = set()
+    for look in probes:
+        found.update(int(each.name[1:]) for each in look.there.bound)
+        found.update(*(numbers_in(step.expression) for step in look.conditions))
+    return frozenset(found)
 
 
 def _operands(look: Probe, there: bool) -> frozenset[Moment]:

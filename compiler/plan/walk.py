@@ -267,15 +267,17 @@ def lasting(plan: Plan) -> list[bool]:
     """Return, by producer, whether its tuples can be made again of the rows that memories hold.
 
     What a probe has passed cannot, nor what is made of tuples that only pass a memory, nor what WITHIN bounds: its
-    parts go sooner than it does; nor what is a query's that uses events up.
+    parts go sooner than it does; nor what is a query's that uses events up; nor what is of one event, whose triples go
+    with its instant.
     """
     found: list[bool] = []
     bounded = {each.producer for one in plan.producers for each in inputs_of(one) if each.within is not None}
+    of_instants = momentary(plan)
     for number, producer in enumerate(plan.producers):
         if not inputs_of(producer):
             found.append(True)
             continue
-        passes = not isinstance(producer, Join) or producer.last is not None
+        passes = not isinstance(producer, Join) or producer.last is not None or of_instants[number]
         made = all(found[each.producer] for each in inputs_of(producer))
         spends = isinstance(producer, Join | Probe) and producer.spender != ""
         found.append(made and not passes and not spends and number not in bounded)

@@ -167,6 +167,11 @@ class Branch:
             yield from each.all_probes
 
     @property
+    def has_runs(self) -> bool:
+        """Tell whether it is, or has as a part, a sequence."""
+        return self.runs is not None or any(part.branch.has_runs for part in self.parts)
+
+    @property
     def leaves(self) -> tuple[TriplePattern | Values, ...]:
         """Return all patterns and tables: its own, then those of its parts and those that its probes look at."""
         return tuple(self._leaves())

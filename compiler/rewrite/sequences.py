@@ -15,23 +15,53 @@ from typing import TypeAlias
 from retewave.compiler import algebra
 from retewave.compiler.algebra import Both, Either, EventPattern, Follows, Occurs, Operand, SequenceStep, visible
 from retewave.compiler.expressions.tree import Expression, Variable, mentions, variables
-from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep
+from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, ExtendStep, FilterStep, Moment, Probe
 from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.inlining import inlined, values_of
-from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
+from retewave.compiler.rewrite.joining import Fresh, as_part, conjuncts, join
+from retewave.compiler.rewrite.probing import absent as absence
 from retewave.compiler.rewrite.repetitions import of_first
 from retewave.compiler.rewrite.runs import BEGIN, OVER_GROUPS, Barred, Repeated, Runs, RunState, Way
 from retewave.errors import Place, QueryError
 
 __all__ = ["OVER_RUNS", "event_variables", "in_sequence"]
 
+_ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
 OVER_RUNS = OVER_GROUPS | {"PREV"}
 
 
 def in_sequence(sequence: algebra.Sequence, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of a sequence: of each choice of what may be there, one for each way in which it may end."""
+    _refuse(sequence)
     for steps in product(*map(_choices, sequence.steps)):
-        yield from _Building(replace(sequence, steps=steps), of, fresh).branches()
+        yield from _Building(replace(sequence, steps=steps), sequence.steps, of, fresh).branches()
+
+
+def _refuse(sequence: algebra.Sequence) -> None:
+    """Refuse what the network cannot do."""
+    if sequence.tumbling is not None:
+        hint = "leave TUMBLING out: each run then has a window of its own"
+        raise QueryError("TUMBLING is not supported", place=sequence.place, hint=hint)
+    for step in sequence.steps:
+        if step.occurs is Occurs.MOST:
+            hint = "write + : each number of repetitions is a match of its own"
+            raise QueryError(
+                "repetitions that are as many as can be (+!) are not supported", place=step.place, hint=hint
+            )
+        for asked in algebra.event_patterns(step.operand):
+            called = any(mentions(one, OVER_RUNS) for one in asked.conditions)
+            if called and step.occurs in (Occurs.MAYBE, Occurs.NEVER):
+                what = f"what looks at all repetitions is not supported in a step with {step.occurs.value}"
+                raise QueryError(what, place=asked.place, hint="write it in the FILTER of another step")
+            if any(
+                isinstance(one, algebra.Triples) and any(t.graph for t in one.patterns)
+                for one in algebra.walk(asked.pattern)
+            ):
+                hint = "FROM <…> loads the data; its triples are in no event"
+                raise QueryError("GRAPH in a GPM is not supported", place=asked.place, hint=hint)
+    if sequence.past_last:
+        hint = "leave it out: all matches are told"
+        raise QueryError("AFTER MATCH SKIP PAST LAST is not supported", place=sequence.place, hint=hint)
 
 
 def _choices(step: SequenceStep) -> tuple[SequenceStep, ...]:
@@ -82,6 +112,7 @@ class _Building:
     """Makes the states and ways of a sequence without steps that may be there or not."""
 
     sequence: algebra.Sequence
+    written: tuple[SequenceStep, ...]  # its steps as they are written: what may be left out can bind a variable
     of: Normal
     fresh: Fresh
     events: list[Branch] = field(default_factory=list)
@@ -97,6 +128,13 @@ class _Building:
             raise QueryError("a sequence of steps that must not be there finds nothing", place=self.sequence.place)
         last, current = -1, [BEGIN]
         for number, place in enumerate(taken, 1):
+            self.known = {
+                each
+                for step in self.written[:place]
+                if step.occurs is not Occurs.NEVER
+                for pattern in _patterns(step.operand)
+                for each in visible(pattern)
+            }
             current = self._step(number, steps[place], steps[last + 1 : place], current)
             last = place
         runs = self._runs()
@@ -108,7 +146,8 @@ class _Building:
         names = {each for pattern in _patterns(step.operand) for each in visible(pattern)}
         alternatives, groups = self._alternatives(step.operand), _Groups()
         if step.occurs in (Occurs.SOME, Occurs.MOST):
-            own = frozenset(names - self.known - set(self.sequence.partition))
+            anew = frozenset(names - self.known - set(self.sequence.partition))
+            own = anew & frozenset().union(*(each.bound for each in alternatives))
             always = frozenset.intersection(*(each.bound for each in alternatives))
             groups = _Groups(own, own - always, tuple(dict.fromkeys(each.taken for each in alternatives)))
         found: dict[int, None] = {}
@@ -117,7 +156,6 @@ class _Building:
             conditions = tuple(one for one in each.conditions if not mentions(one, frozenset(("PREV",))))
             way = Way(source, 0, each.event, step.follows, 2 * number, conditions, barred)
             found[self._way(way, number, each, groups)] = None
-        self.known |= names
         if step.occurs in (Occurs.SOME, Occurs.MOST):
             found |= self._repeated(number, step, alternatives, groups, list(found))
         return list(found)
@@ -265,9 +303,29 @@ class _Building:
 
     def _complete(self, runs: Runs, final: int, absent: Sequence[SequenceStep]) -> Branch:
         branch = Branch(runs=runs.ends_in(final), steps=self.places[final].assigned)
-        if not absent:
-            return branch
-        raise QueryError("not built yet", place=absent[0].place)
+        return self._never_after(branch, absent) if absent else branch
+
+    def _never_after(self, branch: Branch, absent: Sequence[SequenceStep]) -> Branch:
+        """Return the runs behind which something does not come until their window is over: they end there."""
+        width, place = self.sequence.width, absent[0].place
+        if width is None:
+            raise QueryError("a step that must not be there at the end needs WITHIN", place=place)
+        assert branch.runs is not None
+        bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -width, Moment(0, False)))
+        branch = as_part(replace(branch, runs=replace(branch.runs, groups=False)), place)
+        decided, deadline = Decided.AT_DEADLINE, width
+        for step in absent:
+            for each in self._alternatives(step.operand):
+                there = self.events[each.event]
+                seen = branch.bound | branch.assigned | there.bound
+                conditions = tuple(FilterStep(one, variables(one) & seen) for one in each.conditions)
+                look = Probe(
+                    there, bounds, decided, streamed=True, conditions=conditions, deadline=deadline, keep=width,
+                    lasting=True, operator="SEQ NOT",
+                )  # fmt: skip
+                branch = absence(branch, look, step.place)
+                decided, deadline = Decided.AT_CLOSE, 0
+        return branch
 
 
 def operand_place(operand: Operand) -> Place | None:

@@ -24,6 +24,7 @@ __all__ = [
     "CartesianWarning",
     "UnboundedWarning",
     "check_parts",
+    "check_runs",
     "check_shedding",
     "check_view",
     "check_width",
@@ -92,6 +93,18 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
         warnings.warn(what, CartesianWarning, stacklevel=4)
 
 
+def check_runs(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
+    """Refuse what sequences cannot do yet: explanations, and a choice of pairs."""
+    if not any(branch.has_runs for branch in normal):
+        return
+    if explained:
+        what = f"{_name(parsed)}: matches of sequences cannot be explained"
+        raise QueryError(what, hint="match.groups has the events of repeated steps; leave explain=True out")
+    if parsed.policy.chooses:
+        what = f"POLICY {parsed.policy} is for SEQ of EP-SPARQL"
+        raise QueryError(what, place=parsed.policy.place, hint="a strategy stands between two steps: , ; or :")
+
+
 def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
     """Refuse a query that gives wrong answers when rows are dropped: it looks at absence, or uses events up."""
     if parsed.policy.chooses:
@@ -99,6 +112,11 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
             f'POLICY {parsed.policy} chooses among all that has come, and under at_limit="shed" some of it is dropped',
             place=parsed.policy.place,
             hint='at_limit="error" (--at-limit error) stops instead; a narrower window keeps fewer rows',
+        )
+    if any(branch.has_runs for branch in normal):
+        raise QueryError(
+            f'{_name(parsed)}: runs grow from earlier ones, and under at_limit="shed" some of these are dropped',
+            hint='at_limit="error" (--at-limit error) stops instead; a narrower WITHIN keeps fewer runs',
         )
     if all(probe.wanted for branch in normal for probe in branch.all_probes):
         return

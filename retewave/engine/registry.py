@@ -24,6 +24,7 @@ from retewave.engine.accepting import (
     CartesianWarning,
     UnboundedWarning,
     check_parts,
+    check_runs,
     check_shedding,
     check_view,
     check_width,
@@ -120,6 +121,7 @@ class Registry:
         plan = None if parsed.events is None else self.detecting(parsed)
         normal = leaves.branches if leaves is not None else branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
+        check_runs(parsed, normal, explained)
         if parsed.view is not None:
             check_view(parsed, parsed.view, self.sheds, explained)
         elif self.sheds:

@@ -94,7 +94,9 @@ class Groups:
 
     def of(self, row: int) -> dict[str, list[tuple[int, dict[Variable, int]]]]:
         """Return, by the names of event patterns, the time of each repetition of a match, and the ids that it bound."""
-        output = self.outputs[int(self.branches[row])]
+        output = self.outputs.get(int(self.branches[row]))
+        if output is None:  # what is decided at a deadline tells no groups
+            return {}
         found: dict[str, list[tuple[int, dict[Variable, int]]]] = {}
         for state, _, _ in output.states.values():
             for one in state.repeated:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import retewave as rw
 
 RISES = """
@@ -113,3 +115,46 @@ def test_a_query_without_repetitions_has_no_groups() -> None:
     engine.push(("urn:s", "urn:a", 1), time=1, stream="urn:S")
     (match,) = engine.push(("urn:s", "urn:b", 2), time=2, stream="urn:S")
     assert match.groups == {}
+
+
+@pytest.mark.parametrize(
+    ("sequence", "said"),
+    [
+        ("SEQ (A, B+!)", "as many as can be"),
+        ("SEQ (A, B!, A)", "cannot stand behind ,"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(sequence: str, said: str) -> None:
+    with pytest.raises(rw.errors.QueryError, match=said):
+        rw.Engine().register(RISES.replace("SEQ (A; B)", sequence).replace("FILTER(?y > ?x)", ""))
+
+
+@pytest.mark.parametrize("clause", ["WITHIN 30 SECONDS TUMBLING", "AFTER MATCH SKIP PAST LAST"])
+def test_clauses_that_are_not_supported_are_refused_by_name(clause: str) -> None:
+    text = RISES.replace("WITHIN 30 SECONDS", clause)
+    with pytest.raises(rw.errors.QueryError, match="is not supported"):
+        rw.Engine().register(text)
+
+
+def test_sequences_cannot_be_explained_nor_shed() -> None:
+    with pytest.raises(rw.errors.QueryError, match="cannot be explained"):
+        rw.Engine().register(RISES, explain=True)
+    with pytest.raises(rw.errors.QueryError, match="runs grow from earlier ones"):
+        rw.Engine(max_live_rows=10, at_limit="shed").register(RISES)
+
+
+def test_all_combinations_stop_at_the_bound_on_live_rows() -> None:
+    engine = rw.Engine(max_live_rows=1_000)
+    engine.register("PREFIX : <urn:> SELECT ?x WITHIN 1 DAY WHERE { SEQ (A:+) DEFINE GPM A { ?s :a ?x } }")
+    with pytest.raises(rw.errors.RetewaveError, match=r"1,000|1000"):
+        for time in range(40):
+            engine.push(("urn:s", "urn:a", time), time=time)
+
+
+def test_what_does_not_come_is_told_at_the_deadline() -> None:
+    engine = rw.Engine()
+    engine.register(RISES.replace("SEQ (A; B)", "SEQ (A; B!)").replace("SELECT ?s ?x ?y", "SELECT ?s ?x"))
+    engine.push([("urn:s", "urn:a", 1), ("urn:t", "urn:a", 1)], time=1, stream="urn:S")
+    engine.push(("urn:t", "urn:b", 2), time=20, stream="urn:S")
+    found = engine.push(("urn:u", "urn:c", 0), time=40, stream="urn:S")
+    assert [(match.start, match.end, str(match["s"])) for match in found] == [(1.0, 31.0, "urn:s")]

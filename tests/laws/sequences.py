@@ -15,7 +15,7 @@ import retewave as rw
 from retewave.compiler.algebra import Query
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 
-__all__ = ["ToldRun", "engine_for", "flushed", "of_tokens", "pushed", "registered", "told_run"]
+__all__ = ["Told", "ToldRun", "engine_for", "flushed", "of_tokens", "pushed", "registered", "told_run"]
 
 Bound = tuple[tuple[str, str], ...]
 ToldRun = tuple[Told, tuple[tuple[str, tuple[tuple[int, Bound], ...]], ...]]  # and what its repeated steps took

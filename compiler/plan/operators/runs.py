@@ -319,7 +319,9 @@ class _Planning:
     def _unbarred(self, entered: Open, barred: Barred, since: tuple[int, ...]) -> Open:
         """Return the runs of some for which nothing came between; `since` is the column of the time before that."""
         there = self.events[barred.event]
-        shared = sorted(entered.columns.keys() & there.columns.keys())
+        patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
+        events = {_number(each.event) for each in patterns if each.event is not None}  # two events may be of one name
+        shared = sorted((entered.columns.keys() & there.columns.keys()) - events)
         first = entered.read(tuple(entered.columns[each] for each in shared))
         second = there.read(tuple(there.columns[each] for each in shared))
         origins = tuple(sorted({*entered.columns.values(), *since}))
