@@ -22,11 +22,12 @@ from rdflib.term import Node
 from retewave.compiler.algebra import AggregateCall
 from retewave.compiler.expressions.evaluate import Evaluator, term_of, text_of
 from retewave.compiler.expressions.faults import ExpressionError
-from retewave.compiler.expressions.numbers import decimal_text, is_numeric
+from retewave.compiler.expressions.numbers import DOUBLE as DOUBLES
+from retewave.compiler.expressions.numbers import decimal_text, is_numeric, numeric_literal
 from retewave.compiler.expressions.operators import TRUE, arithmetic, compare
 from retewave.compiler.expressions.tree import Expression, Variable, mentions
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.terms.kinds import INTEGER
+from retewave.rete.terms.kinds import DOUBLE, INTEGER
 from retewave.views.relation import Bag, codes
 
 __all__ = ["ColumnExpressions"]
@@ -151,6 +152,12 @@ class ColumnExpressions:
         if whole and float(np.abs(numbers).sum()) < _EXACT_SUM:
             sums = np.rint(np.bincount(groups, numbers, minlength=count)).astype(np.int64)
             return self._whole(function, sums.tolist(), counts.tolist())
+        if (kinds == DOUBLE).all() and math.isfinite(float(np.abs(numbers).sum())):
+            parts = np.split(numbers[np.argsort(groups, kind="stable")], np.cumsum(counts)[:-1])
+            exact = [math.fsum(part.tolist()) + 0.0 for part in parts]  # rounded once; no zero is negative
+            divisors = counts.tolist() if function == "AVG" else [1] * count
+            pairs_of = zip(exact, divisors, strict=True)
+            return np.array([self._id(numeric_literal(each / of, DOUBLES)) for each, of in pairs_of], dtype=np.int64)
         return None
 
     def _whole(self, function: str, sums: list[int], counts: list[int]) -> np.ndarray:

@@ -203,3 +203,22 @@ def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows_nor_be_spread_over_
         engine.why_not(engine.register(text))
     with pytest.raises(rw.UsageError, match="on_report is for views"):
         rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", on_report=print)
+
+
+def test_sums_of_doubles_are_rounded_once() -> None:
+    double = "http://www.w3.org/2001/XMLSchema#double"
+    written = [f'"{each}"^^<{double}>' for each in ("1e16", "1.0", "-1e16", "0.5")]
+    for values, total, mean in (
+        (written, "1.5E0", "3.75E-1"),
+        ([*written, '"2"^^<http://www.w3.org/2001/XMLSchema#integer>'], None, None),
+    ):
+        engine = rw.Engine()
+        query = engine.register(PREFIX + "SELECT (SUM(?v) AS ?s) (AVG(?v) AS ?m) FROM STREAM :s [ALL] { ?x :p ?v }")
+        for place, value in enumerate(values):
+            engine.push((f"<{E}{place}>", f"<{E}p>", value), time=1, stream=E + "s")
+        engine.flush()
+        (report,) = engine.reports(query)
+        (row,) = report
+        if total is not None:
+            assert (str(row["s"]), str(row["m"])) == (total, mean)
+        assert str(row["s"].datatype) == double
