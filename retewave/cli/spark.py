@@ -53,14 +53,13 @@ def run(
         streams, where = [_input(text, format) for text in inputs], _where(deployment)
         folders = {"--checkpoint": where.checkpoint} | ({} if where.out == "console" else {"--out": where.out})
         check_folders([each.where for each in streams], folders)
-        from retewave.compiler.rewrite.normal import branches
         from retewave.engine.registry import read_query
         from retewave.spark.driver.job import Job
         from retewave.spark.driver.running import open_session, start
         from retewave.spark.driver.spread import check_plain
 
         for query in map(read_query, queries):  # before Spark is started, which takes seconds
-            check_plain(query.name or query.source, query, () if query.view is not None else branches(query))
+            check_plain(query.name or query.source, query)
         spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
             shards = deployment.shards or spark.sparkContext.defaultParallelism

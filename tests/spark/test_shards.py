@@ -20,8 +20,10 @@ from hypothesis import strategies as st
 from naive.streams import Item
 
 import retewave as rw
+from retewave.engine.registry import read_query
 from retewave.errors import MalformedInput, QueryError, UsageError
 from retewave.spark.driver.job import Job
+from retewave.spark.driver.spread import check_plain
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
 from retewave.spark.worker.route import Router, router_of
@@ -391,6 +393,33 @@ def test_what_time_asks_something_of_is_not_spread_and_says_where_it_runs(operat
     place = refused.value.place
     assert (place is None) == operator.endswith("()")
     assert place is None or place.line == 3
+
+
+NOT_SPREAD = [
+    ("a view", "SELECT (COUNT(?x) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] WHERE { ?x <http://e/p> ?y }"),
+    ("OBEP", "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)"),
+    *(
+        (
+            "SPAseq",
+            "PREFIX : <http://e/> SELECT ?x WITHIN 5 SECONDS FROM STREAM S :s "
+            f"WHERE {{ SEQ (A{then}) DEFINE GPM A ON S {{ ?x :p ?y }} DEFINE GPM B ON S {{ ?x :q ?z }} }}",
+        )
+        for then in (", B", "; B", ": B", "; B+")
+    ),
+    ("SPAseq", "PREFIX : <http://e/> SELECT ?x FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?y } }"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("kind", "text"), NOT_SPREAD)
+def test_what_looks_at_whole_windows_or_events_is_not_spread_and_says_where_it_runs(kind: str, text: str) -> None:
+    schema = [b"<http://e/hotter> <http://www.w3.org/2000/01/rdf-schema#domain> <http://e/Room> ."]
+    with pytest.raises(QueryError) as refused:
+        Job.of({"plain": OFFERS, "other": text}, schema=schema, shards=2)
+    assert refused.value.what == f"other: {kind} is not spread over shards yet: the query runs in one process"
+    assert refused.value.hint == "`retewave run`, or engine.run"
+    with pytest.raises(QueryError, match=f"early: {kind} is not spread"):  # before Spark is started, too
+        check_plain("early", read_query(text))
 
 
 def test_minus_that_takes_nothing_away_is_spread() -> None:

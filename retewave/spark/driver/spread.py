@@ -7,7 +7,7 @@ Patterns that static data feeds are taken to be fed by it only, unless a sample 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler import algebra
+from retewave.compiler.algebra.walk import walk
 from retewave.compiler.algebra.written import looking
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Member, Shape, shapes_of
-from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
@@ -49,7 +50,7 @@ def spread(
         raise UsageError(f"there is at least 1 shard, not {shards}")
     for listener in engine.registry.listeners():
         query = engine.registry.queries[listener.number]
-        check_plain(query.name, query.parsed, listener.branches)
+        check_plain(query.name, query.parsed)
     shapes = shapes_of(engine.registry.listeners())
     distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
     counted = None if sample is None else _Sample(engine, sample, rate)
@@ -59,19 +60,24 @@ def spread(
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
-def check_plain(name: str, parsed: algebra.Query, normal: Iterable[Branch]) -> None:
-    """Refuse a query that only one process can run: it feeds back, looks at times, or for what is missing."""
+def check_plain(name: str, parsed: algebra.Query) -> None:
+    """Refuse a query that only one process can run: it feeds back, looks at whole events, times, or what is missing."""
     if parsed.is_rule:
         raise QueryError(
             f"{name}: what a rule builds is not sent to other shards yet: the query runs in one process",
             hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … only reports what it builds",
         )
-    if parsed.view is not None:
-        raise QueryError(
-            f"{name}: a view is not spread over shards yet: the query runs in one process",
-            hint="`retewave run`, or engine.run",
-        )
-    if all(branch.is_plain for branch in normal) and not parsed.policy.consumes:
+    for kind, is_so in (
+        ("a view", parsed.view is not None),
+        ("OBEP", parsed.events is not None),
+        ("SPAseq", any(isinstance(each, algebra.Sequence) for each in walk(parsed.where))),
+    ):
+        if is_so:
+            raise QueryError(
+                f"{name}: {kind} is not spread over shards yet: the query runs in one process",
+                hint="`retewave run`, or engine.run",
+            )
+    if all(branch.is_plain for branch in branches(parsed)) and not parsed.policy.consumes:
         return
     operator, place = looking(parsed.where) or (f"POLICY {parsed.policy}", parsed.policy.place)
     raise QueryError(
