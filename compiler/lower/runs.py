@@ -54,7 +54,7 @@ class LoweringRuns:
         ways = [*leaving, *state.again]
         marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == at.NEXT))
         columns, slot = columns_of(state), -1
-        if ways:
+        if ways or state.once:
             slot = self._memory(number, state, columns + len(marks))
         self.lowered.rivals[number] = marks
         record = records.State(
@@ -64,6 +64,7 @@ class LoweringRuns:
             any(way.follows == at.STRICT for way in ways),
             any(way.follows == at.ANY for way in ways),
             link=_link(state),
+            once=state.once,
         )
         self.lowered.states[number] = place = len(network.states)
         network.states.append(record)

@@ -100,7 +100,7 @@ def _run(made: State | RunStep | Instants, below: Sequence[Identity]) -> Identit
         for each, row in zip(made.entries, made.columns, strict=True)
     ]
     again = [_way(each, below) for each in made.again]
-    return Identity(digest(("state", entries, made.keys, again, made.width, made.link)), columns)
+    return Identity(digest(("state", entries, made.keys, again, made.width, made.link, made.once)), columns)
 
 
 def _read(each: Input, below: Sequence[Identity]) -> tuple[object, ...]:

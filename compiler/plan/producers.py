@@ -214,6 +214,7 @@ class State:
     again: tuple[RunWay, ...] = ()  # the ways by which its runs enter it again
     width: int | None = None  # the longest run, microseconds
     link: int | None = None  # the column that has the link to the run before
+    once: bool = False  # what it has are an event's solutions: equal ones are one
 
     @property
     def inputs(self) -> tuple[Input, ...]:

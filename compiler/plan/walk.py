@@ -291,7 +291,8 @@ def momentary(plan: Plan) -> list[bool]:
         if isinstance(producer, AlphaTest):
             found.append(producer.whole)
         else:
-            parts = inputs_of(producer) if isinstance(producer, Join | Probe) else ()
+            once = isinstance(producer, State) and producer.once
+            parts = inputs_of(producer) if once or isinstance(producer, Join | Probe) else ()
             timed = [found[each.producer] for each in parts if not each.timeless]
             deadline = isinstance(producer, Probe) and producer.decided is Decided.AT_DEADLINE
             found.append(bool(timed) and all(timed) and not deadline)

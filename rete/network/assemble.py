@@ -304,7 +304,7 @@ class _Assembler:
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
-        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link]
+        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once]
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
         """Return the words of a step."""

@@ -166,6 +166,7 @@ class State:
     strict: bool = False  # whether some step takes the next instant only
     undying: bool = False  # whether some step takes all that comes
     link: int = -1  # the column that has the link to the run before; -1: none
+    once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 

@@ -47,6 +47,7 @@ from retewave.rete.words.layout import (
     STATE_EDGE_COUNT,
     STATE_EDGES,
     STATE_MARK_COUNT,
+    STATE_ONCE,
     STATE_SLOT,
     STATE_STRICT,
     STATE_UNDYING,
@@ -115,11 +116,22 @@ def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
     return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
 
 
+@inlined
+def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
+    """Say whether a tuple with the same columns and end is in its state already."""
+    slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
+    group = seek_group(arena, net, net[slot + SLOT_NODE], net[edge + EDGE_KEYS], item)
+    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
+    return last != 0 and arena[last + net[N_END]] == item[T_END]
+
+
 @kernel
 def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
     state = net[edge + EDGE_TARGET]
     slot, row = net[state + STATE_SLOT], 0
+    if net[state + STATE_ONCE] != 0 and _is_there(arena, net, edge, item):
+        return top, row
     if slot != 0:
         row = new_row(arena, net, slot, item)
         group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)

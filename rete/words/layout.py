@@ -141,10 +141,10 @@ PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower leve
 PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
 PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
-# and whether some step takes all; where its tuples go
+# and whether some step takes all; where its tuples go; 1: what is there already, of the same end, does not enter again
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
 STATE_EDGES, STATE_EDGE_COUNT = 5, 6
-STATE_LINK, STATE_WIDTH = 7, 8  # the word of a run's row that has the link to the run before (0: none)
+STATE_LINK, STATE_ONCE, STATE_WIDTH = 7, 8, 9  # the word of a run's row that has the link to the run before (0: none)
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4

@@ -39,6 +39,7 @@ class Room:
     aggregates: bool = False  # COUNT(…) … and PREV in conditions
     tumbling: bool = False
     past_last: bool = False
+    doubled: bool = False  # triples that are given, or entailed by a schema, more than once in an event
     events: int = 9  # at most
 
 
@@ -157,6 +158,7 @@ def _events(random: Random, room: Room) -> list[list[Item]]:
             f"{random.choice(SUBJECTS)} {random.choice(PREDICATES)} {random.randint(1, 3)}"
             for _ in range(random.choice((1, 1, 1, 2, 3)))
         }
+        given = sorted(triples) + random.choices(sorted(triples), k=2) * (room.doubled and random.random() < 0.5)
         start = time - random.choice((0, 0, 0, 0, 1))
-        found.append(event(time, *sorted(triples), stream=random.choice((None, *STREAMS)), start=start))
+        found.append(event(time, *given, stream=random.choice((None, *STREAMS)), start=start))
     return found

@@ -60,6 +60,14 @@ def test_explain_tells_of_steps_and_of_what_they_compare() -> None:
     assert "where (?y > ?x) is true" in said
 
 
+def test_a_triple_that_is_given_or_entailed_twice_in_an_event_makes_one_run() -> None:
+    engine = rw.Engine([[(b"<urn:c>", b"<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>", b"<urn:b>")]])
+    engine.register(RISES)
+    assert engine.push([("urn:s", "urn:a", 1)] * 2, time=1, stream="urn:S") == []
+    event = [("urn:s", "urn:b", 3), ("urn:s", "urn:c", 3), ("urn:s", "urn:c", 3)]
+    assert values(engine.push(event, time=2, stream="urn:S")) == [(1.0, 2.0, [1, 3])]
+
+
 FALLS = """
 PREFIX : <urn:>
 SELECT ?s ?x ?y (COUNT(?y) AS ?n) (AVG(?y) AS ?mean)
@@ -158,3 +166,13 @@ def test_what_does_not_come_is_told_at_the_deadline() -> None:
     engine.push(("urn:t", "urn:b", 2), time=20, stream="urn:S")
     found = engine.push(("urn:u", "urn:c", 0), time=40, stream="urn:S")
     assert [(match.start, match.end, str(match["s"])) for match in found] == [(1.0, 31.0, "urn:s")]
+
+
+def test_a_variable_that_a_repetition_binds_for_good_is_told_after_other_repetitions() -> None:
+    engine = rw.Engine()
+    engine.register("""PREFIX : <urn:> SELECT ?s ?x WITHIN 9 SECONDS FROM STREAM S <urn:S> WHERE { SEQ (A?; (B | C):+)
+        DEFINE GPM A ON S { ?s :a 1 } DEFINE GPM B ON S { ?s :b ?x } DEFINE GPM C ON S { ?t :c ?y } }""")
+    engine.push(("urn:t", "urn:c", 1), time=1, stream="urn:S")
+    found = engine.push(("urn:s", "urn:b", 2), time=2, stream="urn:S")
+    assert {str(match["s"]) for match in found} == {"urn:s"}
+    assert len(found) == 2

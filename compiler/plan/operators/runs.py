@@ -53,7 +53,16 @@ def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: froz
     """
     events = [planned(each) for each in found.events]
     instants = [planned(each) for each in found.instants]
-    return _Planning(plan, found, events, _instants(plan, found, instants), shown).done()
+    mappings = [_once(plan, each) for each in events]
+    return _Planning(plan, found, mappings, events, _instants(plan, found, instants), shown).done()
+
+
+def _once(plan: Plan, solutions: Open) -> Open:
+    """Return an event's solutions as a set: its triples may be given or entailed more than once."""
+    names = sorted(solutions.columns)
+    row = tuple(solutions.columns[name] for name in names)
+    number = plan.number(State((solutions.read(),), (row,), tuple(range(len(names))), once=True))
+    return Open(number, {name: column for column, name in enumerate(names)}, {}, False, solutions.leaves)
 
 
 def _instants(plan: Plan, found: Runs, opened: list[Open]) -> int | None:
@@ -69,7 +78,8 @@ class _Planning:
 
     plan: Plan
     runs: Runs
-    events: list[Open]  # by number
+    events: list[Open]  # by number: the solutions of an event, each once
+    there: list[Open]  # by number: the same, perhaps more than once
     instants: int | None  # the producer of the instants
     shown: frozenset[int]  # what is asked of complete runs
     states: dict[int, Open] = field(default_factory=dict)  # by number
@@ -125,7 +135,8 @@ class _Planning:
         state = self.runs.states[number]
         told = {LINK, *map(_number, state.own)}
         if self.runs.groups:
-            told |= {_number(each) for one in state.repeated for _, names in one.parts for each in names}
+            named = {_number(each) for one in state.repeated for _, names in one.parts for each in names}
+            told |= named & self._bound(number)
         return told | {WAY} if len(state.repeated) > 1 else told
 
     def _asked_by(self, way: Written, later: set[int]) -> set[int]:
@@ -318,7 +329,7 @@ class _Planning:
 
     def _unbarred(self, entered: Open, barred: Barred, since: tuple[int, ...]) -> Open:
         """Return the runs of some for which nothing came between; `since` is the column of the time before that."""
-        there = self.events[barred.event]
+        there = self.there[barred.event]
         patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
         events = {_number(each.event) for each in patterns if each.event is not None}  # two events may be of one name
         shared = sorted((entered.columns.keys() & there.columns.keys()) - events)
