@@ -162,7 +162,8 @@ def build(
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
-    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _acceptance(lowered, bool(views)), streams)
+    acceptance = _acceptance(lowered, bool(views))
+    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, acceptance, streams)
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:

@@ -82,7 +82,7 @@ Lines = list[bytes]  # match by match: a written field, or a finished line
 
 
 def objects(batch: Matches) -> Lines:
-    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON without what is unbound; `boolean` of ASK."""
+    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; `groups`, `boolean` of ASK."""
     head = b'{"query":%s,"start":' % json.dumps(batch.query.name, ensure_ascii=False).encode()
     starts, ends = _times(batch, '"%s"', b"null")
     members = [_members(batch, name) for name in batch.query.variables]
