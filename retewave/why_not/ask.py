@@ -65,6 +65,9 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     if query.is_view:
         hint = "query.table() is its latest report, and explain says what its windows hold"
         raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
+    if query.plan is not None:
+        hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
+        raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
     return _Asked(engine, query, binding or {}).answer()
 
 
