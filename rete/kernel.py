@@ -193,6 +193,28 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
     return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
+@inlined
+def _prepared(net, arena, feed, rows, row, at):  # type: ignore[no-untyped-def]
+    """Prepare to dispatch the next row: note it for rules; say DONE, or what must be done before."""
+    if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
+        return NEEDS_CLEARING
+    if net[N_BUILT] != 0 and at[P_FACTS] == 0:
+        if not has_room(feed, 1):
+            return NEEDS_FEED
+        note_given(net, feed, rows, row, at)
+    return DONE
+
+
+@inlined
+def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
+    """Note that a row has been dispatched: its tuples are on the stack, below a new top."""
+    if end > arena[A_NOW]:
+        arena[A_NOW] = end
+    at[P_TOP] = top
+    at[P_ROW] += 1
+    arena[A_SINCE] += 1
+
+
 @kernel
 def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
@@ -245,20 +267,13 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
-            if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
-                return NEEDS_CLEARING
-            if net[N_BUILT] != 0 and not facts:
-                if not has_room(feed, 1):
-                    return NEEDS_FEED
-                note_given(net, feed, rows, row, at)
+            said = _prepared(net, arena, feed, rows, row, at)
+            if said != DONE:
+                return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
-        if end > arena[A_NOW]:
-            arena[A_NOW] = end
-        at[P_TOP] = top
-        at[P_ROW] += 1
-        arena[A_SINCE] += 1
+        _dispatched(arena, at, end, top)
         if arena[A_SINCE] >= pause:
             collect_all(arena, net)
 

@@ -96,7 +96,9 @@ class Matches:
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
         self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
-        self.reported: int | None = None  # microseconds: when a view made the report whose rows they are
+        self.reported: tuple[int, int] | None = (
+            None  # microseconds: the opening and the time of the report whose rows they are
+        )
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -104,6 +106,11 @@ class Matches:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def denies(self) -> bool:
+        """Tell whether they are the answer "false" of an ASK: a report without a row."""
+        return self.reported is not None and not len(self) and self.query.parsed.form == "ASK"
 
     def __getitem__(self, row: int) -> Match:
         if not -len(self) <= row < len(self):

@@ -120,7 +120,7 @@ class Query:
         """Note a batch of new matches."""
         self.matched += len(batch)
         if batch.reported is not None:
-            self._note_report(batch, batch.reported)
+            self._note_report(batch, batch.reported[1])
         if self._keep == 0 or not len(batch):
             return
         self._kept.append(batch)

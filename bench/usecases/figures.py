@@ -26,14 +26,14 @@ from retewave.bench.usecases.events import AT, BASE, nquads
 from retewave.bench.usecases.streams import road, shares
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["Point", "poured", "sequence", "traffic"]
+__all__ = ["FigurePoint", "poured", "sequence", "traffic"]
 
 _STREAM = f"{BASE}stocks"
 _STRATEGIES = {"strict": ",", "skip till next": ";"}
 
 
 @dataclass(frozen=True)
-class Point:
+class FigurePoint:
     """One point of a figure."""
 
     figure: str  # as the paper numbers it
@@ -119,7 +119,7 @@ def main(
             found[place], seconds = poured(query, made[stream])
             taken[place].append(seconds)
     points = [
-        Point(figure, series, at, matches, counts[stream] / statistics.median(seconds))
+        FigurePoint(figure, series, at, matches, counts[stream] / statistics.median(seconds))
         for (figure, series, at, _, stream), matches, seconds in zip(asked, found, taken, strict=True)
     ]
     for each in points:

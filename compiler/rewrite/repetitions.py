@@ -20,8 +20,8 @@ _ZERO, _ONE = (Constant(f'"{number}"^^<{XSD}integer>'.encode()) for number in (0
 def of_first(condition: Expression) -> Expression:
     """Return a condition as it is in the first repetition of all, which is all that calls see.
 
-    >>> str(of_first(Call("SUM", (Variable("x"),))))[:30]
-    "Call(name='IF', arguments=(Call"
+    >>> of_first(Call("MAX", (Variable("x"),)))
+    Variable(name='x')
     """
     match condition:
         case Call("PREV"):

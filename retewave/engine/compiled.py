@@ -162,7 +162,8 @@ def build(
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
-    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _acceptance(lowered), streams)
+    acceptance = _acceptance(lowered, bool(views))
+    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, acceptance, streams)
 
 
 def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
@@ -277,10 +278,10 @@ def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:
     ]
 
 
-def _acceptance(lowered: Lowered) -> Acceptance:
-    """Return which triples can reach some α test."""
+def _acceptance(lowered: Lowered, clocked: bool) -> Acceptance:
+    """Return which triples can reach some α test; where each item's time counts, as for a view's reports, all."""
     keys = lowered.network.keys
-    everything = any(p == 0 for _, p, _ in keys)
+    everything = clocked or any(p == 0 for _, p, _ in keys)
     size = 1 + max((max(p, o) for _, p, o in keys), default=0)
     predicates, objects = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
     for _, p, o in keys:

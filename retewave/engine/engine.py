@@ -467,7 +467,7 @@ class Engine(Shown):
                 self.seconds.match += wall.perf_counter() - started
         if found is not None:
             self.telling.add(found)
-            found = [batch for batch in found if len(batch)]  # a report may have no rows
+            found = [batch for batch in found if len(batch) or batch.denies]  # a report may have no rows
         return found
 
     def _left(self) -> Iterator[list[Matches]]:

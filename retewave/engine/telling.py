@@ -90,7 +90,7 @@ class Telling:
             query.take(batch)
             heard = heard or query.on_match is not None
             if query.on_report is not None and batch.reported is not None:
-                self.untold.append(Report(batch, batch.reported))
+                self.untold.append(Report(batch, batch.reported[1]))
         if heard:
             self.untold.append(in_order(found))
 

@@ -31,6 +31,9 @@ __all__ = ["explain"]
 
 def explain(batch: Matches, row: int, behind: frozenset[Occurrence] = frozenset()) -> Explanation:
     """Return why a batch's match is one; `behind` is what hangs on it, if it is a rule's."""
+    if batch.query.is_view:
+        what = f"{batch.query.name} is a view: its rows are made of whole windows, and cannot be explained"
+        raise UsageError(what, hint="query.table() is its latest report; engine.explain() says what its windows hold")
     if batch.made_of is None:
         raise UsageError(
             f"{batch.query.name} was registered without explain=True, so its matches do not know what they are made of",

@@ -86,7 +86,7 @@ class RunningView:
             opened = min(time, *(opening(each.extent, time, self._oldest) for each in self.frame.windows))
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
-            batch.reported = time
+            batch.reported = opened, time
             yield batch
 
     @property

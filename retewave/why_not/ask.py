@@ -76,6 +76,9 @@ def check_kind(query: Query) -> None:
         raise UsageError(
             f"{query.name} is a sequence of events: why a run is not complete cannot be told yet", hint=hint
         )
+    if query.plan is not None:
+        hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
+        raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
 
 
 class _Asked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 import retewave as rw
@@ -222,3 +224,17 @@ def test_sums_of_doubles_are_rounded_once() -> None:
         if total is not None:
             assert (str(row["s"]), str(row["m"])) == (total, mean)
         assert str(row["s"].datatype) == double
+
+
+@pytest.mark.parametrize("report", ["WINDOW CLOSE", "CONTENT CHANGE", "PERIODIC 5s"])
+def test_items_that_no_pattern_can_use_move_the_clock_of_a_run_as_they_do_that_of_pushes(report: str) -> None:
+    values = ["z", "z", "p", "z", "z", "z"]
+    text = f"SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 10s STEP 5s] REPORT {report} {{ ?x :p ?y }}"
+    pushed = run(text, *((5 * place, "a", name, 1) for place, name in enumerate(values)))
+    engine = rw.Engine()
+    query = engine.register(PREFIX + text)
+    lines = "".join(f"<{E}a> <{E}{name}> 1 .\n" for name in values).encode()
+    for _ in engine.run(rw.read(io.BytesIO(lines), format="ttl", rate=0.2, stream=E + "s")):
+        pass
+    assert reports_of(engine, query) == pushed
+    assert [time for _, time, _ in pushed] == ([10, 20] if report == "CONTENT CHANGE" else [0, 10, 15, 20])

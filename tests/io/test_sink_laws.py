@@ -81,6 +81,7 @@ QUERIES = [
     """PREFIX : <http://e/> SELECT ?x ?p WITHIN 1 HOUR FROM STREAM S <http://e/s>
        WHERE { SEQ (A; B+; C+) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?p }
                DEFINE GPM C ON S { :c :c 1 } }""",
+    "REGISTER QUERY asked AS ASK FROM STREAM <http://e/s> [RANGE 5s STEP 5s] WHERE { ?x <http://e/p> ?y }",
 ]
 CONSTRUCTS = [
     "CONSTRUCT { ?x <http://e/q> ?y . ?y ?x _:b . _:b <http://e/r> _:c, 'tea'@en } WHERE { ?x <http://e/p> ?y }",
@@ -349,3 +350,23 @@ def test_time_with_a_zone_is_written_in_utc() -> None:
     time = np.array([Clock("datetime", zone=zone).encode(datetime(2012, 7, 16, 12, 0, tzinfo=zone))])
     batch = Matches(SELECTED[0], Terms(seed=1), Clock("datetime", zone=zone), np.array([[0, 0]]), time, time)
     assert written("csv", [batch], SELECTED[:1]) == b"one,2012-07-16T10:00:00Z,2012-07-16T10:00:00Z,,\r\n"
+
+
+@pytest.mark.parametrize("format", ["ndjson", "csv", "tsv", "arrow"])
+def test_each_report_of_an_ask_says_true_or_false_in_ndjson_and_is_a_row_elsewhere_if_it_is_true(format: str) -> None:
+    engine, file = rw.Engine(), io.BytesIO()
+    engine.register("ASK FROM STREAM <http://e/s> [RANGE 10s STEP 5s] WHERE { ?x <http://e/p> 2 }", name="é")
+    sink = open_sink(format, list(engine.queries), file, seconds=True)
+    lines = "".join(f"<http://e/a> <http://e/p> {value} .\n" for value in (1, 1, 2, 1, 1)).encode()
+    reader = rw.read(io.BytesIO(lines), format="ttl", rate=0.2, stream="http://e/s")
+    for batches in engine.run_batches(reader):
+        sink.write(batches)
+    sink.close()
+    times = [(0, False), (10, True), (15, True), (20, False)]  # at 5, it is as empty as before
+    said = [{"query": "é", "start": time - 10, "end": time, "bindings": {}, "boolean": true} for time, true in times]
+    if format == "ndjson":
+        assert [json.loads(line) for line in file.getvalue().splitlines()] == said
+    elif format == "arrow":
+        assert pa.ipc.open_stream(file.getvalue()).read_all()["end"].to_pylist() == [10, 15]
+    else:
+        assert file.getvalue().count(b"\n") == 3  # with the head

@@ -82,13 +82,14 @@ Lines = list[bytes]  # match by match: a written field, or a finished line
 
 
 def objects(batch: Matches) -> Lines:
-    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; what is unbound is left out."""
+    """Return a JSON object a match: query, start, end, bindings in SPARQL's JSON; `groups`, `boolean` of ASK."""
     head = b'{"query":%s,"start":' % json.dumps(batch.query.name, ensure_ascii=False).encode()
     starts, ends = _times(batch, '"%s"', b"null")
     members = [_members(batch, name) for name in batch.query.variables]
     bindings = [b"".join(row)[1:] for row in zip(*members, strict=True)] if members else [b""] * len(batch)
+    answer = b',"boolean":true' if batch.query.parsed.form == "ASK" else b""
     return [
-        b'%b%b,"end":%b,"bindings":{%b}%b}\n' % (head, start, end, bound, groups)
+        b'%b%b,"end":%b,"bindings":{%b}%b%b}\n' % (head, start, end, bound, groups, answer)
         for start, end, bound, groups in zip(starts, ends, bindings, _groups(batch), strict=True)
     ]
 

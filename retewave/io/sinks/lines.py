@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -110,7 +111,7 @@ class Format(ABC):
 
 
 class Objects(Format):
-    """A JSON object a match: query, start, end, bindings in SPARQL's JSON; unbound variables are left out."""
+    """A JSON object a match: query, start, end, bindings in SPARQL's JSON without what is unbound; `boolean` of ASK."""
 
     number = line_kernels.JSON
 
@@ -124,7 +125,16 @@ class Objects(Format):
         return Pieces.of(pieces, range(len(query.variables)))
 
     def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
-        return b'{"query":%b,"start":' % _json(query.name), b',"end":', b"}}\n"
+        end = b'},"boolean":true}\n' if _asks(query) else b"}}\n"
+        return b'{"query":%b,"start":' % _json(query.name), b',"end":', end
+
+
+class _Denied(Objects):
+    """A JSON object for an ASK that is false: its report has no row."""
+
+    def _around(self, query: Any) -> tuple[bytes, bytes, bytes]:
+        head, before_end, _ = super()._around(query)
+        return head, before_end, b'},"boolean":false}\n'
 
 
 class _Repetitions(Objects):
@@ -231,6 +241,9 @@ def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
     if isinstance(format, Objects) and getattr(batch, "groups", None) is not None:
         yield lines_of(format, batch)[0]
         return
+    if isinstance(format, Objects) and getattr(batch, "denies", False):
+        yield _denial(cast("Matches", batch))
+        return
     job, ends = _job(format, batch), np.empty(len(batch), np.int64)
     buffer, done = format.buffer, 0
     while done < job.count:
@@ -239,6 +252,14 @@ def stretches(format: Format, batch: Rows) -> Iterator[np.ndarray]:
             yield buffer[: ends[done - 1]]
         else:
             buffer = np.empty(job.room(done), np.uint8)  # for this batch only: a line is long
+
+
+def _denial(batch: Matches) -> np.ndarray:
+    """Return the line of a report of ASK that has no row."""
+    times, denied = np.array([batch.reported], np.int64), copy(batch)
+    denied.ids, denied.places = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
+    denied.starts, denied.ends = times[:, 0], times[:, 1]
+    return _lines_of(_Denied(), denied)[0]
 
 
 def lines_of(format: Format, batch: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -333,6 +354,11 @@ def _told(constant: Pieces, batch: Rows) -> tuple[Pieces, np.ndarray, np.ndarray
 
 
 # ---- words ----
+def _asks(query: Any) -> bool:
+    """Tell whether a query is an ASK; Spark's and those of repetitions are none."""
+    return getattr(getattr(query, "parsed", None), "form", None) == "ASK"
+
+
 def _json(text: str) -> bytes:
     return json.dumps(text, ensure_ascii=False).encode()
 
