@@ -249,32 +249,37 @@ class _Building:
             found.append(_Alternative(self.events.index(event), own, assigned, tuple(later), Repeated(taken)))
         return found
 
-    def _solutions(self, operand: Operand) -> Iterator[_Solution]:
-        """Yield the branches of an operand, each with the conditions on what came before, and what it takes."""
+    def _solutions(self, operand: Operand, side: str = "") -> Iterator[_Solution]:
+        """Yield the branches of an operand, each with the conditions on what came before, and what it takes.
+
+        The sides of & are of two events, even if they are of one pattern: `side` tells these apart.
+        """
         match operand:
             case EventPattern(name=name, conditions=conditions):
                 parts = tuple(part for each in conditions for part in conjuncts(each))
                 names = frozenset(each for each in visible(operand.pattern) if not each.hidden)
-                for branch in self.of(self._on_streams(operand)):
+                for branch in self.of(self._on_streams(operand, side)):
                     yield branch, parts, ((name, names & branch.bound),)
             case Either(left, right):
-                yield from self._solutions(left)
+                yield from self._solutions(left, side)
                 if right != left:
-                    yield from self._solutions(right)
+                    yield from self._solutions(right, side)
             case Both(left, right):
                 for (one, these, first), (other, those, second) in product(
-                    self._solutions(left), list(self._solutions(right))
+                    self._solutions(left, side), list(self._solutions(right, side + "'"))
                 ):
                     yield join(one, other, self.fresh, operand_place(operand)).branch, these + those, first + second
 
-    def _on_streams(self, asked: EventPattern) -> algebra.Algebra:
+    def _on_streams(self, asked: EventPattern, side: str = "") -> algebra.Algebra:
         """Return the pattern of an event pattern, whose triples its streams bring, or else those of the sequence."""
         streams = asked.streams or self.sequence.streams
 
         def brought(triple: algebra.TriplePattern) -> algebra.TriplePattern:
-            return triple if triple.event is None else replace(triple, streams=streams)
+            if triple.event is None:
+                return triple
+            return replace(triple, event=Variable(triple.event.name + side), streams=streams or triple.streams)
 
-        return algebra.retold(asked.pattern, brought) if streams else asked.pattern
+        return algebra.retold(asked.pattern, brought) if streams or side else asked.pattern
 
     def _runs(self) -> Runs:
         sequence = self.sequence

@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 from cases.many import many
 from cases.sequences import Case, Room, cases
+from helpers.sequences import event, query, sequence
 from laws.sequences import Told, ToldRun, engine_for, flushed, of_tokens, pushed
 from naive.detectors import detected
 from naive.streams import Triple
@@ -86,3 +87,12 @@ def plainly(found: Counter[ToldRun]) -> Counter[Told]:
     for (told, _), count in found.items():
         plain[told] += count
     return plain
+
+
+def test_both_sides_of_and_may_be_of_one_pattern_and_of_two_events() -> None:
+    asked = query(sequence("(A & A)", {"A": "?s a ?x"}))
+    engine, _ = engine_for(asked)
+    events = [event(2, "k a 1"), event(2, "k a 1")]
+    found = sum((pushed(engine, each) for each in events), Counter()) + flushed(engine)
+    assert found == of_tokens(detected(asked, [item for each in events for item in each]))
+    assert list(found.values()) == [4]
