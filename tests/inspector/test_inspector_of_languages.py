@@ -24,7 +24,7 @@ NAMED = (
     "SELECT ?x FROM NAMED WINDOW :w ON <urn:s> [RANGE 5s STEP 2s] FROM STREAM <urn:s> [RANGE 1s STEP 1s] "
     "{ WINDOW ?w { ?x :observesPerson ?y } MINUS { ?x :in ?z } }"
 )
-SEQUENCE = PREFIX + (
+SEQUENCE = (
     "SELECT ?x WITHIN 5 SECONDS FROM STREAM S <urn:s> WHERE { SEQ (A; B+) "
     "DEFINE GPM A ON S { ?x :observesPerson ?y } DEFINE GPM B ON S { ?v :observesOpenDoor ?z } }"
 )
@@ -33,6 +33,7 @@ QUERIES = {
     "ask": PREFIX + ASKED,
     "named": PREFIX + NAMED,
     "obep": (ROOMS / "rooms.obep").read_text(),
+    "sequence": PREFIX + SEQUENCE,
 }
 FILES: dict[str, Any] = {"schema": ROOMS / "ontology.ttl", "static": ROOMS / "rooms.ttl"}
 
@@ -99,14 +100,3 @@ def test_explain_draws_it_on_the_command_line(kind: str, tmp_path: Path) -> None
     ended = CliRunner().invoke(app, ["explain", QUERIES[kind], *files, *drawn])
     assert ended.exit_code == 0, ended.output
     assert picture.read_bytes().startswith(b"<?xml")
-
-
-def test_a_network_with_steps_of_sequences_is_not_drawn_and_says_so() -> None:
-    engine = rw.Engine(stats=True)
-    engine.register(QUERIES["ask"], name="other")
-    engine.register(SEQUENCE, name="q")
-    with pytest.raises(rw.UsageError) as refused:
-        engine.draw()
-    assert refused.value.what == "q: the steps of a sequence cannot be drawn yet, and are in this network"
-    assert "query q" in engine.explain()
-    engine.stats()

@@ -42,12 +42,6 @@ _MOST_COLUMNS = 5  # of a memory's row that are named
 
 def graph(compiled: Compiled) -> networkx.MultiDiGraph:
     """Return the whole network: reduced ε, α tests, memories, joins, queries."""
-    plan = compiled.lowered.plan
-    for number in list(compiled.lowered.steps)[:1]:
-        member = plan.ends[min(users_of(plan)[number])].shape.members[0]
-        name = compiled.outcome.queries[member.listener.number].name
-        hint = "explain tells states and steps in words; an engine without sequences can be drawn"
-        raise UsageError(f"{name}: the steps of a sequence cannot be drawn yet, and are in this network", hint=hint)
     return _Drawn(compiled).done()
 
 
