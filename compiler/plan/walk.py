@@ -65,6 +65,7 @@ class Reached:
     leaf: int  # which of the branch's patterns, counted on through its inline tables; -1: none, it is a join
     above: Input | None  # as which input of a join it is read; None at the end itself
     inputs: tuple[Reached, ...] = ()  # what is below, input by input
+    again: bool = False  # a state of runs that the walk has gone below already
 
     def walk(self) -> Iterator[Reached]:
         """Yield this and all that is below, depth first, each before its inputs."""
@@ -74,7 +75,7 @@ class Reached:
 
     def leaves(self) -> Iterator[Reached]:
         """Yield the patterns and inline tables, in the order of the walk."""
-        return (each for each in self.walk() if not each.inputs)
+        return (each for each in self.walk() if not each.inputs and not each.again)
 
 
 def inputs_of(producer: Producer) -> tuple[Input, ...]:
@@ -88,7 +89,7 @@ def reached(plan: Plan, end: End, member: Member | None = None) -> Reached:
     names = {end.columns[number]: str(variable) for variable, number in numbers.items() if number in end.columns}
     names.update({column: f"${place}" for place, column in enumerate(end.parameters, 1)})
     written = (member or end.shape.members[0]).steps.leaves
-    return _reached(plan, end.producer, names, iter(end.leaves), None, written)
+    return _reached(plan, end.producer, names, iter(end.leaves), None, written, {})
 
 
 def _reached(
@@ -98,18 +99,24 @@ def _reached(
     leaves: Iterator[int],
     above: Input | None,
     written: tuple[TriplePattern | Values, ...],
+    states: dict[int, Reached],
 ) -> Reached:
     producer = plan.producers[number]
+    if number in states:
+        return Reached(number, producer, {**states[number].names, **names}, -1, above, again=True)  # type: ignore[arg-type]
     assert not isinstance(producer, Spent | Instants)  # no end reaches it
     if isinstance(producer, AlphaTest | Table):
         leaf = next(leaves)
         own = _written(producer, written[leaf]) if leaf < len(written) else {}
         return Reached(number, producer, {**own, **names}, leaf, above)
     inputs = tuple(
-        _reached(plan, each.producer, input_names(producer, place, names), leaves, each, written)
+        _reached(plan, each.producer, input_names(producer, place, names), leaves, each, written, states)
         for place, each in enumerate(producer.inputs)
     )
-    return Reached(number, producer, {**_names_below(producer, inputs), **names}, -1, above, inputs)
+    found = Reached(number, producer, {**_names_below(producer, inputs), **names}, -1, above, inputs)
+    if isinstance(producer, State) and not producer.once:
+        states[number] = found
+    return found
 
 
 def _written(producer: Producer, leaf: TriplePattern | Values) -> dict[int, str]:

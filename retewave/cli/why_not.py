@@ -22,6 +22,7 @@ from retewave.engine.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reading.reader import Reader, read
 from retewave.query import Query
+from retewave.why_not.ask import check_kind
 
 __all__ = ["answer", "readers_of", "term_of"]
 
@@ -39,6 +40,7 @@ def answer(
     with notes.warnings():
         engine = Engine(**options)
         query, *_ = queries.register(engine, keep=10_000)
+        check_kind(query)
         _keep_all(engine, query)
         asked = dict(_split(query, each) for each in binding)
         readers = readers_of(streams, times, stream_format)

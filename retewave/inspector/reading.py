@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.plan.producers import AlphaTest, Probe
+from retewave.compiler.plan.producers import AlphaTest, Join, Probe, State
 from retewave.compiler.plan.walk import reached, times_of, told_of
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.engine.engine import Engine
@@ -90,10 +90,14 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
         raise UsageError(f"there is no memory {slot}", hint=f"there are {len(plans)}, from 0 on")
     prefixes, names = _prefixes(engine), _names_of_slots(compiled).get(slot, {})
     still = (static or StaticRows(engine)).of(slot)
-    rows = np.concatenate([compiled.runtime.rows_of(slot)[::-1], still])
+    live = compiled.runtime.rows_of(slot)[::-1]
+    rows = np.concatenate([live, still]) if len(still) else live  # runs are never static, and their rows have marks
     told = told_of(compiled.plan)[plans[slot].producer]
+    of_runs = isinstance(compiled.plan.producers[plans[slot].producer], State)  # events and links are no terms
     kept = {
-        place: column for place, column in enumerate((*plans[slot].keys, *plans[slot].payload)) if column not in told
+        place: column
+        for place, column in enumerate((*plans[slot].keys, *plans[slot].payload))
+        if column not in told and (not of_runs or names.get(column, "").startswith("?"))
     }
     columns = [names.get(column, "_") for column in kept.values()]
     times = times_of(compiled.plan)[plans[slot].producer]
@@ -196,7 +200,9 @@ def _names_of_slots(compiled: CompiledNetwork) -> dict[int, Mapping[int, str]]:
             if isinstance(step.producer, Probe):
                 slot = network.probes[compiled.lowered.probes[step.number]].slot
                 found.setdefault(slot, step.inputs[1].names)
-            elif step.inputs:
+            elif isinstance(step.producer, State):
+                found.setdefault(network.states[compiled.lowered.states[step.number]].slot, step.names)
+            elif isinstance(step.producer, Join):
                 for slot, fed in zip(
                     network.nodes[compiled.lowered.nodes[step.number]].slots, step.inputs, strict=True
                 ):

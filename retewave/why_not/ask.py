@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retewave.compiler.algebra import TriplePattern, Values, Variable
+from retewave.compiler.algebra import Sequence, TriplePattern, Values, Variable, walk
 from retewave.compiler.expressions.tree import rename
 from retewave.compiler.plan.producers import End
 from retewave.compiler.plan.shape import Member
@@ -38,7 +38,7 @@ from retewave.windows.times import Instant, spell_instant
 if TYPE_CHECKING:
     from retewave.engine.engine import Engine
 
-__all__ = ["WhyNot", "why_not"]
+__all__ = ["WhyNot", "check_kind", "why_not"]
 
 MOST_CANDIDATES = 3
 _UNKNOWN = -1  # the id of a term that the dictionary does not have: no row holds it
@@ -62,13 +62,23 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     engine.registry.check(query)
     if binding is not None and not isinstance(binding, Mapping):
         raise UsageError(f"a binding maps variables to terms, and is not {binding!r}", hint='{"x": "http://…"}')
+    check_kind(query)
+    return _Asked(engine, query, binding or {}).answer()
+
+
+def check_kind(query: Query) -> None:
+    """Refuse a question about a query of a kind of which it cannot be told."""
     if query.is_view:
         hint = "query.table() is its latest report, and explain says what its windows hold"
         raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
+    if any(isinstance(each, Sequence) for each in walk(query.parsed.where)):
+        hint = "ask for a shorter sequence of the same steps, or explain the query: it says what each step waits for"
+        raise UsageError(
+            f"{query.name} is a sequence of events: why a run is not complete cannot be told yet", hint=hint
+        )
     if query.plan is not None:
         hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
         raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
-    return _Asked(engine, query, binding or {}).answer()
 
 
 class _Asked:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import retewave as rw
+from retewave.inspector.reading import counts_by_node, rows_of_memory
 
 RISES = """
 PREFIX : <urn:>
@@ -176,3 +177,38 @@ def test_a_variable_that_a_repetition_binds_for_good_is_told_after_other_repetit
     found = engine.push(("urn:s", "urn:b", 2), time=2, stream="urn:S")
     assert {str(match["s"]) for match in found} == {"urn:s"}
     assert len(found) == 2
+
+
+KINDS = """PREFIX : <urn:> SELECT * WITHIN 30 SECONDS FROM STREAM S <urn:S> WHERE {{ SEQ ({})
+    DEFINE GPM A ON S {{ ?s :a ?x }} DEFINE GPM B ON S {{ ?s :b ?y FILTER(?y > ?x) }}
+    DEFINE GPM C ON S {{ ?s :c ?x }} }}"""
+EVENT = "solutions of an event, each once"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "sequence", ["A; B+; C", "A; (B|C)+; A", "A; C!; B", "C!; A; B", "A; B; C!", "A; B; C?", "A, B:+"]
+)
+def test_a_sequence_is_explained_drawn_and_counted(sequence: str) -> None:
+    engine = rw.Engine()
+    query = engine.register(KINDS.format(sequence), name="kinds")
+    engine.push(("urn:s", "urn:a", 1), time=1, stream="urn:S")
+    assert EVENT in engine.explain()
+    assert EVENT.encode() in engine.draw("all", format="dot")
+    compiled = engine.matcher.current()
+    assert counts_by_node(compiled)
+    rows = [rows_of_memory(engine, slot)["rows"] for slot in range(len(compiled.lowered.network.slots))]
+    assert any(rows)
+    assert engine.stats()["triples"] == 1
+    with pytest.raises(rw.errors.UsageError, match="sequence of events: why a run is not complete"):
+        engine.why_not(query, {"s": "urn:s"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_state_that_many_runs_come_through_is_told_once() -> None:
+    engine = rw.Engine()
+    engine.register(KINDS.format("A;" + ";".join(["(A|C)"] * 24)))
+    said = engine.explain()
+    assert said.count("as above") == 24
+    assert len(said.splitlines()) < 400
+    assert engine.draw("network", format="dot").count(b"the next one") < 200

@@ -17,7 +17,7 @@ from typing import Any
 import networkx
 
 from retewave.compiler.expressions.tree import to_sparql
-from retewave.compiler.plan.producers import END, START, AlphaTest, End, Join, Probe, Table
+from retewave.compiler.plan.producers import END, START, AlphaTest, End, Join, Probe, RunStep, State, Table
 from retewave.compiler.plan.walk import Reached, depths, looks_of, moment_of, reached, users_of
 from retewave.compiler.rewrite.branch import Probe as Look
 from retewave.epsilon.network import Network, Node
@@ -30,6 +30,7 @@ from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
+from retewave.viz.explain.runs import STRATEGIES, between
 from retewave.viz.explain.timing import decided
 
 __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
@@ -41,6 +42,12 @@ _MOST_COLUMNS = 5  # of a memory's row that are named
 
 def graph(compiled: Compiled) -> networkx.MultiDiGraph:
     """Return the whole network: reduced ε, α tests, memories, joins, queries."""
+    plan = compiled.lowered.plan
+    for number in list(compiled.lowered.steps)[:1]:
+        member = plan.ends[min(users_of(plan)[number])].shape.members[0]
+        name = compiled.outcome.queries[member.listener.number].name
+        hint = "explain tells states and steps in words; an engine without sequences can be drawn"
+        raise UsageError(f"{name}: the steps of a sequence cannot be drawn yet, and are in this network", hint=hint)
     return _Drawn(compiled).done()
 
 
@@ -143,6 +150,8 @@ class _Drawn:
                 self._join(tree, tree.producer)
             case Probe():
                 self._probe(tree, tree.producer)
+            case State() | RunStep():
+                self._runs(tree, tree.producer)
 
     def _alpha(self, number: int, kind: str, label: str, text: str) -> str:
         name = f"alpha:{self.lowered.alphas[number]}"
@@ -209,17 +218,19 @@ class _Drawn:
         record = self.lowered.network.probes[number]
         name, layer = f"probe:{number}", _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
         decides, looked = tree.inputs
-        look = self.looks[min(leaf.leaf for leaf in looked.leaves())]
+        look = self.looks.get(min(leaf.leaf for leaf in looked.leaves()))
+        operator = "SEQ !" if look is None else look.operator
         assert decides.above is not None
         key = " ".join(decides.names.get(column, "_") for column in decides.above.keys)
         window = spell_window(self.lowered.network.nodes[self.lowered.network.slots[record.slot].node].window)
         relations = list(spoken(probe.gaps, lambda which: self._time(tree, [-1, record.slot], which)))
-        conditions = [short_term(to_sparql(each.expression), self.prefixes) for each in look.conditions]
+        found = between(probe, decides.names, looked.names) if look is None else [e.expression for e in look.conditions]
+        conditions = [short_term(to_sparql(each), self.prefixes) for each in found]
         counted = asdict(self.counts.probes[number]) if self.counts else {}
         wants = "exists" if probe.wanted else "absent"
-        said = [f"{look.operator} on {key}" if key else look.operator, *relations, *conditions, wants, decided(probe)]
+        said = [f"{operator} on {key}" if key else operator, *relations, *conditions, wants, decided(probe)]
         self.graph.add_node(
-            name, kind="probe", label=key or "×", text=", ".join(said), layer=layer, operator=look.operator,
+            name, kind="probe", label=key or "×", text=", ".join(said), layer=layer, operator=operator,
             wants=wants, when=decided(probe), level=record.level, window=window, relations=relations,
             conditions=conditions, shared_by=self.shared_by[tree.number], **(counted or {"probe": number}),
         )  # fmt: skip
@@ -229,6 +240,19 @@ class _Drawn:
         filters = len(probe.inputs[0].filters)
         rows = {"rows": self.counts.probes[number].decided + self.counts.probes[number].waiting} if self.counts else {}
         self.graph.add_edge(self._name(decides.number), name, kind="decides", filters=filters, **rows)
+
+    def _runs(self, tree: Reached, made: State | RunStep) -> None:
+        """Draw a state of runs, or a step by which they go on, and what comes to it."""
+        name, layer = self._name(tree.number), _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
+        kind, text = "step", "runs begin"
+        if isinstance(made, State):
+            kind, text = "state", "solutions of an event, each once" if made.once else name.replace("state:", "runs ")
+        elif made.run is not None:
+            text = STRATEGIES[made.way.follows]
+        self.graph.add_node(name, kind=kind, label=text, text=text, layer=layer, shared_by=self.shared_by[tree.number])
+        for each, read in zip(tree.inputs, made.inputs, strict=True):
+            self._producer(each)
+            self.graph.add_edge(self._name(each.number), name, kind="runs", filters=len(read.filters))
 
     def _time(self, tree: Reached, slots: list[int], which: tuple[int, int]) -> Time:
         """Return whose start or end a time is, of what a join or a probe reads, as its table calls that."""
@@ -276,6 +300,10 @@ class _Drawn:
             return f"join:{self.lowered.nodes[number]}"
         if number in self.lowered.probes:
             return f"probe:{self.lowered.probes[number]}"
+        if number in self.lowered.states:
+            return f"state:{self.lowered.states[number]}"
+        if number in self.lowered.steps:
+            return f"step:{self.lowered.steps[number]}"
         return f"alpha:{self.lowered.alphas[number]}"
 
     # ---- ends ----

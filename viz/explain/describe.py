@@ -37,7 +37,7 @@ from retewave.viz.explain.epsilon import Epsilon, Form
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
 from retewave.viz.explain.rules import BuildPlan, built_by, of_rule
-from retewave.viz.explain.runs import STRATEGIES, conditions_of
+from retewave.viz.explain.runs import STRATEGIES, between, conditions_of
 from retewave.viz.explain.timing import decided, reported, told, within
 
 __all__ = [
@@ -385,14 +385,17 @@ class _Steps:
         number = self.lowered.probes[tree.number]
         record = self.lowered.network.probes[number]
         decides, looked = tree.inputs
-        look = self.looks[min(leaf.leaf for leaf in looked.leaves())]
+        look = self.looks.get(min(leaf.leaf for leaf in looked.leaves()))
+        conditions = (
+            between(probe, decides.names, looked.names) if look is None else [e.expression for e in look.conditions]
+        )
         shared_with, shared = self.all.others(tree.number, self.place)
         return StepPlan(
-            "probe", number, look.operator, None, False, (),
+            "probe", number, "SEQ !" if look is None else look.operator, None, False, (),
             key=self._key(decides),
             window="this instant" if probe.rank else spell_window(self._window_of(record.slot)),
             relations=(*self._relations(tree, probe.gaps), *self._rank(tree, probe)),
-            conditions=tuple(self.prefixes.short(to_sparql(each.expression)) for each in look.conditions),
+            conditions=tuple(self.prefixes.short(to_sparql(each)) for each in conditions),
             wants="exists" if probe.wanted else "absent",
             decided=decided(probe),
             level=record.level,
@@ -409,14 +412,17 @@ class _Steps:
         reads = zip(tree.inputs, state.inputs, strict=True)
         key = tuple(tree.names.get(column, "_") for column in state.keys)
         shared_with, shared = self.all.others(tree.number, self.place)
+        if tree.again:
+            return StepPlan("state", number, "as above", slot, False, (), shared_with=shared_with, shared=shared)
         again = tuple(
             each
             for way in state.again
             for each in conditions_of(way, tree.names, self._taken(tree, way), self.prefixes)
         )
         return StepPlan(
-            "state", number, "runs", slot, False, (), key=key, window=window, conditions=again,
-            inputs=tuple(self.tree(each, read) for each, read in reads), shared_with=shared_with, shared=shared,
+            "state", number, "once" if state.once else "runs", slot, False, (), key=key, window=window,
+            conditions=again, inputs=tuple(self.tree(each, read) for each, read in reads),
+            shared_with=shared_with, shared=shared,
         )  # fmt: skip
 
     def _taken(self, tree: Reached, way: RunWay) -> Mapping[int, str]:

@@ -172,6 +172,10 @@ def _join(step: StepPlan) -> str:
 
 def _run(step: StepPlan) -> str:
     key = f" on {' '.join(step.key)}" if step.key else ""
+    if step.kind == "state" and step.label == "as above":
+        return f"runs {step.number}, as above"
+    if step.kind == "state" and step.label == "once":
+        return "solutions of an event, each once"
     if step.kind == "state":
         return f"runs {step.number}{key}{f', keeps {step.window}' if step.window else ''}"
     return f"step {step.number}{key}: {step.label}{_shared(step.shared_with, step.shared)}"

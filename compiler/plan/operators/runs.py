@@ -7,7 +7,7 @@ which it is found, as far as all of its ways share it; the rest is compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from retewave.compiler.algebra import Follows
@@ -83,6 +83,7 @@ class _Planning:
     instants: int | None  # the producer of the instants
     shown: frozenset[int]  # what is asked of complete runs
     states: dict[int, Open] = field(default_factory=dict)  # by number
+    inside: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by state: its leaves; ~n stands for state n's
 
     def done(self) -> Open:
         """Return the complete runs."""
@@ -91,10 +92,20 @@ class _Planning:
         for number in order:
             self.states[number] = self._planned(number, sorted(needed[number]))
         final = self.states[self.runs.final]
+        final.leaves = tuple(self._leaves(final.leaves, set()))
         if self.runs.tells:
             told = {each.producer: (self._state(number), each.columns) for number, each in self.states.items()}
             final.runs = ToldRuns(final.columns[LINK], final.producer, told, self.runs.calls)
         return final
+
+    def _leaves(self, leaves: tuple[int, ...], told: set[int]) -> Iterator[int]:
+        """Yield leaves in the order of the walk, which goes below each state once."""
+        for leaf in leaves:
+            if leaf >= 0:
+                yield leaf
+            elif self.states[~leaf].producer not in told:
+                told.add(self.states[~leaf].producer)
+                yield from self._leaves(self.inside[~leaf], told)
 
     def _state(self, number: int):  # type: ignore[no-untyped-def]
         return self.runs.states[number]
@@ -168,7 +179,8 @@ class _Planning:
         state = State(
             tuple(entries), tuple(rows), tuple(columns[key] for key in keys), again, self.runs.width, columns.get(LINK)
         )
-        return Open(self.plan.number(state), columns, {}, False, leaves)
+        self.inside[number] = leaves
+        return Open(self.plan.number(state), columns, {}, False, (~number,))
 
     def _entry(self, way: Written, names: list[int]) -> Open:
         """Return what enters a state along a way, with a column for each of some variables."""
