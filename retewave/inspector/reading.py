@@ -93,11 +93,12 @@ def rows_of_memory(engine: Engine, slot: int, offset: int = 0, static: StaticRow
     live = compiled.runtime.rows_of(slot)[::-1]
     rows = np.concatenate([live, still]) if len(still) else live  # runs are never static, and their rows have marks
     told = told_of(compiled.plan)[plans[slot].producer]
-    of_runs = isinstance(compiled.plan.producers[plans[slot].producer], State)  # events and links are no terms
+    made = compiled.plan.producers[plans[slot].producer]
+    of_runs, link = isinstance(made, State), getattr(made, "link", None)  # events and links are no terms
     kept = {
         place: column
         for place, column in enumerate((*plans[slot].keys, *plans[slot].payload))
-        if column not in told and (not of_runs or names.get(column, "").startswith("?"))
+        if column not in told and (not of_runs or (column != link and names.get(column, "").startswith("?")))
     }
     columns = [names.get(column, "_") for column in kept.values()]
     times = times_of(compiled.plan)[plans[slot].producer]
