@@ -21,7 +21,6 @@ from retewave.io.lines import lines
 from retewave.io.lines.reasons import REASONS
 from retewave.io.lines.scan import SCRATCH
 from retewave.io.lines.terms import WRITTEN
-from retewave.io.reading.position import BEGINNING
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms.dictionary import Terms
 
@@ -325,7 +324,8 @@ def test_a_line_longer_than_a_block_is_read_and_one_that_is_too_long_is_malforme
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     monkeypatch.setattr(lines.Wanted, "max_line", 1024)
-    monkeypatch.setattr(lines.Wanted.__init__, "__defaults__", (1024, False, BEGINNING))
+    _, *others = lines.Wanted.__init__.__defaults__  # type: ignore[misc]
+    monkeypatch.setattr(lines.Wanted.__init__, "__defaults__", (1024, *others))
     fits, too_long = b'<a:s> <a:p> "' + b"x" * 400 + b'" .', b'<a:s> <a:p> "' + b"y" * 5000 + b'" .'
     triples, (fault,) = scanned(b"\n".join([fits, too_long, fits, b"<a:s> <a:p> <a:o> ."]))
     assert [len(triple[2]) for triple in triples] == [402, 402, 5]
