@@ -35,6 +35,7 @@ from retewave.epsilon.classes.expression import (
 from retewave.epsilon.vocabulary import TYPE, Triple, is_literal
 
 Seen = frozenset[tuple[ClassExpression, bytes]]  # what is being proved
+FARTHEST = 5  # steps from a thing to what must be there of it; no expression of the tests looks so far
 
 
 @dataclass(frozen=True)
@@ -197,17 +198,23 @@ def _witness(expression: ClassExpression, one: bytes, names: Iterator[int]) -> s
 
 
 def _chased(ontology: Ontology, triples: Iterable[Triple]) -> frozenset[Triple]:
-    """Close triples under all inclusions: what must be there gets a name."""
+    """Close triples under all inclusions: what must be there gets a name, as far away as an expression may look."""
     ontology = replace(ontology, lefts=())  # the chase itself finds what must be there
     names, facts = count(1000), entailed(ontology, triples)
     done: set[tuple[ClassExpression, bytes]] = set()
+    far: dict[bytes, int] = {}  # how far a name is from what was there first: a class may want one more of its own kind
     while True:
         more: set[Triple] = set()
         for sub, above in ontology.inclusions:
             for one in individuals(facts) | {b"_:x"}:
-                if isinstance(above, Some) and (above, one) not in done and _by_structure(sub, one, facts):
+                away = far.get(one, 0)
+                if not isinstance(above, Some) or (above, one) in done or away == FARTHEST:
+                    continue
+                if _by_structure(sub, one, facts):
                     done.add((above, one))
-                    more |= _witness(above, one, names)
+                    wanted = _witness(above, one, names)
+                    far |= dict.fromkeys(individuals(wanted) - individuals(facts) - {one}, away + 1)
+                    more |= wanted
         if not more - facts:
             return facts
         facts = entailed(ontology, facts | more)
