@@ -136,7 +136,7 @@ def test_matches_that_show_the_same_at_the_same_times_are_one_in_a_set() -> None
 @pytest.mark.parametrize("name", ON_JVM)
 def test_a_peer_on_the_jvm_is_skipped_without_java(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda tool: None)
-    assert all("there is no java" in why_missing(peer(name), workload) for workload in WORKLOADS)
+    assert all("there is no java" in why_missing(peer(name), workload) for workload in peer(name).workloads)
 
 
 def test_a_peer_on_the_jvm_is_skipped_without_jars_and_maven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
