@@ -97,6 +97,7 @@ class AlphaTest:
     columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
     whole: bool = False  # it looks at events, which count by their ends
     background: bool = False  # static data alone can pass it
+    graph: bytes | None = None  # the named graph whose static data it looks at; None: data in no named graph
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,6 @@ def _refuse(sequence: algebra.Sequence) -> None:
             if called and step.occurs in (Occurs.MAYBE, Occurs.NEVER):
                 what = f"what looks at all repetitions is not supported in a step with {step.occurs.value}"
                 raise QueryError(what, place=asked.place, hint="write it in the FILTER of another step")
-            if any(
-                isinstance(one, algebra.Triples) and any(t.graph for t in one.patterns)
-                for one in algebra.walk(asked.pattern)
-            ):
-                hint = "FROM <…> loads the data; its triples are in no event"
-                raise QueryError("GRAPH in a GPM is not supported", place=asked.place, hint=hint)
     if sequence.past_last:
         hint = "leave it out: all matches are told"
         raise QueryError("AFTER MATCH SKIP PAST LAST is not supported", place=sequence.place, hint=hint)

@@ -22,6 +22,7 @@ from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.compiler.rewrite.branch import Decided
 from retewave.compiler.rewrite.leaves import STREAMED
 from retewave.engine.asking import Asking
+from retewave.engine.datasets import NAMED_GRAPH
 from retewave.engine.deciding import Deciding
 from retewave.engine.feeding import Feeding, feeder
 from retewave.engine.foretold import Foretold
@@ -43,7 +44,7 @@ from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
-from retewave.rete.words.rows import OBJECT, PREDICATE
+from retewave.rete.words.rows import OBJECT, PREDICATE, STREAM
 from retewave.views.running import RunningView
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 
@@ -241,7 +242,7 @@ _UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event a
 
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once; a justification may ask for each given triple."""
-    given = compiled.runtime.static_facts(static, terms.values)
+    given = np.concatenate([*_given_facts(compiled, terms, static), np.empty((0, FACT_WIDTH), dtype=np.int64)])
     lowered = compiled.lowered
     atoms = compiled.dispatch.reduction.atoms
     tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
@@ -253,7 +254,7 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
-        if alpha not in streamed and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+        if alpha not in streamed and test.graph is None and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
     given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
@@ -266,6 +267,19 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     justifying = np.isin(facts[:, FACT_ALPHA], background)
     others = facts[~justifying]
     return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
+
+
+def _given_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the facts that static data gives, graph by graph: a pattern looks at one named graph, or at none."""
+    tests = [each for each in compiled.lowered.alphas if isinstance(compiled.plan.producers[each], AlphaTest)]
+    graphs = {each: compiled.plan.producers[each].graph for each in tests}  # type: ignore[union-attr]
+    marks = {each: 0 if of is None else NAMED_GRAPH + terms.find(of) for each, of in graphs.items()}
+    for mark in np.unique(static[:, STREAM]).tolist():
+        rows = static[static[:, STREAM] == mark]
+        rows[:, STREAM] = 0
+        found = compiled.runtime.static_facts(rows, terms.values)
+        looking = [compiled.lowered.alphas[each] for each, of in marks.items() if of == mark]
+        yield found[np.isin(found[:, FACT_ALPHA], looking)]
 
 
 def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:
