@@ -28,7 +28,7 @@ from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
-from retewave.compiler.lower.runs import LoweringRuns, told_runs
+from retewave.compiler.lower.runs import UNDECIDED, LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
     START,
@@ -193,6 +193,7 @@ class _Lowering:
                 tuple(column if column < 0 else kept.index(column) for column in probe.taken),
                 events=tuple(probe.origins.index(column) for column in decided.events),
                 rank=tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
+                windowed=probe.windowed,
             )
         )  # fmt: skip
         for column in probe.taken:
@@ -253,11 +254,19 @@ class _Lowering:
         place = {Variable(f"c{column}"): i for i, column in enumerate(probe.origins)}
         width = len(probe.origins)
         place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
-        programs = [self.programs.compile(each, place, frozenset(place) & variables(each)) for each in probe.conditions]
+        called = {Variable(f"r{i}") for i in range(len(probe.calls))}
+        programs = [
+            UNDECIDED
+            if variables(each) & called
+            else self.programs.compile(each, place, frozenset(place) & variables(each))
+            for each in probe.conditions
+        ]
         if programs:
             mentioned = frozenset().union(*map(variables, probe.conditions))  # other columns may hold times
             columns = {each: column for each, column in place.items() if each in mentioned}
-            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns)
+            link = 0 if probe.link is None else probe.link
+            calls = tuple((Variable(f"r{i}"), self.runs.behind(each, link)) for i, each in enumerate(probe.calls))
+            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns, calls)
         return conjunction(programs)
 
     def _producer(self, number: int) -> Alpha | Node | records.Probe | records.State | records.Step:

@@ -181,7 +181,7 @@ class _Assembler:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
         nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
         probes = [word for probe in network.probes for word in self._probe(probe, edges)]
-        states = [word for state in network.states for word in self._state(state, edges)]
+        states = [word for number, state in enumerate(network.states) for word in self._state(number, state, edges)]
         steps = [word for step in network.steps for word in self._step(step, edges)]
         self._put(at.N_ALPHAS, alphas)
         self._put(at.N_EDGES, edges)
@@ -295,16 +295,17 @@ class _Assembler:
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
             first, count, state, probe.level, self._list(taken), len(taken),
             self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
-            self._list([self._of_probe((0, column)) for column in probe.rank]),
+            self._list([self._of_probe((0, column)) for column in probe.rank]), probe.windowed,
         ]  # fmt: skip
 
-    def _state(self, state: State, edges: list[int]) -> list[int]:
+    def _state(self, number: int, state: State, edges: list[int]) -> list[int]:
         """Return the words of a state."""
-        self.wide = max(self.wide, at.T_COLUMNS + state.columns)
+        self.wide = max(self.wide, at.T_COLUMNS + state.columns + state.own)
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
-        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once]
+        own = 1 + number if state.own else 0
+        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once, own]
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
         """Return the words of a step."""
@@ -340,6 +341,8 @@ class _Assembler:
         """Return where a row has a column, or one of its times."""
         if column == at.OF_END:
             return self.header[at.N_END]
+        if column == at.OF_WINDOW:
+            return at.R_WINDOW_START
         return self.header[at.N_START] if column == at.OF_START else 1 + self.times + column
 
     def _node(self, number: int, node: Node, edges: list[int]) -> list[int]:
@@ -478,7 +481,11 @@ def _put(table: list[int], home: int, record: list[int], width: int, used: int) 
     table[home * width : (home + 1) * width] = record
 
 
-_TUPLE_TIMES = {at.OF_START: at.T_START - at.T_COLUMNS, at.OF_END: at.T_END - at.T_COLUMNS}  # as columns of a tuple
+_TUPLE_TIMES = {  # as columns of a tuple
+    at.OF_START: at.T_START - at.T_COLUMNS,
+    at.OF_END: at.T_END - at.T_COLUMNS,
+    at.OF_WINDOW: at.T_WINDOW_START - at.T_COLUMNS,
+}
 
 
 def _first_room(slots: int, nodes: int, edges: int) -> int:

@@ -48,6 +48,7 @@ from retewave.rete.words.layout import (
     STATE_EDGES,
     STATE_MARK_COUNT,
     STATE_ONCE,
+    STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
     STATE_UNDYING,
@@ -146,6 +147,9 @@ def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def
         stack[top + T_WINDOW_START] = item[T_WINDOW_START]
         for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
             stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
+        own = net[state + STATE_OWN]
+        if own != 0:
+            stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
         top += net[N_STRIDE]
     return top, row
 
@@ -205,6 +209,8 @@ def _window_of(net, step, item):  # type: ignore[no-untyped-def]
     every, origin = net[step + STEP_EVERY], net[step + STEP_ORIGIN]
     if every == 0:
         return item[T_WINDOW_START]
+    if every < 0:
+        return item[T_END] + every
     return origin + (item[T_END] - origin) // every * every
 
 
@@ -290,7 +296,8 @@ def _leave_if_empty(arena, net, slot, group):  # type: ignore[no-untyped-def]
 @inlined
 def _begin_run(arena, net, step, item, stack, top, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
-    if net[step + STEP_EVERY] != 0 and item[T_END] < net[step + STEP_ORIGIN]:
+    every, since = net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
+    if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM

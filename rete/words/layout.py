@@ -65,6 +65,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
 OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: the link to the run that goes on; a constant
+OF_WINDOW = -6  # in place of a column: the window start of a row or of a tuple
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
@@ -139,12 +140,17 @@ PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits: the tuple
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
 PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower levels are decided first
 PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
-PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_RANK = 24  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_WINDOWED, PROBE_WIDTH = 25, 26  # 1: the deadline counts from the tuple's window start
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
 # and whether some step takes all; where its tuples go; 1: what is there already, of the same end, does not enter again
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
 STATE_EDGES, STATE_EDGE_COUNT = 5, 6
-STATE_LINK, STATE_ONCE, STATE_WIDTH = 7, 8, 9  # the word of a run's row that has the link to the run before (0: none)
+STATE_LINK, STATE_ONCE = 7, 8  # the word of a run's row that has the link to the run before (0: none)
+STATE_OWN, STATE_WIDTH = (
+    9,
+    10,
+)  # 1 and the number of the state: its tuples have a link to their own row behind the columns
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4

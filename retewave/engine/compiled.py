@@ -254,7 +254,9 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
-        if alpha not in streamed and test.graph is None and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+        if alpha not in streamed
+        and test.graph is None
+        and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
     given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])

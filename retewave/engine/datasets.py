@@ -180,7 +180,8 @@ class Datasets:
                 hint="write a path that exists, or map the name: datasets={name: path}",
             )
         warnings.warn(
-            f"{query.source}: {clause} <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or "
+            f"{query.source}: {clause} <{name}> is not read: nothing is fetched (map it: "
+            f"datasets={{{name!r}: path}}, or "
             "give its content as schema or static data)",
             DatasetWarning,
             stacklevel=4,
