@@ -94,6 +94,7 @@ class Runs:
     calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions of a complete run: hidden variables
     after: tuple[Barred, ...] = ()  # what must not come behind a complete run until its window is over
     longest: int = 0  # likewise: a further repetition of this step; 0: none
+    settled: bool = False  # whether complete runs wait for the close of their instant
 
     @property
     def late(self) -> bool:
@@ -101,9 +102,14 @@ class Runs:
         return bool(self.after or self.longest)
 
     @property
+    def waits(self) -> bool:
+        """Tell whether something is decided later than at the arrival of an event."""
+        return self.late or self.settled or any(way.longest for way in self.ways)
+
+    @property
     def tells(self) -> bool:
         """Tell whether matches tell of the events of their runs."""
-        return self.groups or bool(self.calls)
+        return self.groups or self.settled or bool(self.calls)
 
     @property
     def looks_back(self) -> bool:

@@ -35,9 +35,6 @@ def in_sequence(sequence: algebra.Sequence, of: Normal, fresh: Fresh) -> Iterato
 
 def _refuse(sequence: algebra.Sequence) -> None:
     """Refuse what the network cannot do."""
-    if sequence.past_last:
-        hint = "leave it out: all matches are told"
-        raise QueryError("AFTER MATCH SKIP PAST LAST is not supported", place=sequence.place, hint=hint)
     for step in sequence.steps:
         for asked in algebra.event_patterns(step.operand):
             called = any(mentions(one, _PREV) for one in asked.conditions)

@@ -111,7 +111,7 @@ class Stepping:
         groups = any(state.repeated for state in states)
         return Runs(
             tuple(self.looking.events), states, tuple(self.ways), 0, instants, sequence.partition, sequence.width,
-            sequence.tumbling, groups,
+            sequence.tumbling, groups, settled=sequence.past_last,
         )  # fmt: skip
 
     def _step(self, number: int, step: SequenceStep, absent: Sequence[SequenceStep], sources: list[int]) -> list[int]:

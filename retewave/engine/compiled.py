@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from retewave.compiler.expressions.programs import Programs
-from retewave.compiler.lower import Lowered, lower
+from retewave.compiler.lower import Lowered, Output, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
 from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
-from retewave.compiler.rewrite.branch import Decided
 from retewave.compiler.rewrite.leaves import STREAMED
 from retewave.engine.asking import Asking
 from retewave.engine.datasets import NAMED_GRAPH
@@ -28,6 +27,7 @@ from retewave.engine.feeding import Feeding, feeder
 from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
+from retewave.engine.past_last import PastLast, Skipping
 from retewave.engine.replay import facts_for
 from retewave.engine.stages import Once, Reporting
 from retewave.engine.states import State, States, take_over
@@ -159,7 +159,7 @@ def build(
         for each in listeners
         if (leaves := queries[each.number].leaves) is not None
     }
-    reports, foretold = _reports(listeners, queries), _foretold(listeners, queries)
+    reports, foretold = _reports(listeners, queries, lowered.outputs), _foretold(listeners, queries)
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
@@ -167,9 +167,11 @@ def build(
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, acceptance, streams)
 
 
-def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
+def _reports(
+    listeners: Iterable[Listener], queries: Mapping[int, Query], outputs: Mapping[tuple[int, int], Output]
+) -> Reports:
     """Return the report stages, by query; queries without any are left out."""
-    stages = {each.number: tuple(_stages(queries[each.number], each.width)) for each in listeners}
+    stages = {each.number: tuple(_stages(queries[each.number], each.width, outputs)) for each in listeners}
     return {number: found for number, found in stages.items() if found}
 
 
@@ -179,13 +181,15 @@ def _foretold(listeners: Collection[Listener], queries: Mapping[int, Query]) -> 
     return {
         each.number: Foretold(len(queries[each.number].columns))
         for each in listeners
-        if built
-        or any(probe.decided is not Decided.AT_ARRIVAL for branch in each.branches for probe in branch.all_probes)
+        if built or any(branch.waits for branch in each.branches)
     }
 
 
-def _stages(query: Query, width: int) -> Iterator[Reporting]:
+def _stages(query: Query, width: int, outputs: Mapping[tuple[int, int], Output]) -> Iterator[Reporting]:
     """Yield the report stages of a query with a window of some width."""
+    if query.skipping is not None:
+        keys = [query.columns.index(each.name) for each in query.skipping.partition]
+        yield PastLast(Skipping(len(keys), query.skipping.width), keys, query.number, outputs)
     if query.parsed.solutions == "set":
         keys = [query.columns.index(name) for name in query.solved]
         yield Once(CoolDown.empty(len(keys) + 2, 0, 1), keys)

@@ -25,6 +25,8 @@ FAMILIES = {  # what sequences are made of, and how many are tried
     "all": (Room(repeated=True, absent=True, maybe=True, aggregates=True), 900),
     "maximal": (Room(repeated=True, maximal=True, aggregates=True, absent=True, maybe=True), 700),
     "tumbling": (Room(repeated=True, maximal=True, absent=True, maybe=True, tumbling=True), 500),
+    "past last": (Room(repeated=True, maximal=True, absent=True, maybe=True, past_last=True), 500),
+    "skipping windows": (Room(repeated=True, absent=True, maybe=True, tumbling=True, past_last=True), 200),
     "doubled": (Room(repeated=True, absent=True, maybe=True, aggregates=True, doubled=True), 500),
 }
 SUB_PROPERTIES = {b"<urn:b>": (b"<urn:a>",), b"<urn:c>": (b"<urn:b>", b"<urn:a>")}

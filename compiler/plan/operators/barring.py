@@ -85,7 +85,13 @@ class Barring:
             pairs = [(entered.columns[SELF], there.columns[LINK])]
             entered = self._probed(entered, there, pairs, gaps, ((), ()), decided)
             decided = Decided.AT_CLOSE
-        return entered
+        return entered if self.runs.late else self._settled(entered, final)
+
+    def _settled(self, entered: Open, final: Open) -> Open:
+        """Return complete runs when their instant is closed; what is looked for is never there."""
+        never = [Gap((0, END), 1, (1, END)), Gap((1, END), 0, (0, END))]
+        pairs = [(entered.columns[SELF], final.columns[LINK])]
+        return self._probed(entered, final, pairs, never, ((), ()), Decided.AT_CLOSE)
 
     def _repeated(self, step: int) -> list[Open]:
         """Return the states in which runs have repeated a step."""

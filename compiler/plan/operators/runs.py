@@ -98,7 +98,7 @@ class _Planning:
         for number in sorted(range(len(self.runs.states)), key=self._rank):
             self.states[number] = self._planned(number, sorted(needed[number]))
         final, link, own = self.states[self.runs.final], LINK, True
-        if self.runs.late:
+        if self.runs.late or self.runs.settled:
             final, link, own = self._barring.ended(final), SELF, False
         final.leaves = tuple(self._leaves(final.leaves, set()))
         if self.runs.tells:
