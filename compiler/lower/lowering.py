@@ -342,6 +342,8 @@ class _Lowering:
                     -1 if end.runs is None else columns[end.runs.link],
                 )
             )
+            asked = member.steps.runs
+            self.network.settles = self.network.settles or (asked is not None and asked.settled)
             if end.runs is not None:
                 runs = told_runs(end.runs, member, self.lowered)
                 self.lowered.outputs[member.listener.number, member.branch] = replace(output, runs=runs)

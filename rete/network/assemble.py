@@ -191,7 +191,7 @@ class _Assembler:
         self._put(at.N_STATES, states)
         self._put(at.N_STEPS, steps)
         self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
-        self.header[at.N_PROBE_COUNT] = len(network.probes)
+        self.header[at.N_PROBE_COUNT], self.header[at.N_STATE_COUNT] = len(network.probes), len(network.states)
         self._terminals()
 
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:

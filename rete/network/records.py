@@ -233,6 +233,7 @@ class Network:
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
     intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
+    settles: bool = False  # some query chooses among all that is complete at one instant
     apart: bool = False  # some row's end is asked for, and is not its start
     built: frozenset[int] | None = frozenset()  # predicates that rules build; None: any
 

@@ -57,7 +57,8 @@ N_BUILT_LIST = 31
 N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
 N_STATES = 33
 N_STEPS = 34
-N_HEADER = 35
+N_STATE_COUNT = 35
+N_HEADER = 36
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -216,7 +217,8 @@ A_AGENDA = 19  # place of the agenda: a heap of [time, level, probe], one entry 
 A_AGENDA_COUNT = 20
 A_SPENT = 21  # events used up since rows with such events were last collected
 A_NOWHERE = 22  # a group of no node, which rows have that are in no group's list
-A_FREE_GROUPS = 23  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_MOST_RUNS = 23  # bound on the runs of sequences; 0 for none
+A_FREE_GROUPS = 24  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
