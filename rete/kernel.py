@@ -58,8 +58,8 @@ from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_DUE,
     A_LIMIT,
-    A_MOST_RUNS,
     A_LIVE,
+    A_MOST_RUNS,
     A_NOW,
     A_SINCE,
     A_SPENT,

@@ -119,7 +119,7 @@ def test_example_10_graph_joins_an_event_with_background_data(tmp_path: Path) ->
 
 
 def test_example_11_a_query_looks_at_tumbling_windows() -> None:
-    """The query is issued at 20 with a width of 50.  ◆ Windows begin at a time that the query says, 0 if it does not."""
+    """The query is issued at 20 with a width of 50.  ◆ Windows begin when the query says, else at 0."""
     events = power(10, 1, 1), weather(15, 1, 1), power(25, 2, 2), weather(40, 2, 2)
     assert told("A; B", *events, clauses="WITHIN 50s TUMBLING") == [
         "H1 Pw1 L1 W1 Vl1, 10 15",
@@ -161,8 +161,7 @@ def test_example_12_the_automaton_of_a_sequence_with_kleene_plus_runs_from_state
 
 
 def test_example_14_runs_branch_at_each_repetition() -> None:
-    """◆ The paper's run r1 stays at the Kleene+ and goes on behind a match.  Strict contiguity ends it there: a `;` does
-    what the figure shows."""
+    """◆ The paper's run r1 goes on behind a match.  Strict contiguity ends it there; `;` does what the figure shows."""
     events = "a1", "b1", "c1", "b2", "c2"
     assert of_letters("A, B+, C", *events) == ["a1 b1 c1"]
     assert sorted(of_letters("A; B;+; C", *events)) == ["a1 b1 c1", "a1 b2 c2"]
