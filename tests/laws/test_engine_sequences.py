@@ -24,6 +24,7 @@ FAMILIES = {  # what sequences are made of, and how many are tried
     "absent": (Room(absent=True, maybe=True), 900),
     "all": (Room(repeated=True, absent=True, maybe=True, aggregates=True), 900),
     "maximal": (Room(repeated=True, maximal=True, aggregates=True, absent=True, maybe=True), 700),
+    "passed over": (Room(absent=True, maybe=True, strict=True, conditions=False), 500),
     "tumbling": (Room(repeated=True, maximal=True, absent=True, maybe=True, tumbling=True), 500),
     "past last": (Room(repeated=True, maximal=True, absent=True, maybe=True, past_last=True), 500),
     "skipping windows": (Room(repeated=True, absent=True, maybe=True, tumbling=True, past_last=True), 200),

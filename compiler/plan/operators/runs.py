@@ -188,6 +188,7 @@ class _Planning:
         plain = seen - own
         plain |= set().union(*(_previous(each) for each in way.conditions)) if way.conditions else set()
         for each in way.barred:
+            plain |= {_number(each.passed[0])} if each.passed else set()
             plain |= self.events[each.event].columns.keys()
             plain |= set().union(*map(numbers_in, each.conditions)) if each.conditions else set()
         return (plain | self._shared(way) | (later - rebound)) & self._bound(way.source)
