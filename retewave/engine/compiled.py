@@ -17,6 +17,7 @@ from retewave.compiler.lower import Lowered, Output, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
 from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
+from retewave.compiler.plan.producers import State as RunState
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
 from retewave.compiler.rewrite.leaves import STREAMED
@@ -108,7 +109,7 @@ class CompiledNetwork:
             if isinstance(record, Probe) and record.chooses:
                 continue
             looked = inputs_of(record)[1].producer
-            single = isinstance(self.plan.producers[looked], AlphaTest)  # a triple, which came whole when it ended
+            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # what came whole when it ended
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
