@@ -115,8 +115,8 @@ class Runs:
     def looks_back(self) -> bool:
         """Tell whether somebody looks at all events of a run."""
         barred = (*self.after, *(each for way in self.ways for each in way.barred))
-        asked = (one for each in (*self.ways, *barred) for one in each.conditions)
-        return self.tells or any(mentions(one, OVER_GROUPS) for one in asked)
+        asked = [each.conditions for each in self.ways] + [each.conditions for each in barred]
+        return self.tells or any(mentions(one, OVER_GROUPS) for conditions in asked for one in conditions)
 
     @property
     def bound(self) -> frozenset[Variable]:
