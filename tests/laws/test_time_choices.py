@@ -45,8 +45,8 @@ def side(draw: st.DrawFn, *objects: Variable) -> Algebra:
 @st.composite
 def choice(draw: st.DrawFn) -> Algebra:
     """Draw FIRST or LAST, alone, in a window of its own, with a filter, or beside another group."""
-    which = draw(st.sampled_from([algebra.First, algebra.Last]))
-    found: Algebra = which(draw(side(Z, Variable("w"))))
+    group = draw(side(Z, Variable("w")))
+    found: Algebra = algebra.First(group) if draw(st.booleans()) else algebra.Last(group)
     match draw(st.integers(0, 6)):
         case 4:
             return algebra.Within(found, draw(WIDTHS))

@@ -68,7 +68,7 @@ ASKED = (("p", 1), ("q", 2), ("p", 3), ("q", 4), ("p", 4), ("q", 5))
         (f"{{ LAST {P} }} OPTIONAL {{ {Q} }}", [(1, 1, "1"), (2, 3, "3"), (2, 4, "4"), (4, 4, "4")]),
     ],
 )
-def test_an_operator_looks_at_the_last_as_of_each_decision(
+def test_what_looks_at_the_last_sees_it_as_of_each_decision(
     where: str, expected: list[tuple[float, float, str]]
 ) -> None:
     assert sorted(told(where, *ASKED)) == sorted(expected)
