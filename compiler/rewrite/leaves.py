@@ -4,7 +4,8 @@ Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in
 A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
 Filters of a leaf alone are asked there, too.  Whether a solution is in a window follows from its interval.
 Where the default graph has several windows, or one besides named windows, each triple pattern is a leaf for each of
-them, for a solution of a basic graph pattern may take triples from any.
+them, for a solution of a basic graph pattern may take triples from any.  So it is where a window counts: what it holds
+is not known from the times of triples, so the network could never forget what it has joined.
 A *presence* tells which triples that some pattern can use come into a window: it decides when windows are empty, and
 when content changes.
 """
@@ -32,6 +33,7 @@ from retewave.compiler.algebra import (
     Values,
     Variable,
     ViewFrame,
+    newest_of,
     retold,
     visible,
 )
@@ -185,23 +187,30 @@ def _in_windows(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
 def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | None, of: _Splitting) -> Any:
     """Return what stands for a basic graph pattern with filters on it."""
     frame = of.frame
-    if window is not None:
+    if window is not None and not newest_of(frame.windows[window].extent):
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]
-    if not merged:
+    if window is None and not merged:
         return _connected(triples, conditions, BACKGROUND, None, of)
-    if len(frame.windows) == 1:
+    if window is None and len(frame.windows) == 1 and not newest_of(frame.windows[0].extent):
         return _connected(triples, conditions, None, 0, of)
+    read: list[int | None] = [*merged, None] if window is None else [window]
     whole: Any = Triples(())
     for each in triples.patterns:
-        one = Triples((each,))
-        parts = [of.found(_from(one, frame.windows[number].stream), number) for number in merged]
-        parts.append(of.found(_from(one, BACKGROUND), None))
-        united: Any = parts[0]
-        for part in parts[1:]:
-            united = Union(united, part)
-        whole = Join(whole, Distinct(united))
+        whole = Join(whole, _one(each, read, of))
     return _filtered(whole, conditions)
+
+
+def _one(pattern: TriplePattern, windows: list[int | None], of: _Splitting) -> Any:
+    """Return a triple pattern as it is read from windows, and from the background (None)."""
+    streams = [BACKGROUND if each is None else of.frame.windows[each].stream for each in windows]
+    parts: list[Any] = [
+        of.found(_from(Triples((pattern,)), stream), window) for stream, window in zip(streams, windows, strict=True)
+    ]
+    united = parts[0]
+    for part in parts[1:]:
+        united = Union(united, part)
+    return Distinct(united) if len(parts) > 1 else united
 
 
 def _connected(

@@ -123,7 +123,7 @@ class Registry:
         check_width(parsed, normal, explained)
         check_runs(parsed, normal, explained)
         if parsed.view is not None:
-            check_view(parsed, parsed.view, self.sheds, explained)
+            check_view(parsed, self.sheds, explained)
         elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:

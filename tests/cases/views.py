@@ -5,14 +5,26 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
 
 from naive.views import Item, NaiveView, NaiveWindow, Pattern, Row, Triple, term_text
 
 import retewave as rw
-from retewave.compiler.algebra import Ago, Extent, Fixed, Inside, Landmark, ReportPolicy, Sliding, Told, Whole
+from retewave.compiler.algebra import (
+    Ago,
+    Current,
+    Extent,
+    Fixed,
+    Inside,
+    Landmark,
+    Newest,
+    ReportPolicy,
+    Sliding,
+    Told,
+    Whole,
+)
 from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 
@@ -53,6 +65,8 @@ class Views:
     def extent(self, stepped: bool, depth: int = 0) -> tuple[Extent, str]:
         pick, r = self.random.random(), self.random
         step = r.choice([1, 2, 3, 5]) if stepped else None
+        if self.chance(0.25):
+            return self.moved(step)
         if pick < 0.55 or (stepped and depth):
             width, phase = r.randint(1, 8), r.choice([0, 0, 1, 2]) if stepped else 0
             written = f"RANGE {width}s" + (f" STEP {step}s" if stepped else "")
@@ -74,6 +88,17 @@ class Views:
             begin = r.randint(0, 6)
             return Fixed(begin, begin + 4), f"FROM {begin} TO {begin + 4}"
         return Whole(), "ALL"
+
+    def moved(self, step: int | None) -> tuple[Extent, str]:
+        """Return a window that what comes moves."""
+        r = self.random
+        if step is None and self.chance(0.3):
+            return Current(), "NOW"
+        of: Literal["triples", "events"] = r.choice(["triples", "events"])
+        counted = Newest(r.randint(1, 5), of, step)
+        return counted, f"{'TRIPLES' if of == 'triples' else 'ELEMENTS'} {counted.count}" + (
+            f" STEP {step}" if step else ""
+        )
 
     # ---- patterns ----
     def triple(self, window: str | None) -> str:
@@ -229,7 +254,9 @@ class Views:
     def items(self, most: int = 16) -> list[Item]:
         r = self.random
         times = sorted(r.randint(0, 12) + r.choice([0, 0, 0, 9]) for _ in range(r.randint(1, most)))
-        return [Item(time, f"{E}s{r.randint(0, 1)}", self.arrival()) for time in times]
+        found = [Item(time, f"{E}s{r.randint(0, 1)}", self.arrival()) for time in times]
+        numbers = {(each.time, each.stream): number for number, each in enumerate(found)}
+        return [replace(each, event=numbers[each.time, each.stream]) if self.chance(0.4) else each for each in found]
 
 
 def written(seed: int) -> tuple[Written, list[Item]]:
@@ -261,5 +288,10 @@ def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Ro
 
 def pushed(engine: rw.Engine, items: list[Item]) -> list[rw.Match]:
     """Push items one by one, and flush."""
-    found = [match for each in items for match in engine.push(each.triple, time=each.time, stream=each.stream)]
-    return found + engine.flush()
+    return [match for each in items for match in push(engine, each)] + engine.flush()
+
+
+def push(engine: rw.Engine, item: Item) -> list[rw.Match]:
+    """Push one item."""
+    event = None if item.event < 0 else item.event
+    return engine.push(item.triple, time=item.time, stream=item.stream, event=event)

@@ -14,10 +14,12 @@ import pyoxigraph as ox
 
 from retewave.compiler.algebra import (
     Ago,
+    Current,
     Extent,
     Fixed,
     Inside,
     Landmark,
+    Newest,
     ReportPolicy,
     Sliding,
     Told,
@@ -37,6 +39,7 @@ class Item:
     time: int
     stream: str  # IRI
     triple: Triple
+    event: int = -1  # which event it came in; -1: it came alone
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,26 @@ class NaiveWindow:
     patterns: tuple[Pattern, ...]
 
 
-def is_in(extent: Extent, time: int, now: int) -> bool:
+@dataclass(frozen=True)
+class Arrived:
+    """What has come up to a time, as windows that count and NOW see it."""
+
+    triples: list[int]  # the times of all arrivals of the window's stream, in order
+    events: list[int]  # the time of each of its events, in order
+    latest: int  # the latest instant of any stream
+
+
+def arrived(stream: str | None, items: list[Item], now: int) -> Arrived:
+    """Return what has come up to a time."""
+    come = [each for each in items if each.time <= now]
+    own = [each for each in come if stream in (None, each.stream)]
+    alone = [each.time for each in own if each.event < 0]
+    together = {(each.event, each.time) for each in own if each.event >= 0}
+    events = sorted([*alone, *(time for _, time in together)])
+    return Arrived(sorted(each.time for each in own), events, max((each.time for each in come), default=now))
+
+
+def is_in(extent: Extent, time: int, now: int, come: Arrived) -> bool:
     """Tell whether an item of a time is in a window at a report."""
     match extent:
         case Sliding(width, step, phase):
@@ -63,9 +85,14 @@ def is_in(extent: Extent, time: int, now: int) -> bool:
         case Fixed(begin, end):
             return begin <= time <= min(end, now)
         case Inside(outer, inner):
-            return is_in(outer, time, now) and is_in(inner, time, now)
+            return is_in(outer, time, now, come) and is_in(inner, time, now, come)
         case Whole():
             return time <= now
+        case Newest(count, of):
+            counted = come.triples if of == "triples" else come.events
+            return time <= now and (len(counted) < count or time >= counted[-count])
+        case Current():
+            return time == come.latest
     raise TypeError(extent)
 
 
@@ -76,6 +103,21 @@ def steps_of(extent: Extent) -> Iterator[tuple[int, int]]:
         case Inside(outer, inner):
             yield from steps_of(outer)
             yield from steps_of(inner)
+
+
+def counts_of(extent: Extent) -> Iterator[Newest]:
+    match extent:
+        case Newest(step=step) if step is not None:
+            yield extent
+        case Inside(outer, inner):
+            yield from counts_of(outer)
+            yield from counts_of(inner)
+
+
+def passes(each: Newest, before: Arrived, now: Arrived) -> bool:
+    """Tell whether a window that counts has come past a multiple of its step."""
+    counts = [len(one.triples if each.of == "triples" else one.events) for one in (before, now)]
+    return counts[0] // (each.step or 1) < counts[1] // (each.step or 1)
 
 
 def matches(pattern: Pattern, triple: Triple) -> bool:
@@ -98,8 +140,9 @@ class NaiveView:
 
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
-        inside = (each for each in items if window.stream in (None, each.stream))
-        return self.close(frozenset(each.triple for each in inside if is_in(window.extent, each.time, now)))
+        come = arrived(window.stream, items, now)
+        own = (each for each in items if window.stream in (None, each.stream))
+        return self.close(frozenset(each.triple for each in own if is_in(window.extent, each.time, now, come)))
 
     def used(self, items: list[Item], now: int) -> frozenset[tuple[int, Triple]]:
         """Return the triples in windows that some pattern can use."""
@@ -125,13 +168,21 @@ class NaiveView:
                 case "periodic":
                     due = now % (self.policy.period or 1) == 0
                 case _:
-                    grids = (grid for window in self.windows for grid in steps_of(window.extent))
-                    due = any((now - phase) % step == 0 for step, phase in grids)
+                    due = self.steps_at(items, now)
             if not due:
                 continue
             if there or not (was_empty or self.policy.non_empty):
                 yield now
             was_empty = not there
+
+    def steps_at(self, items: list[Item], now: int) -> bool:
+        """Tell whether some window steps at a time."""
+        grids = [grid for window in self.windows for grid in steps_of(window.extent)]
+        return any((now - phase) % step == 0 for step, phase in grids) or any(
+            passes(each, arrived(window.stream, items, now - 1), arrived(window.stream, items, now))
+            for window in self.windows
+            for each in counts_of(window.extent)
+        )
 
     def reports(self, items: list[Item], last: int) -> list[tuple[int, Counter[Row]]]:
         """Return the reports up to the last instant: time and rows."""
