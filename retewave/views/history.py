@@ -57,7 +57,8 @@ class History:
 
     def _count(self, instants: list[tuple[int, np.ndarray]]) -> None:
         """Count the arrivals of instants, of which the first may go on with the latest."""
-        made, before = [], self._counts
+        made: list[tuple[int, int, int]] = []
+        before = self._counts
         triples, events = before[-1, 1:].tolist() if len(before) else (0, 0)
         latest = int(before[-1, _TIME]) if len(before) else BEFORE_ALL
         for time, numbers in instants:

@@ -60,7 +60,8 @@ class RunningView:
     def _made_histories(self, streams: Mapping[str, int]) -> Iterator[tuple[int, History]]:
         for number, window in enumerate(self.frame.windows):
             if is_moved(window.extent):
-                yield number, History(window.extent, window.stream and streams[window.stream[1:-1].decode()])
+                stream = None if window.stream is None else streams[window.stream[1:-1].decode()]
+                yield number, History(window.extent, stream)
 
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
