@@ -127,8 +127,8 @@ def test_joins_in_a_window_that_counts_find_all_pairs() -> None:
     engine = rw.Engine()
     text = "SELECT ?x ?z FROM NAMED WINDOW :w ON :s [TRIPLES 3 STEP 1] { WINDOW :w { ?x :p ?y . ?y :p ?z } }"
     query = engine.register(f"PREFIX : <{E}> {text}")
-    for time, (one, other) in enumerate(("ab", "bc", "cd", "xy", "yz")):
-        engine.push((E + one, E + "p", f"<{E}{other}>"), time=time, stream=E + "s")
+    for time, link in enumerate(("ab", "bc", "cd", "xy", "yz")):
+        engine.push((E + link[0], E + "p", f"<{E}{link[1]}>"), time=time, stream=E + "s")
     engine.flush()
     told = [
         (report.time, sorted(f"{row['x']}{row['z']}".replace(E, "") for row in report))
