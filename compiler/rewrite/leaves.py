@@ -26,7 +26,9 @@ from retewave.compiler.algebra import (
     Join,
     Matched,
     PathClosure,
+    PolicyName,
     Query,
+    SingleEvent,
     TriplePattern,
     Triples,
     Union,
@@ -44,7 +46,7 @@ from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import QueryError
 
-__all__ = ["STREAMED", "Leaf", "LeafFound", "ViewLeaves", "leaves_of"]
+__all__ = ["STREAMED", "EventFound", "Leaf", "LeafFound", "MatchFound", "PathFound", "ViewLeaves", "leaves_of"]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
 
@@ -58,12 +60,30 @@ class LeafFound:
 
 
 @dataclass(frozen=True)
+class EventFound:
+    """The solutions of an event pattern, each of one event: stands in MATCH in place of `SingleEvent`."""
+
+    leaf: int  # the leaf's number
+    variables: tuple[Variable, ...]  # what it binds
+
+
+@dataclass(frozen=True)
+class MatchFound:
+    """MATCH, with `EventFound`s under `Relate`, `First` and `Last`."""
+
+    pattern: Any  # what is put in order
+    variables: tuple[Variable, ...]  # what it binds
+    policy: PolicyName  # which pairs a SEQ takes
+
+
+@dataclass(frozen=True)
 class Leaf:
     """One part that the network keeps."""
 
     pattern: Algebra  # triples, perhaps with filters
     window: int | None  # the number of the window in the frame; None: the background alone
     presence: bool = False  # asks only which triples have come
+    event: Variable | None = None  # the event that all of its triples came in; None: they may come in several
 
     @property
     def is_triple(self) -> bool:
@@ -73,7 +93,7 @@ class Leaf:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """What its solutions bind."""
-        return visible(self.pattern)
+        return tuple(each for each in visible(self.pattern) if each != self.event)
 
 
 @dataclass(frozen=True)
@@ -87,7 +107,8 @@ class ViewLeaves:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of all variables of all leaves."""
-        return tuple(dict.fromkeys(each.name for leaf in self.leaves for each in leaf.variables))
+        events = (leaf.event.name for leaf in self.leaves if leaf.event is not None)
+        return tuple(dict.fromkeys((*(each.name for leaf in self.leaves for each in leaf.variables), *events)))
 
 
 @dataclass
@@ -95,6 +116,7 @@ class _Splitting:
     """The state of splitting one view."""
 
     frame: ViewFrame  # its windows
+    policy: PolicyName = "unrestricted"  # which pairs a SEQ in MATCH takes
     leaves: list[Leaf] = field(default_factory=list)  # so far
     places: dict[tuple[Algebra, int | None], int] = field(default_factory=dict)  # equal parts are one leaf
     numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of fresh variables
@@ -119,7 +141,7 @@ def leaves_of(query: Query) -> ViewLeaves:
     ['?x <urn:p> ?y', '?y <urn:q> ?z']
     """
     assert query.view is not None
-    splitting = _Splitting(query.view)
+    splitting = _Splitting(query.view, query.policy.name)
     pattern = _split(query.where, None, splitting)
     found = [*splitting.leaves, *_presences(splitting)]
     return ViewLeaves(pattern, tuple(found), tuple(_branch(leaf, query) for leaf in found))
@@ -146,13 +168,39 @@ def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
                 return _graph_pattern(core, tuple(conditions), window, of)
         case InWindow(name, inner):
             return _in_windows(name, inner, of)
-        case InGraph() | Matched():
-            what = "GRAPH" if isinstance(pattern, InGraph) else "MATCH"
-            raise QueryError(f"{what} in a view is not supported yet", place=pattern.place)
+        case InGraph():
+            raise QueryError("GRAPH in a view is not supported yet", place=pattern.place)
+        case Matched(inner):
+            return MatchFound(_in_order(inner, of), visible(inner), of.policy)
         case PathClosure(step=step, least=least):
             nodes = _split(_anything(of), window, of) if least == 0 else None
             return PathFound(replace(pattern, step=_split(step, window, of)), nodes)
     return changed(pattern, lambda part: _split(part, window, of))
+
+
+def _in_order(pattern: Any, of: _Splitting) -> Any:
+    """Return what stands in MATCH, with its event patterns replaced."""
+    if isinstance(pattern, SingleEvent):
+        return _event(pattern, of)
+    return changed(pattern, lambda part: _in_order(part, of))
+
+
+def _event(each: SingleEvent, of: _Splitting) -> EventFound:
+    """Return what stands for an event pattern: a leaf whose triples come in one event."""
+    core: Any = each.pattern
+    while isinstance(core, Filter):
+        core = core.pattern
+    if not isinstance(core, Triples):
+        what = f"EVENT … AS {each.name} has more than triple patterns and filters on them"
+        raise QueryError(what, place=each.place, hint="join the rest in WHERE, beside MATCH")
+    number = next(number for number, window in enumerate(of.frame.windows) if window.name == each.window)
+    stream, key = of.frame.windows[number].stream, (each.pattern, ~number)
+    if key not in of.places:
+        event = of.fresh()
+        own = retold(each.pattern, lambda one: replace(one, source=stream, event=event))
+        of.places[key] = len(of.leaves)
+        of.leaves.append(Leaf(own, number, event=event))
+    return EventFound(of.places[key], visible(each.pattern))
 
 
 @dataclass(frozen=True)
@@ -268,4 +316,4 @@ def _presences(of: _Splitting) -> Iterator[Leaf]:
         for each in core.patterns:
             if (each, leaf.window) not in known:
                 known.add((each, leaf.window))
-                yield Leaf(Triples((each,)), leaf.window, presence=True)
+                yield Leaf(Triples((each,)), leaf.window, presence=True, event=leaf.event)

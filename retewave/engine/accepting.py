@@ -133,8 +133,6 @@ def check_view(parsed: Parsed, sheds: bool, explained: bool) -> None:
     """Refuse what views cannot have."""
     if parsed.is_rule:
         raise QueryError(f"{_name(parsed)}: a view that feeds a stream is not supported yet")
-    if parsed.policy.chooses:
-        raise QueryError("POLICY in a view is not supported yet", place=parsed.policy.place)
     if explained:
         raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
     if sheds:

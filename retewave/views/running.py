@@ -10,20 +10,23 @@ of the dictionary leave it as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.leaves import Leaf, LeafFound, ViewLeaves
+from retewave.compiler.rewrite.leaves import EventFound, Leaf, LeafFound, MatchFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
+from retewave.views.happened import Happened
 from retewave.views.history import History, is_moved
 from retewave.views.kept import Arrivals, Changes, LeafSolutions
+from retewave.views.matching import EventSolutions, match_of
 from retewave.views.moving import MovingTriples
 from retewave.views.relation import Bag, codes
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
@@ -32,6 +35,7 @@ from retewave.windows.times import Clock
 __all__ = ["RunningView"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1  # mask of the number in an output row's branch
+_AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, whatever it is looked at for
 
 
 class RunningView:
@@ -44,6 +48,12 @@ class RunningView:
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
         self._solved = [LeafSolutions(len(leaf.variables)) for leaf in split.leaves]
+        self._happened = {
+            number: Happened(len(leaf.variables))
+            for number, leaf in enumerate(split.leaves)
+            if leaf.event is not None and not leaf.presence
+        }
+        self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
         self._arrivals = [Arrivals() for _ in self.frame.windows]
         self._changes = Changes()
         self._histories = dict(self._made_histories(streams))  # of the windows that what comes moves, by number
@@ -72,10 +82,16 @@ class RunningView:
             leaf = self.split.leaves[number]
             places = [self.query.columns.index(each.name) for each in leaf.variables]
             times = rows[own][:, [layout.O_START, layout.O_END]]
-            self._keep(number, leaf, np.column_stack([times, columns[own][:, places]]))
+            kept = np.column_stack([times, columns[own][:, places]])
+            if leaf.event is not None:
+                events = columns[own][:, self.query.columns.index(leaf.event.name)]
+                if not leaf.presence:
+                    self._happened[number].add(np.column_stack([times, events, kept[:, 2:]]))
+                number, kept = _AN_EVENT, np.column_stack([times, events])
+            self._keep(number, leaf, kept)
 
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
-        if not leaf.presence:
+        if not leaf.presence and leaf.event is None:
             self._solved[number].add(rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
@@ -191,16 +207,29 @@ class RunningView:
         if not isinstance(self._expressions, ColumnExpressions):
             self._expressions = ColumnExpressions(self.terms_)
         known: dict[int, Bag] = {}
+        used: list[np.ndarray] = []
 
-        def found(each: LeafFound) -> Bag:
+        def found(each: LeafFound | MatchFound) -> Bag:
+            if isinstance(each, MatchFound):
+                made = match_of(each, partial(self._of_event, time=time))
+                used.append(made.events)
+                return made.bag
             if each.leaf not in known:
                 known[each.leaf] = Bag(each.variables, self._inside(each.leaf, time))
             return known[each.leaf]
 
         relation = Evaluation(self.terms_, self._expressions, found).of(self.split.pattern)
+        if used and self.query.parsed.policy.consumes:
+            kept = [each.all()[:, 2] for each in self._happened.values()]
+            self._spent = np.intersect1d(np.concatenate([self._spent, *used]), np.concatenate(kept))
         if self.query.parsed.form == "ASK":
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
+
+    def _of_event(self, each: EventFound, time: int) -> EventSolutions:
+        window = self.split.leaves[each.leaf].window
+        assert window is not None
+        return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
 
     def _inside(self, leaf: int, time: int) -> np.ndarray:
         window = self.split.leaves[leaf].window
@@ -211,7 +240,10 @@ class RunningView:
     @property
     def terms(self) -> frozenset[str]:
         """Return which arrays of its state hold terms."""
-        return frozenset(("rows", "there", "coming", "moving", *(f"solved{n}" for n in range(len(self._solved)))))
+        happened = (f"happened{number}" for number in self._happened)
+        return frozenset(
+            ("rows", "there", "coming", "moving", *happened, *(f"solved{n}" for n in range(len(self._solved))))
+        )
 
     def advance(self, now: int) -> None:
         """Forget nothing here: reports do that."""
@@ -220,19 +252,22 @@ class RunningView:
         """Mark the terms that it holds and `marks` has room for."""
         changes = self._changes.state(self._width)
         arrays = [self._rows, *(each.all()[:, 2:] for each in self._solved)]
+        arrays += [each.all()[:, 3:] for each in self._happened.values()]
         arrays += [changes["there"][:, 4:], changes["coming"][:, 6:], self._moved()[:, 4:]]
         for ids in arrays:
             marks[ids[(ids > 0) & (ids < len(marks))]] = 1
 
     @property
     def _width(self) -> int:
-        return max((len(leaf.variables) for leaf in self.split.leaves), default=0)
+        return max((len(leaf.variables) for leaf in self.split.leaves), default=0) or 1
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that is remembered."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
         found = {f"solved{number}": each.all() for number, each in enumerate(self._solved)}
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
+        found |= {f"happened{number}": each.all() for number, each in self._happened.items()}
+        found["spent"] = self._spent
         for number, history in self._histories.items():
             found |= {f"history{number}_{name}": array for name, array in history.state().items()}
         return (
@@ -256,6 +291,9 @@ class RunningView:
             each.rows = state[f"solved{number}"]
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
+        for number, happened in self._happened.items():
+            happened.put(state[f"happened{number}"])
+        self._spent = state["spent"]
         self._changes.put(state)
         self._rows = state["rows"]
         self._first, self._at, empty, self.reported = state["numbers"].tolist()

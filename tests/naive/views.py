@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pyoxigraph as ox
 
+from naive.matching import Bindings, Order, joined, matched
 from retewave.compiler.algebra import (
     Ago,
     Current,
@@ -20,6 +21,7 @@ from retewave.compiler.algebra import (
     Inside,
     Landmark,
     Newest,
+    Policy,
     ReportPolicy,
     Sliding,
     Told,
@@ -29,6 +31,7 @@ from retewave.compiler.algebra import (
 Triple = tuple[str, str, str]  # N-Triples texts
 Pattern = tuple[str, str, str]  # terms, and variables with their question mark
 Row = tuple[tuple[str, str], ...]  # (variable, term), by variable
+MATCH = "VALUES MATCH"  # in a query: where MATCH stands
 Close = Callable[[frozenset[Triple]], frozenset[Triple]]  # adds what a schema entails
 
 
@@ -128,6 +131,43 @@ def matches(pattern: Pattern, triple: Triple) -> bool:
 
 
 @dataclass(frozen=True)
+class NaiveEvent:
+    """EVENT ON window { … }: triple patterns that one event must have."""
+
+    window: int  # the number of its window
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class NaiveMatch:
+    """MATCH { … }: stands in the query as VALUES."""
+
+    events: dict[str, NaiveEvent]  # by the names that it has
+    order: Order
+    policy: Policy
+    variables: tuple[str, ...]
+
+    def values(self, bag: list[Bindings]) -> str:
+        rows = ("(" + " ".join(dict(each)[name] for name in self.variables) + ")" for each in bag)
+        return f"VALUES ({' '.join(self.variables)}) {{ {' '.join(rows)} }}"
+
+
+def mappings(patterns: tuple[Pattern, ...], triples: frozenset[Triple]) -> list[Bindings]:
+    """Return what a basic graph pattern binds in a graph, by nested loops."""
+    found: list[Bindings] = [()]
+    for pattern in patterns:
+        fitting = (
+            (before, {one: other for one, other in zip(pattern, triple, strict=True) if one[0] == "?"})
+            for before in found
+            for triple in triples
+            if matches(pattern, triple)
+        )
+        both = [joined(before, tuple(own.items())) for before, own in fitting]
+        found = list(dict.fromkeys(each for each in both if each is not None))
+    return found
+
+
+@dataclass(frozen=True)
 class NaiveView:
     """A view by its meaning."""
 
@@ -137,6 +177,7 @@ class NaiveView:
     told: Told = "RSTREAM"
     background: frozenset[Triple] = frozenset()
     close: Close = frozenset  # of each window's content, and of the background
+    match: NaiveMatch | None = None
 
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
@@ -144,21 +185,54 @@ class NaiveView:
         own = (each for each in items if window.stream in (None, each.stream))
         return self.close(frozenset(each.triple for each in own if is_in(window.extent, each.time, now, come)))
 
-    def used(self, items: list[Item], now: int) -> frozenset[tuple[int, Triple]]:
-        """Return the triples in windows that some pattern can use."""
-        return frozenset(
+    def events(self, window: NaiveWindow, items: list[Item], now: int) -> Iterator[tuple[int, int, frozenset[Triple]]]:
+        """Yield the events in a window: number, time, triples."""
+        come = arrived(window.stream, items, now)
+        found: dict[tuple[int, int], list[Triple]] = {}
+        for place, each in enumerate(items):
+            if window.stream in (None, each.stream) and is_in(window.extent, each.time, now, come):
+                number = each.event if each.event >= 0 else ~place
+                found.setdefault((number, each.time), []).append(each.triple)
+        for (number, time), triples in found.items():
+            yield number, time, self.close(frozenset(triples))
+
+    def used(self, items: list[Item], now: int) -> frozenset[tuple[int, object]]:
+        """Return the triples in windows that some pattern can use, and the events that have some for EVENT."""
+        triples = {
             (number, triple)
             for number, window in enumerate(self.windows)
             for triple in self.content(window, items, now)
             if any(matches(pattern, triple) for pattern in window.patterns)
-        )
+        }
+        events = {
+            (each.window, number)
+            for each in (self.match.events.values() if self.match else ())
+            for number, _, triples in self.events(self.windows[each.window], items, now)
+            if any(matches(pattern, triple) for pattern in each.patterns for triple in triples)
+        }
+        return frozenset((*triples, *events))
+
+    def matched(self, match: NaiveMatch, items: list[Item], now: int, spent: set[int]) -> str:
+        """Return what stands in the query for MATCH; what it is made of is used up."""
+
+        def found(name: str) -> Iterator[tuple[Bindings, int, int]]:
+            each = match.events[name]
+            for number, time, triples in self.events(self.windows[each.window], items, now):
+                if number not in before:
+                    yield from ((bindings, time, number) for bindings in mappings(each.patterns, triples))
+
+        before = frozenset(spent)
+        bag, events = matched(match.order, found, match.policy.name)
+        if match.policy.consumes:
+            spent |= events
+        return match.values(bag)
 
     def times(self, items: list[Item], last: int) -> Iterator[int]:
         """Yield the times of reports up to the last instant."""
         if not items:
             return
         first = min(each.time for each in items)
-        before, was_empty = frozenset[tuple[int, Triple]](), False
+        before, was_empty = frozenset[tuple[int, object]](), False
         for now in range(first, last + 1):
             there = self.used(items, now)
             changed, before = there != before, there
@@ -188,15 +262,16 @@ class NaiveView:
         """Return the reports up to the last instant: time and rows."""
         found = []
         former: Counter[Row] = Counter()
+        spent: set[int] = set()
         for now in self.times(items, last):
-            rows = self.evaluated(items, now)
+            rows = self.evaluated(items, now, spent)
             told = {"RSTREAM": rows, "ISTREAM": rows - former, "DSTREAM": former - rows}[self.told]
             former = rows
             found.append((now, told))
         return found
 
-    def evaluated(self, items: list[Item], now: int) -> Counter[Row]:
-        """Return the rows of the query over the windows and the background."""
+    def evaluated(self, items: list[Item], now: int, spent: set[int]) -> Counter[Row]:
+        """Return the rows of the query over the windows and the background, without the events that are used up."""
         store = ox.Store()
         _fill(store, self.close(self.background), ox.DefaultGraph())
         for window in self.windows:
@@ -204,7 +279,10 @@ class NaiveView:
             if window.name is not None:
                 store.add_graph(graph)
             _fill(store, self.content(window, items, now), graph)
-        return rows_of(store.query(self.query))
+        query = self.query
+        if self.match is not None:
+            query = query.replace(MATCH, self.matched(self.match, items, now, spent))
+        return rows_of(store.query(query))
 
 
 def _fill(store: ox.Store, triples: frozenset[Triple], graph: ox.NamedNode | ox.DefaultGraph) -> None:
