@@ -36,7 +36,7 @@ def told(text: str, items: list[Item], *, language: str | None = None) -> dict[f
         matches += engine.push(triples, time=float(time), stream=E + "S")
     matches += engine.flush()
     if query.is_view:
-        found = {float(report.time): Counter() for report in engine.reports(query)}
+        found = {report.time: Counter() for report in engine.reports(query)}  # type: ignore[misc]
     for match in matches:
         row = tuple(str(match[name]).removeprefix(E) for name in query.variables)
         found.setdefault(float(match.end), Counter())[row] += 1  # type: ignore[arg-type]
