@@ -46,7 +46,7 @@ from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import QueryError
 
-__all__ = ["STREAMED", "EventFound", "Leaf", "LeafFound", "MatchFound", "PathFound", "ViewLeaves", "leaves_of"]
+__all__ = ["STREAMED", "Leaf", "LeafFound", "MatchFound", "PathFound", "SingleEventFound", "ViewLeaves", "leaves_of"]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
 
@@ -60,7 +60,7 @@ class LeafFound:
 
 
 @dataclass(frozen=True)
-class EventFound:
+class SingleEventFound:
     """The solutions of an event pattern, each of one event: stands in MATCH in place of `SingleEvent`."""
 
     leaf: int  # the leaf's number
@@ -69,7 +69,7 @@ class EventFound:
 
 @dataclass(frozen=True)
 class MatchFound:
-    """MATCH, with `EventFound`s under `Relate`, `First` and `Last`."""
+    """MATCH, with `SingleEventFound`s under `Relate`, `First` and `Last`."""
 
     pattern: Any  # what is put in order
     variables: tuple[Variable, ...]  # what it binds
@@ -185,7 +185,7 @@ def _in_order(pattern: Any, of: _Splitting) -> Any:
     return changed(pattern, lambda part: _in_order(part, of))
 
 
-def _event(each: SingleEvent, of: _Splitting) -> EventFound:
+def _event(each: SingleEvent, of: _Splitting) -> SingleEventFound:
     """Return what stands for an event pattern: a leaf whose triples come in one event."""
     core: Any = each.pattern
     while isinstance(core, Filter):
@@ -200,7 +200,7 @@ def _event(each: SingleEvent, of: _Splitting) -> EventFound:
         own = retold(each.pattern, lambda one: replace(one, source=stream, event=event))
         of.places[key] = len(of.leaves)
         of.leaves.append(Leaf(own, number, event=event))
-    return EventFound(of.places[key], visible(each.pattern))
+    return SingleEventFound(of.places[key], visible(each.pattern))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.compiler.rewrite.leaves import EventFound
+from retewave.compiler.rewrite.leaves import SingleEventFound
 from retewave.views.matching import EventSolutions
 from retewave.views.relation import Bag
 
@@ -26,7 +26,7 @@ class Happened:
         """Take rows of start, end, event and terms."""
         self._new.append(rows)
 
-    def inside(self, each: EventFound, low: int, high: int, spent: np.ndarray) -> EventSolutions:
+    def inside(self, each: SingleEventFound, low: int, high: int, spent: np.ndarray) -> EventSolutions:
         """Return the solutions in a window of events that are not used up; forget those that are older."""
         rows = self.all()
         self._rows = rows[rows[:, 1] > low]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler.algebra import First, Last, Relate
-from retewave.compiler.rewrite.leaves import EventFound, MatchFound
+from retewave.compiler.rewrite.leaves import MatchFound, SingleEventFound
 from retewave.views.relation import Bag, codes, pairs
 from retewave.windows.intervals import AFTER_ALL
 
@@ -54,7 +54,7 @@ class MatchedEvents:
     events: np.ndarray  # the events that they are made of
 
 
-Found = Callable[[EventFound], EventSolutions]
+Found = Callable[[SingleEventFound], EventSolutions]
 
 
 def match_of(each: MatchFound, found: Found) -> MatchedEvents:
@@ -81,7 +81,7 @@ class _Matching:
     def of(self, pattern: Any, given: EventSolutions) -> EventSolutions:
         """Return the solutions in contexts: `given`, by their places; what is found ends before their starts."""
         match pattern:
-            case EventFound():
+            case SingleEventFound():
                 return self._event(pattern, given)
             case First(inner) | Last(inner):
                 made = self.of(inner, given)
@@ -91,7 +91,7 @@ class _Matching:
                 return pair(left, right, given)
         raise TypeError(f"not an operand of MATCH: {pattern!r}")
 
-    def _event(self, pattern: EventFound, given: EventSolutions) -> EventSolutions:
+    def _event(self, pattern: SingleEventFound, given: EventSolutions) -> EventSolutions:
         all_ = self.found(pattern)
         context, places = pairs(given.bag, all_.bag)
         kept = all_.ends[places] < given.starts[context]

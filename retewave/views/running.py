@@ -16,7 +16,7 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.leaves import EventFound, Leaf, LeafFound, MatchFound, ViewLeaves
+from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
@@ -226,7 +226,7 @@ class RunningView:
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
 
-    def _of_event(self, each: EventFound, time: int) -> EventSolutions:
+    def _of_event(self, each: SingleEventFound, time: int) -> EventSolutions:
         window = self.split.leaves[each.leaf].window
         assert window is not None
         return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
