@@ -56,10 +56,9 @@ def run(
         from retewave.engine.registry import read_query
         from retewave.spark.driver.job import Job
         from retewave.spark.driver.running import open_session, start
-        from retewave.spark.driver.spread import check_plain
 
-        for query in map(read_query, queries):  # before Spark is started, which takes seconds
-            check_plain(query.name or query.source, query)
+        for query in queries:  # before Spark is started, which takes seconds
+            read_query(query)
         spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
             shards = deployment.shards or spark.sparkContext.defaultParallelism

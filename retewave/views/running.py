@@ -110,6 +110,19 @@ class RunningView:
             if told:
                 yield time
 
+    @property
+    def due(self) -> int | None:
+        """The time of the next report that may be told, by what has come; nothing: none before more comes."""
+        if self._first == NEVER:
+            return None
+        if self.frame.reporting.policy == "change":
+            time = self._changes.next
+        elif self._was_empty and self._next_content() == NEVER:
+            return None
+        else:
+            time = self._next(NEVER)
+        return None if time >= NEVER else time
+
     def _next(self, until: int) -> int:
         """Return the time of the next report of a window's step or of a period; a gap without content is left out."""
         at = self._at
