@@ -95,16 +95,6 @@ def test_interrupted_job_goes_on_and_writes_what_run_writes(tmp_path: Path) -> N
     assert written(tmp_path) == sorted(wanted.stdout.splitlines()) != []
 
 
-def test_query_that_asks_something_of_time_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    timed = QUERY.replace("?y . ?y", "?y OPTIONAL { ?y").replace("?z }", "?z } }")
-    asked = [timed if word == QUERY else word for word in job(tmp_path)]
-    ended = subprocess.run(asked, env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "Chain: OPTIONAL is not spread over shards yet: the query runs in one process" in ended.stderr
-    assert "`retewave run`" in ended.stderr
-
-
 # ---- without a JVM ----
 def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
     ended = subprocess.run(

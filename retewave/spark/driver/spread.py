@@ -48,7 +48,7 @@ def spread(
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
     shapes = shapes_of(engine.registry.listeners())
-    compared = {query.number: names for query in engine.queries if (names := _compared(query))}
+    compared = {query.number: names for query in engine.queries if (names := _compared(query)) is not None}
     alone = dict(_alone(engine))
     counted = None if sample is None else _Sample(engine, sample, rate)
     matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
@@ -57,12 +57,14 @@ def spread(
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
-def _compared(query: Query) -> frozenset[str]:
-    """Return the variables in which a query compares its rows: equal rows must meet.
+def _compared(query: Query) -> frozenset[str] | None:
+    """Return the variables in which a query compares its rows, if it does: equal rows must meet.
 
-    Where DISTINCT compares a solution that is told once anyway, equal rows have equal solutions.
+    Where DISTINCT compares solutions that are told once anyway, equal rows have equal solutions.
     """
-    return frozenset(query.compared if query.parsed.distinct else query.solved)
+    if query.parsed.distinct:
+        return frozenset(query.compared)
+    return frozenset(query.solved) if query.parsed.solutions == "set" else None
 
 
 def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
