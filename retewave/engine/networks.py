@@ -86,10 +86,10 @@ class Networks:
         reports = [time for view in self.views if (time := view.due) is not None]
         return min([*(each.runtime.due for each in self.all), *reports], default=AFTER_ALL)
 
-    def see(self, first: int) -> None:
-        """Let views know when the first item of any stream came."""
+    def see(self, rows: np.ndarray) -> None:
+        """Let views know what has come on all streams."""
         for view in self.views:
-            view.see(first)
+            view.see(rows)
 
     @property
     def live_rows(self) -> int:
