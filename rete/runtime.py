@@ -299,6 +299,12 @@ class Runtime:
         """The earliest time at which something that waits is decided, or comes in; AFTER_ALL: nothing waits."""
         return int(min(self.arena[layout.A_DUE], self.state.feed[layout.F_DUE]))
 
+    @property
+    def undecided(self) -> int:
+        """How many tuples wait at probes for their decisions."""
+        states = map(self._probe_state, range(len(self.network.probes)))
+        return sum(int(self.arena[state + layout.W_COUNT]) for state in states)
+
     def catch_up(self, now: int, values: Values) -> Iterator[np.ndarray]:
         """Decide on the facts poured what was due before a time; yield what matches.  Rules build nothing of it."""
         self._progress[P_UNTIL] = now

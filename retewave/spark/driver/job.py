@@ -82,6 +82,7 @@ class Job:
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
     on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
+    lines: str | None = None  # the format in which shards write matches; None: they pack terms
 
     @classmethod
     def of(
@@ -143,6 +144,20 @@ class Job:
             said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy))).encode())
         said.update(repr((_FORMAT, self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
         return said.hexdigest()
+
+    @cached_property
+    def format(self) -> str:
+        """The format of its matches as text: that of `retewave run`, which writes ndjson where queries differ."""
+        queries = self.engine().queries
+        if all(query.plan is not None and query.plan.definitions.form == "RDF" for query in queries):
+            return "nq"
+        return "nt" if all(query.is_construct for query in queries) else "ndjson"
+
+    @cached_property
+    def tells_more(self) -> bool:
+        """Whether matches as text tell more than terms: repetitions, a boolean, or a detection with its parts."""
+        queries = self.engine().queries
+        return any(query.plan is not None or query.repeated or query.parsed.form == "ASK" for query in queries)
 
     @property
     def columns(self) -> tuple[str, ...]:

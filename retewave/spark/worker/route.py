@@ -105,6 +105,12 @@ class Router:
             self.engine.matcher.sweep()
         return found
 
+    def end(self) -> Packet:
+        """Return a packet that tells that nothing comes any more."""
+        from retewave.spark.worker.routing import END
+
+        return Packet(0, BEFORE_ALL, END, b"")
+
     def take_counts(self) -> IncomingCounts:
         """Return the counts since the last call."""
         taken, self.counts = self.counts, IncomingCounts()

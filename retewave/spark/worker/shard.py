@@ -31,7 +31,7 @@ from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.driver.job import Image, Job
 from retewave.spark.worker.imaged import read, taken
-from retewave.spark.worker.matches import Finder
+from retewave.spark.worker.matches import Finder, Writer
 from retewave.spark.worker.remembered import Remembered, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
@@ -47,7 +47,7 @@ _ENOUGH = 1 << 16  # rows that are worth a trip to the network
 _HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
 _LEAST_IMAGE = 1 << 16  # bytes of chunks that are worth an image
 _NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
-_CLOCK = Clock("float")  # times leave as microseconds; the clock shows them to nobody
+_SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
 
 
 Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its packed rows
@@ -136,6 +136,7 @@ class StepResult:
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
     late: int  # rows that came too late in this step
     cached: bool  # the live network could be used as it was
+    waits: tuple[int, int]  # rows, and decisions, that wait for what comes later
 
 
 @dataclass
@@ -157,7 +158,8 @@ class Shard:
     def _begin(self, kept: Image | None = None) -> None:
         """Begin anew, with an empty network or with that of an image."""
         self.engine = self.job.engine(self.number, kept)
-        self.finder = Finder(self.job, self.engine)
+        self.finder = Finder(self.job, self.engine) if self.job.lines is None else Writer(self.job, self.engine)
+        self._clock = _DATES if self.job.lines is not None and self.job.rate is None else _SECONDS
         self._retention = self.job.retention
         self._step = ""  # the name of the last step that the network has taken
         self._poured = BEFORE_ALL
@@ -191,7 +193,8 @@ class Shard:
         if self._forget(store, progress, until) or self._changed(progress) or intake.late or data is None:
             name = self._note(store, progress, intake.late)
         self._step = name
-        return StepResult(found, self._wake(until), intake.late, cached)
+        waits = (0, 0) if until >= COMPLETE else (len(self._waiting), self.engine.matcher.undecided)
+        return StepResult(found, self._wake(until), intake.late, cached, waits)
 
     def _wake(self, until: int) -> int | None:
         """Return when there is more to do."""
@@ -351,7 +354,7 @@ class Shard:
             yield from self._found(_NO_ROWS)
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
-        for batches in self.engine.matcher.pour(rows, _CLOCK):
+        for batches in self.engine.matcher.pour(rows, self._clock):
             found = [self.finder.packed(batch) for batch in batches]
             batches.clear()  # a sweep decodes matches that are still held
             yield from found
@@ -389,13 +392,14 @@ def _parts(chunk: bytes) -> Iterator[Arrival]:
         yield oldest, chunk[at - size : at]
 
 
-_shards: dict[tuple[str, int], Shard] = {}  # the one that was used last is the last
+_shards: dict[tuple[str, str | None, int], Shard] = {}  # the one that was used last is the last
 
 
 def shard_of(job: Job, number: int) -> Shard:
     """Return the live network of a shard in this process; the store says whether it is of any use."""
-    shard = _shards.pop((job.digest, number), None) or Shard(job, number)
+    name = job.digest, job.lines, number
+    shard = _shards.pop(name, None) or Shard(job, number)
     while len(_shards) >= _MOST_NETWORKS:
         del _shards[next(iter(_shards))]
-    _shards[job.digest, number] = shard
+    _shards[name] = shard
     return shard
