@@ -175,8 +175,8 @@ class Job:
 
     @property
     def unbounded(self) -> bool:
-        """Whether some query has no window, so that the state grows for ever."""
-        return self.retention >= UNBOUNDED
+        """Whether some query has no window, so that the state grows for ever; an image forgets what its network does."""
+        return self.follows and self.retention >= UNBOUNDED
 
     def explain(self) -> str:
         """Return how the queries are spread, for people."""
