@@ -175,7 +175,7 @@ class Job:
 
     @property
     def unbounded(self) -> bool:
-        """Whether some query has no window, so that its rows are kept for ever; an image forgets what a network does."""
+        """Whether some query has no window, so that rows are kept for ever; an image forgets what a network does."""
         return self.follows and self.retention >= UNBOUNDED
 
     def explain(self) -> str:
