@@ -71,6 +71,7 @@ _PREFIX, _TRUE, _FALSE, _INF, _NAN = (
 _PREFIX_WORDS = np.array(
     [int.from_bytes(_PREFIX[at : at + 8].tobytes(), "little") for at in (0, 8, 16, 24, len(_PREFIX) - 8)], np.uint64
 )
+_LENGTHS = np.array([len(name) for name in [*_NAMED, *_INTEGERS]])
 _ENDINGS = np.array(  # the last eight bytes of each datatype's name, "#" and what is before it included
     [int.from_bytes(f"XMLSchema#{name}".encode()[-8:], "little") for name in [*_NAMED, *_INTEGERS]], np.uint64
 )
@@ -96,7 +97,7 @@ def _datatype(at: Address, size: int) -> tuple[int, Address]:
     for code in range(len(_NAMES)):
         if _ENDINGS[code] != ending:
             continue
-        length = np.int64(_NAMES[code, 0])
+        length = int(_LENGTHS[code])
         name = last - length
         quote = name - len(_PREFIX)
         if quote > at and _is_prefix(quote) and (length <= 8 or spells(name, length, _NAMES[code, 1 : length + 1])):

@@ -78,6 +78,7 @@ __all__ = [
     "LIMIT",
     "LINE",
     "MALFORMED",
+    "NEAR",
     "NEED",
     "NOTED",
     "NO_EVENTS",
@@ -160,7 +161,8 @@ NEW_GRAPH = LINE_CELLS + 44  # 1: the statement's graph is the first of its name
 EVENTS_BY = LINE_CELLS + 45  # which statements are an event: see below
 EVENT_SIZE = LINE_CELLS + 46  # how many statements an event has, with BY_COUNT
 TOLD_LAST = LINE_CELLS + 47  # the last time told in µs: the address of its literal, its size (0: none), its minute's µs
-JOB_CELLS = LINE_CELLS + 50
+NEAR = LINE_CELLS + 50  # 1: the rows are read on this core next, so they may stay in its caches
+JOB_CELLS = LINE_CELLS + 51
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
 # in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
@@ -600,7 +602,7 @@ def _intern_gathered(job: Address) -> None:
     that cache waits until it is there no more, and the stores behind it wait with it; a store past the caches does not.
     """
     _fetch_gathered(job)
-    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    terms, count, near = cell(job, TERMS), cell(job, GATHERED_COUNT), cell(job, NEAR) != 0
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * (cell(job, ROW_COUNT) - count)
     gathered = cell(job, GATHERED)
     for _ in range(count):
@@ -611,11 +613,14 @@ def _intern_gathered(job: Address) -> None:
         value = intern_hashed(terms, at, size, hashed) if size > 0 else cell(gathered, G_ROW + columns.OBJECT)
         if cell(gathered, G_ROW + columns.END) == GATHERED_ID:
             set_cell(gathered, G_ROW + columns.END, _gathered_graph(job, gathered))
-        stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
-        stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
-        stream_cell(row, columns.OBJECT, value)
-        for column in range(columns.START, columns.ROW_WIDTH):
-            stream_cell(row, column, cell(gathered, G_ROW + column))
+        set_cell(gathered, G_ROW + columns.SUBJECT, cell(job, LAST + 2))
+        set_cell(gathered, G_ROW + columns.OBJECT, value)
+        if near:
+            for column in range(columns.ROW_WIDTH):
+                set_cell(row, column, cell(gathered, G_ROW + column))
+        else:
+            for column in range(columns.ROW_WIDTH):
+                stream_cell(row, column, cell(gathered, G_ROW + column))
         gathered += 8 * G_CELLS
         row += 8 * columns.ROW_WIDTH
     if cell(job, GRAPH_NOW) == GATHERED_ID:
