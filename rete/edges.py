@@ -15,6 +15,7 @@ from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
+from retewave.rete.operators.gather import gather
 from retewave.rete.operators.join import GROUP, ROW
 from retewave.rete.operators.runs import NO_ROOM, continue_runs, keep_run, note_instant
 from retewave.rete.terms.marks import mark_row
@@ -41,6 +42,7 @@ from retewave.rete.words.layout import (
     STATE_SLOT,
     T_COLUMNS,
     TO_COMPARED,
+    TO_GATHERED,
     TO_INSTANT,
     TO_INSTANTS,
     TO_PASSING,
@@ -178,6 +180,8 @@ def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ig
     if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
         return NEEDS_ARENA
     kind = net[edge + EDGE_KIND]
+    if kind == TO_GATHERED:
+        return gather(arena, net, sizes.arena, sizes.stack, edge, item, work, stack, at)
     if kind == TO_PROBE:
         return probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_PASSING:

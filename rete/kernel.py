@@ -18,9 +18,10 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
-from retewave.rete.memory.arena import make_room, roomy
+from retewave.rete.memory.arena import STORING, make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows
 from retewave.rete.memory.slots import foresee, store_row
+from retewave.rete.operators.gather import settle
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.state import (
     C_ARENA,
@@ -67,10 +68,11 @@ from retewave.rete.words.layout import (
     EDGE_KIND,
     EDGE_TARGET,
     EDGE_WIDTH,
+    ENDLESS,
     F_DUE,
     INTERVAL,
-    MOST_GROUP_WORDS,
     N_BUILT,
+    N_GATHERING_COUNT,
     N_INSTANTS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
@@ -86,7 +88,6 @@ from retewave.rete.words.layout import (
     NODE_LAST,
     NONE,
     OUTPUT_FULL,
-    PAGE,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
@@ -112,7 +113,6 @@ from retewave.rete.words.rows import END, ROW_WIDTH, START
 
 __all__ = ["run", "run_looking"]
 
-STEP = 3 * PAGE + MOST_GROUP_WORDS  # storing a row takes fewer words than this: a page, and a group
 LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 
 
@@ -300,21 +300,30 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         bytes_at(cell(cells, C_TERM_ARENA)),
     )
     sizes = Sizes(
-        cell(cells, C_ARENA_WORDS) - STEP, cell(cells, C_STACK_WORDS), cell(cells, C_OUT_WORDS) // net[N_OUT_WIDTH]
+        cell(cells, C_ARENA_WORDS) - STORING, cell(cells, C_STACK_WORDS), cell(cells, C_OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    return _pour(
-        net,
+    arena, stack, at = (
         words_at(cell(cells, C_ARENA)),
+        words_at(cell(cells, C_STACK)),
+        words_at(cell(cells, C_PROGRESS)),
+    )
+    said = _pour(
+        net,
+        arena,
         words_at(cell(cells, C_FEED)),
         sizes,
         words(rows),
         View(filters, values),
         words_at(cell(cells, C_WORK)),
-        words_at(cell(cells, C_STACK)),
+        stack,
         words_at(cell(cells, C_OUT)),
-        words_at(cell(cells, C_PROGRESS)),
+        at,
         looks,
     )
+    if looks is not None and net[N_GATHERING_COUNT] != 0 and not NEEDS_ARENA <= said < ENDLESS:
+        settled = settle(arena, net, sizes.arena, sizes.stack, stack, at)
+        return said if settled == DONE else settled
+    return said
 
 
 @kernel

@@ -31,6 +31,7 @@ from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.lower.runs import LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
+    EVENT,
     START,
     AlphaTest,
     End,
@@ -145,9 +146,11 @@ class _Lowering:
         passing = -1 if join.last is None else join.last
         comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
         keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
-        self.network.nodes.append(
-            Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons)
+        made = Node(
+            slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons
         )
+        made.gathers = window == 0 and self._is_star(join) and not comparisons
+        self.network.nodes.append(made)
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             events = tuple(payloads[place].index(column) for column in each.events)
@@ -156,6 +159,13 @@ class _Lowering:
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
+
+    def _is_star(self, join: Join) -> bool:
+        """Tell whether a join is of patterns that look at one event, and is asked for nothing else."""
+        sources = [self.plan.producers[each.producer] for each in join.inputs]
+        tests = all(isinstance(each, AlphaTest) and each.whole for each in sources)
+        keyed = all(EVENT in each.keys for each in join.inputs)
+        return tests and keyed and not join.gaps and join.last is None and not join.spender
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is needed, if it may differ from its start."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
+from retewave.rete.network.pairs import pairs_of
 from retewave.rete.network.records import (
     Comparison,
     Edge,
@@ -57,6 +58,7 @@ class _Assembler:
         self.lists: list[int] = []  # columns, relations and programs
         self.wide = at.T_COLUMNS + network.widest
         self.room = _first_room(len(network.slots), len(network.nodes), len(network.edges()))  # the next state's place
+        self.aside = self._asides()  # of each node that gathers, the place in the arena of what is aside
         begin = at.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin
@@ -97,6 +99,8 @@ class _Assembler:
         self._dispatch()
         self._records()
         self._streams()
+        gathering = [self._at(at.N_NODES, node, at.NODE_WIDTH) for node in self.aside]
+        header[at.N_GATHERING], header[at.N_GATHERING_COUNT] = self._list(gathering), len(gathering)
         header[at.N_BUILT] = -1 if network.built is None else len(network.built)
         header[at.N_BUILT_LIST] = self._list(sorted(network.built or ()))
         header[at.N_STRIDE] = self.wide
@@ -181,7 +185,7 @@ class _Assembler:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
         nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
         probes = [word for probe in network.probes for word in self._probe(probe, edges)]
-        states = [word for state in network.states for word in self._state(state, edges)]
+        states = [word for i, state in enumerate(network.states) for word in self._state(i, state, edges)]
         steps = [word for step in network.steps for word in self._step(step, edges)]
         self._put(at.N_ALPHAS, alphas)
         self._put(at.N_EDGES, edges)
@@ -207,6 +211,8 @@ class _Assembler:
         if edge.kind != at.TO_SLOT or not 0 <= edge.target < len(self.network.slots):
             return edge.kind
         slot = self.network.slots[edge.target]
+        if slot.node in self.aside:
+            return at.TO_GATHERED
         return at.TO_COMPARED if self.network.nodes[slot.node].readings(slot.index) else at.TO_SLOT
 
     def _target(self, edge: Edge) -> int:
@@ -247,7 +253,7 @@ class _Assembler:
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
             _state(number), lists + slot.index, passing, self._list(events), len(events),
             self._list(rank), len(rank), slot.latest,
-            self._lists(readings), len(readings), slot.length,
+            self._lists(readings), len(readings), slot.length, self._slot_aside(slot),
         ]  # fmt: skip
 
     def _readings(self, slot: Slot) -> list[list[int]]:
@@ -298,13 +304,17 @@ class _Assembler:
             self._list([self._of_probe((0, column)) for column in probe.rank]),
         ]  # fmt: skip
 
-    def _state(self, state: State, edges: list[int]) -> list[int]:
+    def _state(self, number: int, state: State, edges: list[int]) -> list[int]:
         """Return the words of a state."""
         self.wide = max(self.wide, at.T_COLUMNS + state.columns)
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
-        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once]
+        to_it = (place for node, place in self.aside.items() if _leads_to(self.network.nodes[node], number))
+        return [
+            slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
+            next(to_it, 0),
+        ]  # fmt: skip
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
         """Return the words of a step."""
@@ -315,12 +325,18 @@ class _Assembler:
         equal = [word for run, column in step.equal for word in (self._row_word(run), column)]
         seen = [column if column == at.OF_ROW else self._row_word(column) for column in step.seen]
         out = [word for place, column in step.out for word in (place, self._of_step(place, column))]
+        words = [*range(at.T_COLUMNS, at.T_COLUMNS + step.columns), *seen]
+        compared = [
+            [each.allowed, *(word for place in each.places for word in (place >= step.columns, words[place]))]
+            for each in pairs_of(step.program)
+        ]
         first, count = self._edges(step.edges, edges)
         return [
             state, step.follows, mark, step.window, self._list(step.keys),
             instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
             *self._program(step.program), step.columns, self._list(seen), len(seen),
             self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
+            self._lists(compared), len(compared),
         ]  # fmt: skip
 
     def _of_step(self, place: int, column: int) -> int:
@@ -374,7 +390,44 @@ class _Assembler:
             self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
             0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
             self._lists(compared), len(compared),
+            self.aside.get(number, 0), self._aside_columns(), self._aside_out(number, node),
         ]  # fmt: skip
+
+    def _asides(self) -> dict[int, int]:
+        """Give the nodes that gather room in the arena; a network that counts gathers nothing."""
+        found = {}
+        for number, node in enumerate(self.network.nodes):
+            if not self.counting and _gathers(self.network, node):
+                found[number] = self.room
+                self.room += _aside_words(self.network, node)
+        return found
+
+    def _aside_columns(self) -> int:
+        return at.GIVEN_COLUMNS if any(alpha.given for alpha in self.network.alphas) else at.ALPHA_COLUMNS
+
+    def _slot_aside(self, slot: Slot) -> int:
+        """Return where the tuple of a slot is aside, or 0."""
+        place = self.aside.get(slot.node, 0)
+        keys = self.network.nodes[slot.node].keys
+        return place and place + at.ASIDE_KEY + keys + slot.index * _ASIDE_TUPLE
+
+    def _aside_out(self, number: int, node: Node) -> int:
+        """Return the list of where the columns of a node's tuples are, while they are aside."""
+        if number not in self.aside:
+            return 0
+        edges = {
+            edge.target: edge
+            for alpha in self.network.alphas
+            for edge in alpha.edges
+            if edge.kind == at.TO_SLOT and edge.target in node.slots
+        }
+        places = []
+        for index, column in node.out:
+            slot = node.slots[max(index, 0)]
+            columns = edges[slot].keys if index < 0 else edges[slot].payload
+            source = column if column < 0 else columns[column]
+            places.append(self._slot_aside(self.network.slots[slot]) + at.T_COLUMNS + _TUPLE_TIMES.get(source, source))
+        return self._list(places)
 
     def _listener(self, node: Node) -> Instance | None:
         """Return the query that is all that listens to a node, if every tuple of the node matches it as it is."""
@@ -448,6 +501,26 @@ class _Assembler:
         self.header[at.N_INSTANCE_KEY_MASK] = mask
 
 
+_ASIDE_TUPLE = at.T_COLUMNS + at.GIVEN_COLUMNS  # words of a tuple that is aside
+
+
+def _aside_words(network: Network, node: Node) -> int:
+    return at.ASIDE_KEY + node.keys + len(node.slots) * _ASIDE_TUPLE
+
+
+def _leads_to(node: Node, state: int) -> bool:
+    return any(edge.kind == at.TO_STATE and edge.target == state for edge in node.edges)
+
+
+def _gathers(network: Network, node: Node) -> bool:
+    """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+
+    def once(edge: Edge) -> bool:
+        return edge.kind == at.TO_INSTANTS or (edge.kind == at.TO_STATE and network.states[edge.target].once)
+
+    return node.gathers and all(map(once, node.edges))
+
+
 def _foreseen(node: Node) -> bool:
     """Say whether tuples that go on to another node are near when all slots but one have rows: not with two slots."""
     return len(node.slots) > 2 and len(node.edges) > 0 and node.edges[0].kind == at.TO_SLOT
@@ -490,6 +563,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     """Return the empty state of a network."""
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = _first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
+    agenda += sum(_aside_words(network, node) for node in network.nodes if _gathers(network, node))
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (at.MOST_GROUP_WORDS if network.states else 0)
     count = at.PAGE

@@ -125,6 +125,8 @@ class Node:
     spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
     comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
 
+    gathers: bool = False  # its inputs are patterns of one event on one subject: their triples come together
+
     def readings(self, slot: int) -> list[tuple[Reading, bool]]:
         """Return the readings that the rows of a slot have, in their order, and whether each is of an upper side."""
         sides = ((side, side is each.upper) for each in self.comparisons for side in (each.lower, each.upper))

@@ -8,26 +8,28 @@ Strategies are marks.  A run that takes the next compatible event alone has a ma
 takes the next event of its streams alone goes on if no instant of these streams is between: the *instants* are a
 memory, too, of the times at which events of a partition came, each with the time before it.
 
-A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once.
+A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once; only
+the last of a list stays, as groups without rows would have to be made again and again.
 Its row keeps its place until it is out of the window: later runs may have grown from it, and refer to it.
 """
 
 from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.compare import compare_terms
 from retewave.rete.filters.interpreter import decide
-from retewave.rete.memory.slots import drop_group, fill_row, find_group, new_row, seek_group
+from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
 from retewave.rete.words.bare import tail
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_NOWHERE,
     ANY,
+    ASIDE_FRESH,
     EDGE_KEYS,
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
     EITHER,
-    G_MASK,
     LINK_STATE,
     LOW,
     N_END,
@@ -39,10 +41,10 @@ from retewave.rete.words.layout import (
     R_LINK,
     R_WINDOW_START,
     S_SINCE,
-    SLOT_INDEX,
     SLOT_LIST,
     SLOT_NODE,
     SLOT_STATE,
+    STATE_ASIDE,
     STATE_COLUMNS,
     STATE_EDGE_COUNT,
     STATE_EDGES,
@@ -54,6 +56,8 @@ from retewave.rete.words.layout import (
     STEP_CODE,
     STEP_CODE_END,
     STEP_COLUMNS,
+    STEP_COMPARED,
+    STEP_COMPARED_COUNT,
     STEP_EDGE_COUNT,
     STEP_EDGES,
     STEP_EQUAL,
@@ -125,13 +129,23 @@ def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
     return last != 0 and arena[last + net[N_END]] == item[T_END]
 
 
+@inlined
+def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
+    """Say whether an event's solution is the only one of its instant so far: that is known where it was gathered."""
+    aside = net[state + STATE_ASIDE]
+    return aside != 0 and arena[aside + ASIDE_FRESH] != 0
+
+
 @kernel
 def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
     state = net[edge + EDGE_TARGET]
     slot, row = net[state + STATE_SLOT], 0
-    if net[state + STATE_ONCE] != 0 and _is_there(arena, net, edge, item):
-        return top, row
+    if net[state + STATE_ONCE] != 0:
+        if _is_alone(arena, net, state):
+            slot = 0
+        elif _is_there(arena, net, edge, item):
+            return top, row
     if slot != 0:
         row = new_row(arena, net, slot, item)
         group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
@@ -259,6 +273,12 @@ def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: igno
         return verdict
     if net[step + STEP_CODE] == net[step + STEP_CODE_END]:
         return TRUE
+    if net[step + STEP_COMPARED_COUNT] != 0:
+        verdict = compare_terms(
+            arena, net, net[step + STEP_COMPARED], net[step + STEP_COMPARED_COUNT], row, item, view.values
+        )
+        if verdict != UNDECIDED:
+            return verdict
     return _condition(arena, net, step, row, item, view, pair)
 
 
@@ -276,15 +296,6 @@ def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
     row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
     at[P_STEPPING], at[P_ASKED_ROW], at[P_VERDICT] = 0, 0, UNDECIDED
     return row, former, top, verdict
-
-
-@inlined
-def _leave_if_empty(arena, net, slot, group):  # type: ignore[no-untyped-def]
-    """Give a group up that has no rows any more."""
-    if arena[group + net[slot + SLOT_LIST]] >> 32 == 0:
-        arena[group + G_MASK] &= ~(1 << net[slot + SLOT_INDEX])
-        if arena[group + G_MASK] == 0:
-            drop_group(arena, net, net[slot + SLOT_NODE], group)
 
 
 @inlined
@@ -315,7 +326,8 @@ def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignor
     row, former, top, verdict = _first_run(arena, net, slot, group, at)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
-        if verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
+        last = former == 0 and following == 0  # it keeps the group, which the next run of its key will need
+        if not last and verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
             _take_off(arena, net, slot, group, row, former)
             row = following
             continue
@@ -330,5 +342,4 @@ def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignor
             if verdict == TRUE:
                 top = _taken(arena, net, step, row, item, stack, top)
         row, former, verdict = following, row, UNDECIDED
-    _leave_if_empty(arena, net, slot, group)
     return top

@@ -1,0 +1,211 @@
+"""Gathering: the join of an event's triples without a look-up, for as long as the triples of events come one by one.
+
+The patterns of an event on one subject are a star under that subject and the event, and all its rows are of one
+instant.  Nearly always the next triple is of the same star as the last one, and a pattern takes one triple of it.  So a
+node that *gathers* keeps one star aside, one tuple a slot, and sends its solution on as soon as it is whole.
+
+Where that does not do (a pattern takes two triples of a star, or another star comes in the same instant), what is kept
+aside *spills*: it becomes rows of the slots, its solution enters the memories of what has been told, and the rest of
+the instant goes the way of all joins.  It spills, too, before the kernel returns: nobody else knows that it is there.
+
+Invariant: what is aside is of the last instant that came to the node, and nothing of that instant is elsewhere.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.memory.arena import STORING
+from retewave.rete.memory.slots import fill_row, find_group, new_row, store_row
+from retewave.rete.operators.join import GROUP, ROW
+from retewave.rete.terms.marks import mark_row
+from retewave.rete.words.bare import bytes_at, tail
+from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.layout import (
+    A_TOP,
+    ALPHA_COLUMNS,
+    ASIDE_END,
+    ASIDE_FRESH,
+    ASIDE_KEY,
+    ASIDE_MASK,
+    ASIDE_SPILLED,
+    DONE,
+    EDGE_KEYS,
+    EDGE_KIND,
+    EDGE_TARGET,
+    EDGE_WIDTH,
+    N_GATHERING,
+    N_GATHERING_COUNT,
+    N_STRIDE,
+    NEEDS_ARENA,
+    NEEDS_STACK,
+    NODE_ASIDE,
+    NODE_ASIDE_COLUMNS,
+    NODE_ASIDE_OUT,
+    NODE_EDGE_COUNT,
+    NODE_EDGES,
+    NODE_FIRST_SLOT,
+    NODE_FULL,
+    NODE_KEY_COUNT,
+    NODE_OUT_COUNT,
+    NODE_SLOTS,
+    NODE_WINDOW,
+    SLOT_ASIDE,
+    SLOT_INDEX,
+    SLOT_NODE,
+    SLOT_WIDTH,
+    STATE_SLOT,
+    T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
+    T_END,
+    T_START,
+    T_WINDOW_START,
+    TO_STATE,
+)
+from retewave.rete.words.progress import P_FACTS, P_MARKED, P_MARKS, P_TOP
+
+__all__ = ["gather", "settle"]
+
+
+@inlined
+def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def _whole(arena, net, node, into):  # type: ignore[no-untyped-def]
+    """Write what is aside as a tuple; say whether it is within the node's window."""
+    aside, slot = net[node + NODE_ASIDE], net[node + NODE_FIRST_SLOT]
+    end = arena[aside + ASIDE_END]
+    start, window_start = end, end
+    for i in range(net[node + NODE_SLOTS]):
+        kept = net[slot + i * SLOT_WIDTH + SLOT_ASIDE]
+        start, window_start = min(start, arena[kept + T_START]), min(window_start, arena[kept + T_WINDOW_START])
+    into[T_EDGES], into[T_EDGE_COUNT] = net[node + NODE_EDGES], net[node + NODE_EDGE_COUNT]
+    into[T_END], into[T_START], into[T_WINDOW_START] = end, start, window_start
+    out = net[node + NODE_ASIDE_OUT]
+    for i in range(net[node + NODE_OUT_COUNT]):
+        into[T_COLUMNS + i] = arena[net[out + i]]
+    return end - window_start <= net[node + NODE_WINDOW]
+
+
+@kernel
+def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-def]
+    """Make rows of what is aside, and of its solution where it is told once; say DONE or NEEDS_ARENA."""
+    aside, slots, count = net[node + NODE_ASIDE], net[node + NODE_SLOTS], net[node + NODE_EDGE_COUNT]
+    if arena[A_TOP] + (slots + count) * STORING > most:
+        return NEEDS_ARENA
+    mask = arena[aside + ASIDE_MASK]
+    for i in range(slots):
+        if mask >> i & 1 != 0:
+            slot = net[node + NODE_FIRST_SLOT] + i * SLOT_WIDTH
+            kept = tail(arena, net[slot + SLOT_ASIDE])
+            row, _, _ = store_row(arena, net, slot, kept[T_EDGES], kept)
+            _mark(net, arena, slot, row, at)
+    item = tail(stack, top)
+    if mask == net[node + NODE_FULL] and _whole(arena, net, node, item):
+        for edge in range(net[node + NODE_EDGES], net[node + NODE_EDGES] + count * EDGE_WIDTH, EDGE_WIDTH):
+            if net[edge + EDGE_KIND] == TO_STATE:
+                slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
+                row = new_row(arena, net, slot, item)
+                fill_row(arena, net, slot, edge, find_group(arena, net, net[slot + SLOT_NODE], edge, item), row, item)
+                _mark(net, arena, slot, row, at)
+    arena[aside + ASIDE_SPILLED], arena[aside + ASIDE_FRESH] = 1, 0
+    return DONE
+
+
+@inlined
+def _store(arena, net, slot, edge, item, work, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in its slot; return its group if it may complete something, else 0."""
+    row, group, mask = store_row(arena, net, slot, edge, item)
+    _mark(net, arena, slot, row, at)
+    work[ROW] = row
+    return group if mask == net[net[slot + SLOT_NODE] + NODE_FULL] else 0
+
+
+@inlined
+def _of_key(arena, net, node, aside, keys, item):  # type: ignore[no-untyped-def]
+    """Say whether a tuple has the key of what is aside."""
+    for i in range(net[node + NODE_KEY_COUNT]):
+        if arena[aside + ASIDE_KEY + i] != item[T_COLUMNS + net[keys + i]]:
+            return False
+    return True
+
+
+@inlined
+def _same_triple(arena, kept, item):  # type: ignore[no-untyped-def]
+    """Say whether a tuple is of the triple that is aside: given or entailed once more."""
+    for i in range(T_COLUMNS, T_COLUMNS + ALPHA_COLUMNS):  # noqa: SIM110
+        if arena[kept + i] != item[i]:
+            return False
+    return True
+
+
+@inlined
+def _put_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-def]
+    """Put a tuple aside; say whether the star is whole now."""
+    aside, kept = net[node + NODE_ASIDE], net[slot + SLOT_ASIDE]
+    if arena[aside + ASIDE_MASK] == 0:
+        for i in range(net[node + NODE_KEY_COUNT]):
+            arena[aside + ASIDE_KEY + i] = item[T_COLUMNS + net[net[edge + EDGE_KEYS] + i]]
+    arena[kept + T_EDGES] = edge
+    for i in range(T_END, T_COLUMNS + net[node + NODE_ASIDE_COLUMNS]):
+        arena[kept + i] = item[i]
+    arena[aside + ASIDE_MASK] |= 1 << net[slot + SLOT_INDEX]
+    return arena[aside + ASIDE_MASK] == net[node + NODE_FULL]
+
+
+@inlined
+def _fits_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-def]
+    """Say whether a tuple can be kept beside what is aside, or is there."""
+    aside, mask = net[node + NODE_ASIDE], arena[net[node + NODE_ASIDE] + ASIDE_MASK]
+    if mask == 0:
+        return True
+    if not _of_key(arena, net, node, aside, net[edge + EDGE_KEYS], item):
+        return False
+    return mask >> net[slot + SLOT_INDEX] & 1 == 0 or _same_triple(arena, net[slot + SLOT_ASIDE], item)
+
+
+@kernel
+def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore[no-untyped-def]
+    """Send a tuple to a slot of a node that gathers; say DONE or NEEDS_*.
+
+    `work` then has the group of the slot if the tuple may complete something there, else 0.
+    """
+    top, stride = at[P_TOP], net[N_STRIDE]
+    if top + stride > room:
+        return NEEDS_STACK
+    slot, end = net[edge + EDGE_TARGET], item[T_END]
+    node = net[slot + SLOT_NODE]
+    aside = net[node + NODE_ASIDE]
+    if arena[aside + ASIDE_END] != end or at[P_FACTS] != 0:
+        arena[aside + ASIDE_END], arena[aside + ASIDE_MASK], arena[aside + ASIDE_FRESH] = end, 0, 0
+        arena[aside + ASIDE_SPILLED] = at[P_FACTS]
+    if arena[aside + ASIDE_SPILLED] == 0 and not _fits_aside(arena, net, node, slot, edge, item):
+        said = _spill(arena, net, node, most, stack, top, at)
+        if said != DONE:
+            return said
+    if arena[aside + ASIDE_SPILLED] != 0:
+        work[GROUP] = _store(arena, net, slot, edge, item, work, at)
+    elif arena[aside + ASIDE_MASK] >> net[slot + SLOT_INDEX] & 1 == 0 and _put_aside(
+        arena, net, node, slot, edge, item
+    ):
+        arena[aside + ASIDE_FRESH] = 1
+        if _whole(arena, net, node, tail(stack, top)):
+            at[P_TOP] = top + stride
+    return DONE
+
+
+@kernel
+def settle(arena, net, most, room, stack, at):  # type: ignore[no-untyped-def]
+    """Let all that is aside spill; say DONE, NEEDS_ARENA or NEEDS_STACK."""
+    if at[P_TOP] + net[N_STRIDE] > room:
+        return NEEDS_STACK
+    for i in range(net[N_GATHERING_COUNT]):
+        node = net[net[N_GATHERING] + i]
+        aside = net[node + NODE_ASIDE]
+        if arena[aside + ASIDE_MASK] != 0 and arena[aside + ASIDE_SPILLED] == 0:
+            said = _spill(arena, net, node, most, stack, at[P_TOP], at)
+            if said != DONE:
+                return said
+    return DONE
