@@ -167,6 +167,21 @@ def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
 
 
 @kernel
+def _enters(net, arena, edge, item, values, work, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in any slot but a plain one, or let it pass; return its group if it completes something, or 0."""
+    kind = net[edge + EDGE_KIND]
+    if kind == TO_PASSING:
+        return _pass_by(arena, net, edge, item, work, values)
+    if kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
+    else:
+        return _keep(arena, net, edge, item, work, values, at)
+    return 0
+
+
+@inlined
 def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a probe, or to any slot but a plain one.
 
@@ -180,18 +195,11 @@ def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ig
     if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
         return NEEDS_ARENA
     kind = net[edge + EDGE_KIND]
-    if kind == TO_GATHERED:
-        return gather(arena, net, sizes.arena, sizes.stack, edge, item, work, stack, at)
     if kind == TO_PROBE:
         return probed(net, arena, sizes, edge, item, view, stack, at)
-    if kind == TO_PASSING:
-        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
-    elif kind == TO_SPENT:
-        spend(arena, net, edge, item)
-    elif kind >= TO_INSTANTS:
+    if kind == TO_GATHERED:
+        return gather(arena, net, sizes.arena, sizes.stack, edge, item, work, stack, at)
+    if kind >= TO_INSTANTS:
         return _run_on(net, arena, sizes, edge, item, view, stack, at)
-    elif kind == TO_INSTANT:
-        _keep_best(arena, net, edge, item, at)
-    else:
-        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
+    work[GROUP] = _enters(net, arena, edge, item, view.values, work, at)
     return DONE

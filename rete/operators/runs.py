@@ -20,7 +20,7 @@ from retewave.rete.filters.compare import compare_terms
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
 from retewave.rete.words.bare import tail
-from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
     A_NOWHERE,
     ANY,
@@ -92,7 +92,7 @@ __all__ = ["NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instan
 NO_ROOM, OPEN_QUESTION = -1, -2  # what stops a step: the stack is full; Python must say whether a run is compatible
 
 
-@kernel
+@inlined
 def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
     """Note that an event of a partition came, once an instant."""
     slot = net[edge + EDGE_TARGET]
@@ -136,7 +136,7 @@ def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
     return aside != 0 and arena[aside + ASIDE_FRESH] != 0
 
 
-@kernel
+@inlined
 def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
     state = net[edge + EDGE_TARGET]
@@ -309,7 +309,7 @@ def _begin_run(arena, net, step, item, stack, top, room):  # type: ignore[no-unt
     return top + net[N_STRIDE]
 
 
-@kernel
+@inlined
 def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
 
