@@ -159,7 +159,7 @@ def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-
     else:
         if top + net[N_STRIDE] > sizes.stack:
             return NEEDS_STACK
-        top, row = keep_run(arena, net, edge, item, stack, top)
+        top, row = keep_run(arena, net, edge, item, view.values, stack, top)
         if row != 0 and at[P_MARKED] != 0:
             mark_row(net, arena, net[net[edge + EDGE_TARGET] + STATE_SLOT], row, bytes_at(at[P_MARKS]), at[P_MARKED])
     at[P_TOP] = top

@@ -53,7 +53,7 @@ from retewave.rete.state import (
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
+from retewave.rete.words.bare import bytes_at, prefetch, reals_at, tail, words, words_at
 from retewave.rete.words.bytes import Address, cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
@@ -74,6 +74,7 @@ from retewave.rete.words.layout import (
     N_BUILT,
     N_GATHERING_COUNT,
     N_INSTANTS,
+    N_NUMBERS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
     N_STRIDE,
@@ -109,10 +110,11 @@ from retewave.rete.words.progress import (
     P_TOP,
     P_UNTIL,
 )
-from retewave.rete.words.rows import END, ROW_WIDTH, START
+from retewave.rete.words.rows import END, OBJECT, ROW_WIDTH, START
 
 __all__ = ["run", "run_looking"]
 
+NUMBERS_AHEAD = 8  # rows: by then the numbers of their terms have come from the memory
 LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 
 
@@ -206,6 +208,16 @@ def _prepared(net, arena, feed, rows, row, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _foresee_number(rows, row, values, at):  # type: ignore[no-untyped-def]
+    """Prefetch what filters will want to know of the object of a row that comes soon."""
+    if at[P_ROW] + NUMBERS_AHEAD < at[P_LAST_ROW]:
+        term = rows[row + NUMBERS_AHEAD * ROW_WIDTH + OBJECT]
+        prefetch(values.number, term)
+        prefetch(values.kind, term)
+        prefetch(values.exact, term)
+
+
+@inlined
 def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
     """Note that a row has been dispatched: its tuples are on the stack, below a new top."""
     if end > arena[A_NOW]:
@@ -231,6 +243,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
+    numbers = net[N_NUMBERS] != 0 and not facts
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
@@ -270,6 +283,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             said = _prepared(net, arena, feed, rows, row, at)
             if said != DONE:
                 return said
+            if numbers:
+                _foresee_number(rows, row, view.values, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)

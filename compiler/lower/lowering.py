@@ -88,6 +88,10 @@ class _Lowering:
         listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
         self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self.runs.numbers()
+        for node in self.network.nodes:
+            if node.gathers:  # what a solution is told to at once comes first
+                node.edges.sort(key=lambda edge: edge.kind == at.TO_STATE and not edge.program)
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)

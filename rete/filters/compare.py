@@ -54,9 +54,9 @@ from retewave.rete.words.layout import (
     SLOT_READING_COUNT,
     SLOT_READINGS,
 )
-from retewave.rete.words.reals import in_order, real_of
+from retewave.rete.words.reals import bits_of, in_order, real_of
 
-__all__ = ["LARGEST", "compare_terms", "find_extremes", "is_beyond", "read_row"]
+__all__ = ["LARGEST", "compare_terms", "find_extremes", "is_beyond", "number_word", "read_row"]
 
 LARGEST = 1e100  # a number beyond this is not read: what a filter calculates with it might overflow
 
@@ -149,16 +149,22 @@ def _of_term(values, term):  # type: ignore[no-untyped-def]
     return _number(values, term) if term > 0 else np.nan
 
 
+@inlined
+def number_word(values, term):  # type: ignore[no-untyped-def]
+    """Return the number of what a column holds as bits: NaN, if it is no term with an exact one."""
+    return bits_of(_of_term(values, term))
+
+
 @kernel
 def compare_terms(arena, net, at, count, row, item, values):  # type: ignore[no-untyped-def]
-    """Return the verdict on comparisons of terms, of a row and of a tuple, all of which must hold.
+    """Return the verdict on comparisons of terms, of a run's row and of a tuple, all of which must hold.
 
     UNDECIDED: some term has no exact number; the program of the condition says what is to be said.
     """
     for pair in range(at, at + count * PAIR_WIDTH, PAIR_WIDTH):
         one, other = net[pair + PAIR_LEFT], net[pair + PAIR_RIGHT]
-        left = _of_term(values, arena[row + one] if net[pair + PAIR_LEFT_SIDE] != 0 else item[one])
-        right = _of_term(values, arena[row + other] if net[pair + PAIR_RIGHT_SIDE] != 0 else item[other])
+        left = real_of(arena[row + one]) if net[pair + PAIR_LEFT_SIDE] != 0 else _of_term(values, item[one])
+        right = real_of(arena[row + other]) if net[pair + PAIR_RIGHT_SIDE] != 0 else _of_term(values, item[other])
         if not (left == left and right == right):
             return UNDECIDED
         relation = PAIR_LESS if left < right else (PAIR_EQUAL if left == right else PAIR_GREATER)

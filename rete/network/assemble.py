@@ -12,7 +12,7 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
-from retewave.rete.network.pairs import pairs_of
+from retewave.rete.network.pairs import Pair, pairs_of
 from retewave.rete.network.records import (
     Comparison,
     Edge,
@@ -101,6 +101,8 @@ class _Assembler:
         self._streams()
         gathering = [self._at(at.N_NODES, node, at.NODE_WIDTH) for node in self.aside]
         header[at.N_GATHERING], header[at.N_GATHERING_COUNT] = self._list(gathering), len(gathering)
+        pairs = any(pairs_of(step.program) for step in network.steps)
+        header[at.N_NUMBERS] = pairs or any(node.comparisons for node in network.nodes)
         header[at.N_BUILT] = -1 if network.built is None else len(network.built)
         header[at.N_BUILT_LIST] = self._list(sorted(network.built or ()))
         header[at.N_STRIDE] = self.wide
@@ -310,10 +312,12 @@ class _Assembler:
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
+        own = state.columns + state.marks
+        numbers = [self._row_word(word) for i, column in enumerate(state.numbers) for word in (column, own + i)]
         to_it = (place for node, place in self.aside.items() if _leads_to(self.network.nodes[node], number))
         return [
             slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
-            next(to_it, 0),
+            next(to_it, 0), self._list(numbers), len(state.numbers),
         ]  # fmt: skip
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
@@ -325,11 +329,7 @@ class _Assembler:
         equal = [word for run, column in step.equal for word in (self._row_word(run), column)]
         seen = [column if column == at.OF_ROW else self._row_word(column) for column in step.seen]
         out = [word for place, column in step.out for word in (place, self._of_step(place, column))]
-        words = [*range(at.T_COLUMNS, at.T_COLUMNS + step.columns), *seen]
-        compared = [
-            [each.allowed, *(word for place in each.places for word in (place >= step.columns, words[place]))]
-            for each in pairs_of(step.program)
-        ]
+        compared = [[each.allowed, *self._sides(step, each)] for each in pairs_of(step.program)]
         first, count = self._edges(step.edges, edges)
         return [
             state, step.follows, mark, step.window, self._list(step.keys),
@@ -338,6 +338,18 @@ class _Assembler:
             self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
             self._lists(compared), len(compared),
         ]  # fmt: skip
+
+    def _sides(self, step: Step, pair: Pair) -> list[int]:
+        """Return the words of both sides of a comparison."""
+        words: list[int] = []
+        for place in pair.places:
+            if place < step.columns:
+                words += 0, at.T_COLUMNS + place
+            else:
+                state = self.network.states[step.state]
+                number = state.numbers.index(step.seen[place - step.columns])
+                words += 1, self._row_word(state.columns + state.marks + number)
+        return words
 
     def _of_step(self, place: int, column: int) -> int:
         """Return the word beside the place in what a step writes."""
@@ -390,7 +402,7 @@ class _Assembler:
             self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
             0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
             self._lists(compared), len(compared),
-            self.aside.get(number, 0), self._aside_columns(), self._aside_out(number, node),
+            *self._gathered(number, node),
         ]  # fmt: skip
 
     def _asides(self) -> dict[int, int]:
@@ -402,8 +414,42 @@ class _Assembler:
                 self.room += _aside_words(self.network, node)
         return found
 
-    def _aside_columns(self) -> int:
-        return at.GIVEN_COLUMNS if any(alpha.given for alpha in self.network.alphas) else at.ALPHA_COLUMNS
+    def _gathered(self, number: int, node: Node) -> list[int]:
+        """Return the words of a node that are for what it gathers."""
+        if number not in self.aside:
+            return [0] * (at.NODE_WIDTH - at.NODE_ASIDE)
+        given = any(alpha.given for alpha in self.network.alphas)
+        places = self._aside_places(node)
+        direct = [edge for edge in node.edges if edge.kind == at.TO_STATE and not edge.program]
+        states = []
+        for edge in direct:
+            state = self._at(at.N_STATES, edge.target, at.STATE_WIDTH)
+            states += [state, len(edge.payload), *(places[column] for column in edge.payload)]
+        ahead = self._looked_for(node)
+        return [
+            self.aside[number], at.GIVEN_COLUMNS if given else at.ALPHA_COLUMNS, self._list(places),
+            len(node.edges) - len(direct), self._list(states), len(direct), self._lists(ahead), len(ahead),
+        ]  # fmt: skip
+
+    def _looked_for(self, node: Node) -> list[list[int]]:
+        """Return where a node's tuples will look first: the instants, and the states whose steps they are for."""
+        network = self.network
+        found: dict[tuple[int, tuple[int, ...]], None] = {}
+        for edge in node.edges:
+            if edge.kind == at.TO_INSTANTS:
+                found[edge.target, edge.keys] = None
+                continue
+            for each in network.states[edge.target].edges:
+                step = network.steps[each.target] if each.kind == at.TO_STEP else None
+                if step is not None and step.state >= 0:
+                    slot = network.states[step.state].slot
+                    found[slot, tuple(edge.payload[key] for key in step.keys)] = None
+        words = []
+        for number, keys in list(found)[:_MOST_AHEAD]:
+            slot = network.slots[number]
+            own = self._at(at.N_NODES, slot.node, at.NODE_WIDTH)
+            words.append([own, self._list(keys), at.G_KEY + network.nodes[slot.node].keys + slot.index])
+        return words
 
     def _slot_aside(self, slot: Slot) -> int:
         """Return where the tuple of a slot is aside, or 0."""
@@ -411,10 +457,8 @@ class _Assembler:
         keys = self.network.nodes[slot.node].keys
         return place and place + at.ASIDE_KEY + keys + slot.index * _ASIDE_TUPLE
 
-    def _aside_out(self, number: int, node: Node) -> int:
-        """Return the list of where the columns of a node's tuples are, while they are aside."""
-        if number not in self.aside:
-            return 0
+    def _aside_places(self, node: Node) -> list[int]:
+        """Return where the columns of a node's tuples are in the arena, while they are aside."""
         edges = {
             edge.target: edge
             for alpha in self.network.alphas
@@ -427,7 +471,7 @@ class _Assembler:
             columns = edges[slot].keys if index < 0 else edges[slot].payload
             source = column if column < 0 else columns[column]
             places.append(self._slot_aside(self.network.slots[slot]) + at.T_COLUMNS + _TUPLE_TIMES.get(source, source))
-        return self._list(places)
+        return places
 
     def _listener(self, node: Node) -> Instance | None:
         """Return the query that is all that listens to a node, if every tuple of the node matches it as it is."""
@@ -501,6 +545,7 @@ class _Assembler:
         self.header[at.N_INSTANCE_KEY_MASK] = mask
 
 
+_MOST_AHEAD = 8  # memories that are looked for before a solution goes there
 _ASIDE_TUPLE = at.T_COLUMNS + at.GIVEN_COLUMNS  # words of a tuple that is aside
 
 

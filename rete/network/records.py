@@ -169,6 +169,7 @@ class State:
     undying: bool = False  # whether some step takes all that comes
     link: int = -1  # the column that has the link to the run before; -1: none
     once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
+    numbers: tuple[int, ...] = ()  # columns whose terms' numbers rows have, too, behind the marks: steps compare them
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 

@@ -14,13 +14,17 @@ Invariant: what is aside is of the last instant that came to the node, and nothi
 from __future__ import annotations
 
 from retewave.rete.memory.arena import STORING
-from retewave.rete.memory.slots import fill_row, find_group, new_row, store_row
+from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group, store_row
 from retewave.rete.operators.join import GROUP, ROW
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, tail
+from retewave.rete.words.bare import bytes_at, prefetch, tail
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_TOP,
+    AHEAD_KEYS,
+    AHEAD_LIST,
+    AHEAD_NODE,
+    AHEAD_WIDTH,
     ALPHA_COLUMNS,
     ASIDE_END,
     ASIDE_FRESH,
@@ -32,14 +36,20 @@ from retewave.rete.words.layout import (
     EDGE_KIND,
     EDGE_TARGET,
     EDGE_WIDTH,
+    LOW,
     N_GATHERING,
     N_GATHERING_COUNT,
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_STACK,
+    NODE_AHEAD,
+    NODE_AHEAD_COUNT,
     NODE_ASIDE,
     NODE_ASIDE_COLUMNS,
+    NODE_ASIDE_EDGE_COUNT,
     NODE_ASIDE_OUT,
+    NODE_DIRECT,
+    NODE_DIRECT_COUNT,
     NODE_EDGE_COUNT,
     NODE_EDGES,
     NODE_FIRST_SLOT,
@@ -52,6 +62,8 @@ from retewave.rete.words.layout import (
     SLOT_INDEX,
     SLOT_NODE,
     SLOT_WIDTH,
+    STATE_EDGE_COUNT,
+    STATE_EDGES,
     STATE_SLOT,
     T_COLUMNS,
     T_EDGE_COUNT,
@@ -73,20 +85,59 @@ def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _whole(arena, net, node, into):  # type: ignore[no-untyped-def]
-    """Write what is aside as a tuple; say whether it is within the node's window."""
-    aside, slot = net[node + NODE_ASIDE], net[node + NODE_FIRST_SLOT]
-    end = arena[aside + ASIDE_END]
+def _within(arena, net, node):  # type: ignore[no-untyped-def]
+    """Return the start and the window start of what is aside, and whether that is within the node's window."""
+    end, slot = arena[net[node + NODE_ASIDE] + ASIDE_END], net[node + NODE_FIRST_SLOT]
     start, window_start = end, end
     for i in range(net[node + NODE_SLOTS]):
         kept = net[slot + i * SLOT_WIDTH + SLOT_ASIDE]
         start, window_start = min(start, arena[kept + T_START]), min(window_start, arena[kept + T_WINDOW_START])
-    into[T_EDGES], into[T_EDGE_COUNT] = net[node + NODE_EDGES], net[node + NODE_EDGE_COUNT]
-    into[T_END], into[T_START], into[T_WINDOW_START] = end, start, window_start
-    out = net[node + NODE_ASIDE_OUT]
-    for i in range(net[node + NODE_OUT_COUNT]):
-        into[T_COLUMNS + i] = arena[net[out + i]]
-    return end - window_start <= net[node + NODE_WINDOW]
+    return start, window_start, end - window_start <= net[node + NODE_WINDOW]
+
+
+@inlined
+def _put(arena, net, edges, edge_count, times, places, count, into):  # type: ignore[no-untyped-def]
+    """Write what is aside as a tuple, by the places of its columns."""
+    into[T_EDGES], into[T_EDGE_COUNT] = edges, edge_count
+    into[T_END], into[T_START], into[T_WINDOW_START] = times
+    for i in range(count):
+        into[T_COLUMNS + i] = arena[net[places + i]]
+
+
+@inlined
+def _seek_ahead(arena, net, node, item):  # type: ignore[no-untyped-def]
+    """Look for the groups that a solution will go to, one behind the other: so none waits for another one's loads."""
+    begin = net[node + NODE_AHEAD]
+    for ahead in range(begin, begin + net[node + NODE_AHEAD_COUNT] * AHEAD_WIDTH, AHEAD_WIDTH):
+        group = seek_group(arena, net, net[ahead + AHEAD_NODE], net[ahead + AHEAD_KEYS], item)
+        if group != 0:
+            ends = arena[group + net[ahead + AHEAD_LIST]]
+            prefetch(arena, ends >> 32)
+            prefetch(arena, ends & LOW)
+
+
+@inlined
+def _send(arena, net, node, stack, top):  # type: ignore[no-untyped-def]
+    """Put the solution that is aside on the stack, for all who read it; return the new top."""
+    start, window_start, within = _within(arena, net, node)
+    if not within:
+        return top
+    times, stride = (arena[net[node + NODE_ASIDE] + ASIDE_END], start, window_start), net[N_STRIDE]
+    item, places, count = tail(stack, top), net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT]
+    _put(arena, net, 0, 0, times, places, count, item)
+    _seek_ahead(arena, net, node, item)
+    direct = net[node + NODE_DIRECT]
+    for _ in range(net[node + NODE_DIRECT_COUNT]):
+        state, columns = net[direct], net[direct + 1]
+        edges, edge_count = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
+        _put(arena, net, edges, edge_count, times, direct + 2, columns, tail(stack, top))
+        top += stride
+        direct += 2 + columns
+    if net[node + NODE_ASIDE_EDGE_COUNT] != 0:
+        edges, edge_count = net[node + NODE_EDGES], net[node + NODE_ASIDE_EDGE_COUNT]
+        _put(arena, net, edges, edge_count, times, places, count, tail(stack, top))
+        top += stride
+    return top
 
 
 @kernel
@@ -102,8 +153,10 @@ def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-d
             kept = tail(arena, net[slot + SLOT_ASIDE])
             row, _, _ = store_row(arena, net, slot, kept[T_EDGES], kept)
             _mark(net, arena, slot, row, at)
-    item = tail(stack, top)
-    if mask == net[node + NODE_FULL] and _whole(arena, net, node, item):
+    item, (start, window_start, within) = tail(stack, top), _within(arena, net, node)
+    if mask == net[node + NODE_FULL] and within:
+        times = arena[aside + ASIDE_END], start, window_start
+        _put(arena, net, 0, 0, times, net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT], item)
         for edge in range(net[node + NODE_EDGES], net[node + NODE_EDGES] + count * EDGE_WIDTH, EDGE_WIDTH):
             if net[edge + EDGE_KIND] == TO_STATE:
                 slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
@@ -172,11 +225,10 @@ def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore
 
     `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
-    top, stride = at[P_TOP], net[N_STRIDE]
-    if top + stride > room:
-        return NEEDS_STACK
-    slot, end = net[edge + EDGE_TARGET], item[T_END]
+    top, slot, end = at[P_TOP], net[edge + EDGE_TARGET], item[T_END]
     node = net[slot + SLOT_NODE]
+    if top + (1 + net[node + NODE_DIRECT_COUNT]) * net[N_STRIDE] > room:
+        return NEEDS_STACK
     aside = net[node + NODE_ASIDE]
     if arena[aside + ASIDE_END] != end or at[P_FACTS] != 0:
         arena[aside + ASIDE_END], arena[aside + ASIDE_MASK], arena[aside + ASIDE_FRESH] = end, 0, 0
@@ -191,8 +243,7 @@ def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore
         arena, net, node, slot, edge, item
     ):
         arena[aside + ASIDE_FRESH] = 1
-        if _whole(arena, net, node, tail(stack, top)):
-            at[P_TOP] = top + stride
+        at[P_TOP] = _send(arena, net, node, stack, top)
     return DONE
 
 

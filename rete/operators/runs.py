@@ -16,7 +16,7 @@ Its row keeps its place until it is out of the window: later runs may have grown
 from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
-from retewave.rete.filters.compare import compare_terms
+from retewave.rete.filters.compare import compare_terms, number_word
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
 from retewave.rete.words.bare import tail
@@ -49,6 +49,8 @@ from retewave.rete.words.layout import (
     STATE_EDGE_COUNT,
     STATE_EDGES,
     STATE_MARK_COUNT,
+    STATE_NUMBER_COUNT,
+    STATE_NUMBERS,
     STATE_ONCE,
     STATE_SLOT,
     STATE_STRICT,
@@ -137,7 +139,7 @@ def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
+def keep_run(arena, net, edge, item, values, stack, top):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
     state = net[edge + EDGE_TARGET]
     slot, row = net[state + STATE_SLOT], 0
@@ -153,6 +155,9 @@ def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def
         marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
         for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
             arena[mark] = AFTER_ALL
+        numbers = net[state + STATE_NUMBERS]
+        for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
+            arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
     if net[state + STATE_EDGE_COUNT] != 0:
         payload = net[edge + EDGE_PAYLOAD]
         stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]

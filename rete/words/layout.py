@@ -59,7 +59,8 @@ N_STATES = 33
 N_STEPS = 34
 N_GATHERING = 35  # list of the nodes that gather
 N_GATHERING_COUNT = 36
-N_HEADER = 37
+N_NUMBERS = 37  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
+N_HEADER = 38
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -123,7 +124,13 @@ NODE_SPENT = 19  # the node of the events that its query has used up; 0: it uses
 NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED_* words each
 # a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
 # of what comes of them the place in the arena
-NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT, NODE_WIDTH = 22, 23, 24, 25
+NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
+# of its edges, how many the tuple follows that has just been gathered; the states of solutions to which the others lead:
+# the state, its number of columns, and by column the place in the arena
+NODE_ASIDE_EDGE_COUNT, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27
+# what that tuple will look for: the node, the columns of its key, the word of its groups with the list
+NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 28, 29, 30
+AHEAD_NODE, AHEAD_KEYS, AHEAD_LIST, AHEAD_WIDTH = 0, 1, 2, 3
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
 # a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another word; then
@@ -152,7 +159,9 @@ PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with th
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
 STATE_EDGES, STATE_EDGE_COUNT = 5, 6
 STATE_LINK, STATE_ONCE = 7, 8  # the word of a run's row that has the link to the run before (0: none)
-STATE_ASIDE, STATE_WIDTH = 9, 10  # of a state of solutions: what is aside in the node that they come from; 0: nothing
+STATE_ASIDE = 9  # of a state of solutions: what is aside in the node that they come from; 0: nothing
+# numbers that steps compare, as bits of doubles: of the term in one word of a run's row, into another; NaN: not exact
+STATE_NUMBERS, STATE_NUMBER_COUNT, STATE_WIDTH = 10, 11, 12
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
@@ -168,8 +177,8 @@ STEP_EVERY, STEP_ORIGIN = (
     19,
 )  # windows that follow each other, in which runs begin: their width (0: none), the first
 STEP_NUMBER = 20  # of its state
-# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and a word of the run's
-# row, or 0 and a word of the tuple
+# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and the word of the run's
+# row that has the number, or 0 and the word of the tuple that has the term
 STEP_COMPARED, STEP_COMPARED_COUNT, STEP_WIDTH = 21, 22, 23
 PAIR_ALLOWED, PAIR_LEFT_SIDE, PAIR_LEFT, PAIR_RIGHT_SIDE, PAIR_RIGHT, PAIR_WIDTH = 0, 1, 2, 3, 4, 5
 PAIR_LESS, PAIR_EQUAL, PAIR_GREATER = 1, 2, 4
