@@ -59,7 +59,7 @@ def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: froz
 
 def _once(plan: Plan, solutions: Open) -> Open:
     """Return an event's solutions as a set: its triples may be given or entailed more than once."""
-    names = sorted(solutions.columns)
+    names = sorted(solutions.columns, key=lambda name: solutions.columns[name])  # alike, however variables are named
     row = tuple(solutions.columns[name] for name in names)
     number = plan.number(State((solutions.read(),), (row,), tuple(range(len(names))), once=True))
     return Open(number, {name: column for column, name in enumerate(names)}, {}, False, solutions.leaves)
@@ -69,7 +69,8 @@ def _instants(plan: Plan, found: Runs, opened: list[Open]) -> int | None:
     if not opened:
         return None
     partition = sorted(_number(each) for each in found.partition)
-    return plan.number(Instants(tuple(each.read(tuple(each.columns[v] for v in partition)) for each in opened)))
+    read = (each.read(tuple(each.columns[v] for v in partition)) for each in opened)
+    return plan.number(Instants(tuple(dict.fromkeys(read))))
 
 
 @dataclass
