@@ -17,7 +17,7 @@ from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_ro
 from retewave.rete.memory.spent import spend
 from retewave.rete.operators.gather import gather
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import NO_ROOM, continue_runs, keep_run, note_instant
+from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs, keep_run, note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -30,6 +30,7 @@ from retewave.rete.words.layout import (
     EDGE_KEYS,
     EDGE_KIND,
     EDGE_TARGET,
+    EDGE_WIDTH,
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_STACK,
@@ -39,8 +40,9 @@ from retewave.rete.words.layout import (
     SLOT_INDEX,
     SLOT_NODE,
     SLOT_READING_COUNT,
-    STATE_SLOT,
     T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
     TO_COMPARED,
     TO_GATHERED,
     TO_INSTANT,
@@ -145,24 +147,36 @@ def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
         mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
 
+@inlined
+def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[no-untyped-def]
+    """Send the current tuple to a step, and to those behind it as long as nothing comes of them for others."""
+    edge = first
+    while True:
+        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack, sizes.arena)
+        if top < 0:
+            return NEEDS_STACK if top == NO_ROOM else (NEEDS_ARENA if top == NO_ARENA else NEEDS_VERDICT)
+        following = edge + EDGE_WIDTH
+        if top != at[P_TOP] or item[T_EDGE_COUNT] == 1 or net[following + EDGE_KIND] != TO_STEP:
+            at[P_TOP] = top
+            return DONE
+        if net[following + EDGE_CODE] != net[following + EDGE_CODE_END] or not roomy(arena, sizes.arena):
+            return DONE
+        edge = following
+        item[T_EDGES], item[T_EDGE_COUNT] = edge, item[T_EDGE_COUNT] - 1
+
+
 @kernel
 def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a memory of instants, to a state, or to a step."""
-    kind, top = net[edge + EDGE_KIND], at[P_TOP]
-    if kind == TO_INSTANTS:
-        note_instant(arena, net, edge, item)
-        return DONE
+    kind = net[edge + EDGE_KIND]
     if kind == TO_STEP:
-        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack)
-        if top < 0:
-            return NEEDS_STACK if top == NO_ROOM else NEEDS_VERDICT
-    else:
-        if top + net[N_STRIDE] > sizes.stack:
-            return NEEDS_STACK
-        top, row = keep_run(arena, net, edge, item, view.values, stack, top)
-        if row != 0 and at[P_MARKED] != 0:
-            mark_row(net, arena, net[net[edge + EDGE_TARGET] + STATE_SLOT], row, bytes_at(at[P_MARKS]), at[P_MARKED])
-    at[P_TOP] = top
+        return _step_on(net, arena, sizes, edge, item, view, stack, at)
+    if kind == TO_INSTANTS:
+        note_instant(arena, net, edge, item, at)
+        return DONE
+    if at[P_TOP] + net[N_STRIDE] > sizes.stack:
+        return NEEDS_STACK
+    at[P_TOP] = keep_run(arena, net, edge, item, view.values, stack, at)
     return DONE
 
 

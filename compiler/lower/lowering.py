@@ -90,8 +90,8 @@ class _Lowering:
         lower_dispatch(self.lowered, self.dispatch, self.programs)
         self.runs.numbers()
         for node in self.network.nodes:
-            if node.gathers:  # what a solution is told to at once comes first
-                node.edges.sort(key=lambda edge: edge.kind == at.TO_STATE and not edge.program)
+            if node.gathers:  # those by which its tuples go, then instants, then states
+                node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)

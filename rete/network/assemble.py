@@ -12,8 +12,10 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
+from retewave.rete.network.gathering import aside_places, aside_words, gathers, leads_to, looked_for, slot_aside
 from retewave.rete.network.pairs import Pair, pairs_of
 from retewave.rete.network.records import (
+    TUPLE_TIMES,
     Comparison,
     Edge,
     Instance,
@@ -204,7 +206,7 @@ class _Assembler:
         begin = self.header[at.N_EDGES] + len(words)
         for edge in edges:
             words += [self._kind(edge), self._target(edge), *self._program(edge.program)]
-            payload = [_TUPLE_TIMES.get(column, column) for column in edge.payload]
+            payload = [TUPLE_TIMES.get(column, column) for column in edge.payload]
             words += [self._list(edge.keys), self._list(payload), len(payload)]
         return begin, len(edges)
 
@@ -255,7 +257,8 @@ class _Assembler:
             self._at(at.N_NODES, slot.node, at.NODE_WIDTH), slot.index, words,
             _state(number), lists + slot.index, passing, self._list(events), len(events),
             self._list(rank), len(rank), slot.latest,
-            self._lists(readings), len(readings), slot.length, self._slot_aside(slot),
+            self._lists(readings), len(readings), slot.length,
+            slot_aside(self.network, slot, self.aside[slot.node]) if slot.node in self.aside else 0,
         ]  # fmt: skip
 
     def _readings(self, slot: Slot) -> list[list[int]]:
@@ -314,7 +317,7 @@ class _Assembler:
         link = 0 if state.link < 0 else self._row_word(state.link)
         own = state.columns + state.marks
         numbers = [self._row_word(word) for i, column in enumerate(state.numbers) for word in (column, own + i)]
-        to_it = (place for node, place in self.aside.items() if _leads_to(self.network.nodes[node], number))
+        to_it = (place for node, place in self.aside.items() if leads_to(self.network.nodes[node], number))
         return [
             slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
             next(to_it, 0), self._list(numbers), len(state.numbers),
@@ -336,8 +339,15 @@ class _Assembler:
             instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
             *self._program(step.program), step.columns, self._list(seen), len(seen),
             self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
-            self._lists(compared), len(compared),
+            self._lists(compared), len(compared), first if self._is_direct(step) else 0,
         ]  # fmt: skip
+
+    def _is_direct(self, step: Step) -> bool:
+        """Tell whether what comes of a step becomes a run at once: nobody else wants to know it."""
+        if len(step.edges) != 1 or step.edges[0].kind != at.TO_STATE or step.edges[0].program:
+            return False
+        state = self.network.states[step.edges[0].target]
+        return state.slot >= 0 and not state.edges and not state.once
 
     def _sides(self, step: Step, pair: Pair) -> list[int]:
         """Return the words of both sides of a comparison."""
@@ -354,7 +364,7 @@ class _Assembler:
     def _of_step(self, place: int, column: int) -> int:
         """Return the word beside the place in what a step writes."""
         if place == 1:
-            return _TUPLE_TIMES.get(column, column)
+            return TUPLE_TIMES.get(column, column)
         return column if place < 0 else self._row_word(column)
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
@@ -362,7 +372,7 @@ class _Assembler:
         return [earlier[0], word(earlier), relation.gap, later[0], word(later)]
 
     def _of_probe(self, time: tuple[int, int]) -> int:
-        return self._row_word(time[1]) if time[0] else at.T_COLUMNS + _TUPLE_TIMES.get(time[1], time[1])
+        return self._row_word(time[1]) if time[0] else at.T_COLUMNS + TUPLE_TIMES.get(time[1], time[1])
 
     def _row_word(self, column: int) -> int:
         """Return where a row has a column, or one of its times."""
@@ -409,9 +419,9 @@ class _Assembler:
         """Give the nodes that gather room in the arena; a network that counts gathers nothing."""
         found = {}
         for number, node in enumerate(self.network.nodes):
-            if not self.counting and _gathers(self.network, node):
+            if not self.counting and gathers(self.network, node):
                 found[number] = self.room
-                self.room += _aside_words(self.network, node)
+                self.room += aside_words(node)
         return found
 
     def _gathered(self, number: int, node: Node) -> list[int]:
@@ -419,59 +429,23 @@ class _Assembler:
         if number not in self.aside:
             return [0] * (at.NODE_WIDTH - at.NODE_ASIDE)
         given = any(alpha.given for alpha in self.network.alphas)
-        places = self._aside_places(node)
-        direct = [edge for edge in node.edges if edge.kind == at.TO_STATE and not edge.program]
+        places = aside_places(self.network, node, self.aside[number])
+        direct = [edge for edge in node.edges if edge.at_once and edge.kind == at.TO_STATE]
+        instants = [edge for edge in node.edges if edge.at_once and edge.kind == at.TO_INSTANTS]
         states = []
         for edge in direct:
             state = self._at(at.N_STATES, edge.target, at.STATE_WIDTH)
             states += [state, len(edge.payload), *(places[column] for column in edge.payload)]
-        ahead = self._looked_for(node)
+        ahead = []
+        for slot, keys in looked_for(self.network, node):
+            own = self.network.nodes[slot.node].keys
+            place = self._at(at.N_NODES, slot.node, at.NODE_WIDTH)
+            ahead.append([place, self._list(keys), at.G_KEY + own + slot.index])
         return [
             self.aside[number], at.GIVEN_COLUMNS if given else at.ALPHA_COLUMNS, self._list(places),
-            len(node.edges) - len(direct), self._list(states), len(direct), self._lists(ahead), len(ahead),
+            len(node.edges) - len(direct) - len(instants), len(instants),
+            self._list(states), len(direct), self._lists(ahead), len(ahead),
         ]  # fmt: skip
-
-    def _looked_for(self, node: Node) -> list[list[int]]:
-        """Return where a node's tuples will look first: the instants, and the states whose steps they are for."""
-        network = self.network
-        found: dict[tuple[int, tuple[int, ...]], None] = {}
-        for edge in node.edges:
-            if edge.kind == at.TO_INSTANTS:
-                found[edge.target, edge.keys] = None
-                continue
-            for each in network.states[edge.target].edges:
-                step = network.steps[each.target] if each.kind == at.TO_STEP else None
-                if step is not None and step.state >= 0:
-                    slot = network.states[step.state].slot
-                    found[slot, tuple(edge.payload[key] for key in step.keys)] = None
-        words = []
-        for number, keys in list(found)[:_MOST_AHEAD]:
-            slot = network.slots[number]
-            own = self._at(at.N_NODES, slot.node, at.NODE_WIDTH)
-            words.append([own, self._list(keys), at.G_KEY + network.nodes[slot.node].keys + slot.index])
-        return words
-
-    def _slot_aside(self, slot: Slot) -> int:
-        """Return where the tuple of a slot is aside, or 0."""
-        place = self.aside.get(slot.node, 0)
-        keys = self.network.nodes[slot.node].keys
-        return place and place + at.ASIDE_KEY + keys + slot.index * _ASIDE_TUPLE
-
-    def _aside_places(self, node: Node) -> list[int]:
-        """Return where the columns of a node's tuples are in the arena, while they are aside."""
-        edges = {
-            edge.target: edge
-            for alpha in self.network.alphas
-            for edge in alpha.edges
-            if edge.kind == at.TO_SLOT and edge.target in node.slots
-        }
-        places = []
-        for index, column in node.out:
-            slot = node.slots[max(index, 0)]
-            columns = edges[slot].keys if index < 0 else edges[slot].payload
-            source = column if column < 0 else columns[column]
-            places.append(self._slot_aside(self.network.slots[slot]) + at.T_COLUMNS + _TUPLE_TIMES.get(source, source))
-        return places
 
     def _listener(self, node: Node) -> Instance | None:
         """Return the query that is all that listens to a node, if every tuple of the node matches it as it is."""
@@ -545,27 +519,6 @@ class _Assembler:
         self.header[at.N_INSTANCE_KEY_MASK] = mask
 
 
-_MOST_AHEAD = 8  # memories that are looked for before a solution goes there
-_ASIDE_TUPLE = at.T_COLUMNS + at.GIVEN_COLUMNS  # words of a tuple that is aside
-
-
-def _aside_words(network: Network, node: Node) -> int:
-    return at.ASIDE_KEY + node.keys + len(node.slots) * _ASIDE_TUPLE
-
-
-def _leads_to(node: Node, state: int) -> bool:
-    return any(edge.kind == at.TO_STATE and edge.target == state for edge in node.edges)
-
-
-def _gathers(network: Network, node: Node) -> bool:
-    """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
-
-    def once(edge: Edge) -> bool:
-        return edge.kind == at.TO_INSTANTS or (edge.kind == at.TO_STATE and network.states[edge.target].once)
-
-    return node.gathers and all(map(once, node.edges))
-
-
 def _foreseen(node: Node) -> bool:
     """Say whether tuples that go on to another node are near when all slots but one have rows: not with two slots."""
     return len(node.slots) > 2 and len(node.edges) > 0 and node.edges[0].kind == at.TO_SLOT
@@ -596,9 +549,6 @@ def _put(table: list[int], home: int, record: list[int], width: int, used: int) 
     table[home * width : (home + 1) * width] = record
 
 
-_TUPLE_TIMES = {at.OF_START: at.T_START - at.T_COLUMNS, at.OF_END: at.T_END - at.T_COLUMNS}  # as columns of a tuple
-
-
 def _first_room(slots: int, nodes: int, edges: int) -> int:
     """Return where the arena has room behind the states of slots, the last groups and the counters of edges."""
     return _state(slots) + nodes + edges
@@ -608,7 +558,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     """Return the empty state of a network."""
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = _first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
-    agenda += sum(_aside_words(network, node) for node in network.nodes if _gathers(network, node))
+    agenda += sum(aside_words(node) for node in network.nodes if gathers(network, node))
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (at.MOST_GROUP_WORDS if network.states else 0)
     count = at.PAGE

@@ -12,6 +12,7 @@ from retewave.rete.words import layout as at
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
+    "TUPLE_TIMES",
     "Alpha",
     "Comparison",
     "Edge",
@@ -29,6 +30,7 @@ __all__ = [
     "Terminal",
 ]
 
+TUPLE_TIMES = {at.OF_START: at.T_START - at.T_COLUMNS, at.OF_END: at.T_END - at.T_COLUMNS}  # as columns of a tuple
 Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
 
 
@@ -53,6 +55,11 @@ class Edge:
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
+
+    @property
+    def at_once(self) -> bool:
+        """Tell whether what an event's triples give goes this way as soon as they are gathered."""
+        return self.kind in (at.TO_INSTANTS, at.TO_STATE) and not self.program
 
 
 @dataclass

@@ -16,6 +16,7 @@ from __future__ import annotations
 from retewave.rete.memory.arena import STORING
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group, store_row
 from retewave.rete.operators.join import GROUP, ROW
+from retewave.rete.operators.runs import note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at, prefetch, tail
 from retewave.rete.words.jit import inlined, kernel
@@ -47,6 +48,7 @@ from retewave.rete.words.layout import (
     NODE_ASIDE,
     NODE_ASIDE_COLUMNS,
     NODE_ASIDE_EDGE_COUNT,
+    NODE_ASIDE_INSTANTS,
     NODE_ASIDE_OUT,
     NODE_DIRECT,
     NODE_DIRECT_COUNT,
@@ -117,15 +119,19 @@ def _seek_ahead(arena, net, node, item):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _send(arena, net, node, stack, top):  # type: ignore[no-untyped-def]
+def _send(arena, net, node, stack, at):  # type: ignore[no-untyped-def]
     """Put the solution that is aside on the stack, for all who read it; return the new top."""
-    start, window_start, within = _within(arena, net, node)
+    top, (start, window_start, within) = at[P_TOP], _within(arena, net, node)
     if not within:
         return top
     times, stride = (arena[net[node + NODE_ASIDE] + ASIDE_END], start, window_start), net[N_STRIDE]
     item, places, count = tail(stack, top), net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT]
     _put(arena, net, 0, 0, times, places, count, item)
     _seek_ahead(arena, net, node, item)
+    edge = net[node + NODE_EDGES] + net[node + NODE_ASIDE_EDGE_COUNT] * EDGE_WIDTH
+    for _ in range(net[node + NODE_ASIDE_INSTANTS]):
+        note_instant(arena, net, edge, item, at)
+        edge += EDGE_WIDTH
     direct = net[node + NODE_DIRECT]
     for _ in range(net[node + NODE_DIRECT_COUNT]):
         state, columns = net[direct], net[direct + 1]
@@ -229,6 +235,8 @@ def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore
     node = net[slot + SLOT_NODE]
     if top + (1 + net[node + NODE_DIRECT_COUNT]) * net[N_STRIDE] > room:
         return NEEDS_STACK
+    if arena[A_TOP] + net[node + NODE_ASIDE_INSTANTS] * STORING > most:
+        return NEEDS_ARENA
     aside = net[node + NODE_ASIDE]
     if arena[aside + ASIDE_END] != end or at[P_FACTS] != 0:
         arena[aside + ASIDE_END], arena[aside + ASIDE_MASK], arena[aside + ASIDE_FRESH] = end, 0, 0
@@ -243,7 +251,7 @@ def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore
         arena, net, node, slot, edge, item
     ):
         arena[aside + ASIDE_FRESH] = 1
-        at[P_TOP] = _send(arena, net, node, stack, top)
+        at[P_TOP] = _send(arena, net, node, stack, at)
     return DONE
 
 

@@ -125,11 +125,11 @@ NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED
 # a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
 # of what comes of them the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
-# of its edges, how many the tuple follows that has just been gathered; the states of solutions to which the others lead:
-# the state, its number of columns, and by column the place in the arena
-NODE_ASIDE_EDGE_COUNT, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27
+# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
+# of solutions to which the others lead: the state, its number of columns, and by column the place in the arena
+NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
 # what that tuple will look for: the node, the columns of its key, the word of its groups with the list
-NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 28, 29, 30
+NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 29, 30, 31
 AHEAD_NODE, AHEAD_KEYS, AHEAD_LIST, AHEAD_WIDTH = 0, 1, 2, 3
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
@@ -177,9 +177,10 @@ STEP_EVERY, STEP_ORIGIN = (
     19,
 )  # windows that follow each other, in which runs begin: their width (0: none), the first
 STEP_NUMBER = 20  # of its state
-# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and the word of the run's
-# row that has the number, or 0 and the word of the tuple that has the term
-STEP_COMPARED, STEP_COMPARED_COUNT, STEP_WIDTH = 21, 22, 23
+# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and the word of the
+# run's row that has the number, or 0 and the word of the tuple that has the term
+STEP_COMPARED, STEP_COMPARED_COUNT = 21, 22
+STEP_DIRECT, STEP_WIDTH = 23, 24  # its edge, if it has one alone, to a state whose tuples nobody else reads; else 0
 PAIR_ALLOWED, PAIR_LEFT_SIDE, PAIR_LEFT, PAIR_RIGHT_SIDE, PAIR_RIGHT, PAIR_WIDTH = 0, 1, 2, 3, 4, 5
 PAIR_LESS, PAIR_EQUAL, PAIR_GREATER = 1, 2, 4
 ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
