@@ -19,7 +19,7 @@ from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
 from retewave.rete.memory.arena import STORING, make_room, roomy
-from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows
+from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
 from retewave.rete.operators.gather import settle
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
@@ -60,6 +60,7 @@ from retewave.rete.words.layout import (
     A_DUE,
     A_LIMIT,
     A_LIVE,
+    A_MOST_RUNS,
     A_NOW,
     A_SINCE,
     A_SPENT,
@@ -286,6 +287,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if numbers:
                 _foresee_number(rows, row, view.values, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
+            return AT_LIMIT
+        if looks is not None and arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
         _dispatched(arena, at, end, top)

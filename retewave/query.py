@@ -57,8 +57,9 @@ class Query:
         self.solved = (
             _solved(parsed) if plan is None else tuple(plan.hidden)
         )  # the variables in which solutions of one instant are compared; none: in no way
+        self.skipping = _skipping(parsed)  # the sequence, if each match ends what began before its end
         # the columns of a match until it is reported
-        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved, *self.parted)))
         self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self.leaves = leaves  # what the network keeps of a view; none for a query that detects
         if leaves is not None:
@@ -76,6 +77,11 @@ class Query:
         """Find events in another way: the schema or static data has changed."""
         self.plan, self.solved = plan, tuple(plan.hidden)
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+
+    @property
+    def parted(self) -> tuple[str, ...]:
+        """The variables that tell in which partition a match is, if others of that are skipped."""
+        return () if self.skipping is None else tuple(each.name for each in self.skipping.partition)
 
     @property
     def text(self) -> str:
@@ -197,6 +203,12 @@ def _compared(parsed: algebra.Query, shown: tuple[str, ...]) -> tuple[str, ...]:
     if parsed.on is not None:
         return parsed.on.variables
     return shown if parsed.distinct else ()
+
+
+def _skipping(parsed: algebra.Query) -> algebra.Sequence | None:
+    """Return the sequence of a query with AFTER MATCH SKIP PAST LAST."""
+    found = (each for each in algebra.walk(parsed.where) if isinstance(each, algebra.Sequence) and each.past_last)
+    return next(found, None)
 
 
 def _solved(parsed: algebra.Query) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.plan.producers import (
     END,
     EVENT,
+    RUN,
     START,
     TAKEN,
     TRIPLE,
@@ -36,6 +37,7 @@ from retewave.compiler.plan.producers import (
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch, Decided
 from retewave.compiler.rewrite.branch import Probe as Look
+from retewave.rete.words.layout import OF_ROW
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "input_names",
     "inputs_of",
     "lasting",
+    "linking",
     "lookbacks",
     "looks_of",
     "moment_of",
@@ -303,6 +306,28 @@ def momentary(plan: Plan) -> list[bool]:
             timed = [found[each.producer] for each in parts if not each.timeless]
             deadline = isinstance(producer, Probe) and producer.decided is Decided.AT_DEADLINE
             found.append(bool(timed) and all(timed) and not deadline)
+    return found
+
+
+def linking(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the columns of its tuples that have links to runs."""
+    found: list[frozenset[int]] = []
+    for producer in plan.producers:
+        match producer:
+            case State(entries=entries, columns=rows, link=link, once=once):
+                of = (found[each.producer] for each in entries)
+                entered = [{i for i, each in enumerate(row) if each in own} for row, own in zip(rows, of, strict=True)]
+                links = set().union(*entered) if once else {columns_of(producer)} | ({link} - {None})
+                found.append(frozenset(each for each in links if each is not None))
+            case RunStep(run, way):
+                own = frozenset() if run is None else found[run.producer]
+                places = enumerate(way.columns)
+                found.append(frozenset(i for i, (of, it) in places if of == OF_ROW or (of == RUN and it in own)))
+            case Probe(inputs=(decided, _), origins=origins):
+                own = found[decided.producer]
+                found.append(frozenset(i for i, each in enumerate(origins) if each in own))
+            case _:
+                found.append(frozenset())
     return found
 
 

@@ -199,7 +199,7 @@ class _Assembler:
         self._put(at.N_STATES, states)
         self._put(at.N_STEPS, steps)
         self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
-        self.header[at.N_PROBE_COUNT] = len(network.probes)
+        self.header[at.N_PROBE_COUNT], self.header[at.N_STATE_COUNT] = len(network.probes), len(network.states)
         self._terminals()
 
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
@@ -306,21 +306,21 @@ class _Assembler:
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
             first, count, state, probe.level, self._list(taken), len(taken),
             self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
-            self._list([self._of_probe((0, column)) for column in probe.rank]),
+            self._list([self._of_probe((0, column)) for column in probe.rank]), probe.windowed,
         ]  # fmt: skip
 
     def _state(self, number: int, state: State, edges: list[int]) -> list[int]:
         """Return the words of a state."""
-        self.wide = max(self.wide, at.T_COLUMNS + state.columns)
+        self.wide = max(self.wide, at.T_COLUMNS + state.columns + state.own)
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
-        own = state.columns + state.marks
-        numbers = [self._row_word(word) for i, column in enumerate(state.numbers) for word in (column, own + i)]
+        behind = state.columns + state.marks
+        numbers = [self._row_word(word) for i, column in enumerate(state.numbers) for word in (column, behind + i)]
         to_it = (place for node, place in self.aside.items() if leads_to(self.network.nodes[node], number))
         return [
             slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
-            next(to_it, 0), self._list(numbers), len(state.numbers),
+            next(to_it, 0), self._list(numbers), len(state.numbers), 1 + number if state.own else 0,
         ]  # fmt: skip
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
@@ -378,6 +378,8 @@ class _Assembler:
         """Return where a row has a column, or one of its times."""
         if column == at.OF_END:
             return self.header[at.N_END]
+        if column == at.OF_WINDOW:
+            return at.R_WINDOW_START
         return self.header[at.N_START] if column == at.OF_START else 1 + self.times + column
 
     def _node(self, number: int, node: Node, edges: list[int]) -> list[int]:

@@ -54,6 +54,7 @@ from retewave.rete.words.layout import (
     STATE_NUMBER_COUNT,
     STATE_NUMBERS,
     STATE_ONCE,
+    STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
     STATE_UNDYING,
@@ -161,7 +162,7 @@ def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
 
 @inlined
 def _store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-untyped-def]
-    """Make a tuple a row of a state's memory."""
+    """Make a tuple a row of a state's memory; return the row."""
     slot = net[state + STATE_SLOT]
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
@@ -173,17 +174,18 @@ def _store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-un
     for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
         arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
     _mark(net, arena, slot, row, at)
+    return row
 
 
 @inlined
 def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
-    state, top = net[edge + EDGE_TARGET], at[P_TOP]
+    state, top, row = net[edge + EDGE_TARGET], at[P_TOP], 0
     alone = net[state + STATE_ONCE] != 0 and _is_alone(arena, net, state)
     if net[state + STATE_ONCE] != 0 and not alone and _is_there(arena, net, edge, item):
         return top
     if net[state + STATE_SLOT] != 0 and not alone:
-        _store_run(arena, net, state, edge, item, values, at)
+        row = _store_run(arena, net, state, edge, item, values, at)
     if net[state + STATE_EDGE_COUNT] != 0:
         payload = net[edge + EDGE_PAYLOAD]
         stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
@@ -191,6 +193,9 @@ def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-unty
         stack[top + T_WINDOW_START] = item[T_WINDOW_START]
         for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
             stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
+        own = net[state + STATE_OWN]
+        if own != 0:
+            stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
         top += net[N_STRIDE]
     return top
 
@@ -250,6 +255,8 @@ def _window_of(net, step, item):  # type: ignore[no-untyped-def]
     every, origin = net[step + STEP_EVERY], net[step + STEP_ORIGIN]
     if every == 0:
         return item[T_WINDOW_START]
+    if every < 0:
+        return item[T_END] + every
     return origin + (item[T_END] - origin) // every * every
 
 
@@ -352,8 +359,8 @@ def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
 @inlined
 def _begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
-    top = at[P_TOP]
-    if net[step + STEP_EVERY] != 0 and item[T_END] < net[step + STEP_ORIGIN]:
+    top, every, since = at[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
+    if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM

@@ -57,10 +57,11 @@ N_BUILT_LIST = 31
 N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
 N_STATES = 33
 N_STEPS = 34
-N_GATHERING = 35  # list of the nodes that gather
-N_GATHERING_COUNT = 36
-N_NUMBERS = 37  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
-N_HEADER = 38
+N_STATE_COUNT = 35
+N_GATHERING = 36  # list of the nodes that gather
+N_GATHERING_COUNT = 37
+N_NUMBERS = 38  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
+N_HEADER = 39
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -68,6 +69,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
 OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: the link to the run that goes on; a constant
+OF_WINDOW = -6  # in place of a column: the window start of a row or of a tuple
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
@@ -153,7 +155,8 @@ PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits: the tuple
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
 PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower levels are decided first
 PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
-PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_RANK = 24  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_WINDOWED, PROBE_WIDTH = 25, 26  # 1: the deadline counts from the tuple's window start
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
 # and whether some step takes all; where its tuples go; 1: what is there already, of the same end, does not enter again
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
@@ -161,7 +164,9 @@ STATE_EDGES, STATE_EDGE_COUNT = 5, 6
 STATE_LINK, STATE_ONCE = 7, 8  # the word of a run's row that has the link to the run before (0: none)
 STATE_ASIDE = 9  # of a state of solutions: what is aside in the node that they come from; 0: nothing
 # numbers that steps compare, as bits of doubles: of the term in one word of a run's row, into another; NaN: not exact
-STATE_NUMBERS, STATE_NUMBER_COUNT, STATE_WIDTH = 10, 11, 12
+STATE_NUMBERS, STATE_NUMBER_COUNT = 10, 11
+STATE_OWN = 12  # 1 and the number of the state: its tuples have a link to their own row behind the columns
+STATE_WIDTH = 13
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
@@ -233,7 +238,8 @@ A_AGENDA = 19  # place of the agenda: a heap of [time, level, probe], one entry 
 A_AGENDA_COUNT = 20
 A_SPENT = 21  # events used up since rows with such events were last collected
 A_NOWHERE = 22  # a group of no node, which rows have that are in no group's list
-A_FREE_GROUPS = 23  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_MOST_RUNS = 23  # bound on the runs of sequences; 0 for none
+A_FREE_GROUPS = 24  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 

@@ -78,6 +78,7 @@ def run(
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
     max_derivations: options.Derivations = 1_000_000,
+    max_runs: options.MostRuns = None,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
@@ -103,6 +104,7 @@ def run(
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
             "max_derivations": max_derivations,
+            "max_runs": max_runs,
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }

@@ -258,6 +258,9 @@ Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the has
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="The most rows that windows may hold.")
 ]
+MostRuns = Annotated[
+    int | None, Option("--max-runs", metavar="N", min=1, help="The most runs that sequences of events may have.")
+]
 Derivations = Annotated[
     int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
 ]

@@ -100,20 +100,21 @@ class Engine(Shown):
         at_limit: Literal["error", "shed"] = "error",
         allow_cartesian: bool = False,
         max_derivations: int = 1_000_000,
+        max_runs: int | None = None,
         stats: bool = False,
         seed: int | None = None,
         inbox: int = 1024,
         when_full: WhenFull = "wait",
     ) -> None:
         check_options(datasets, imports, on_late, seed)
-        check_bounds(max_live_rows, at_limit, max_derivations)
+        check_bounds(max_live_rows, at_limit, max_derivations, max_runs)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
         closed = datasets or {}, imports or {}, Closure(closure, closure_budget, on_closure)
         self.datasets = Datasets(self.terms, schema, static, *closed)
         self.registry = Registry(sheds=at_limit == "shed", plan=partial(planned, datasets=self.datasets))
         chosen = secrets.randbits(63) if seed is None else seed
-        options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
+        options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations, max_runs or 0)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.allow_cartesian = allow_cartesian
         self.options = {  # the arguments that a snapshot keeps
@@ -121,6 +122,7 @@ class Engine(Shown):
             "max_future": None if max_future is None else _duration(max_future) / 1e6,
             "max_live_rows": max_live_rows,
             "max_derivations": max_derivations,
+            "max_runs": max_runs,
             "at_limit": at_limit,
             "allow_cartesian": allow_cartesian,
             "stats": stats,

@@ -153,7 +153,7 @@ class Registry:
         self._listeners[query.number] = replace(
             self._listener(query.number, parsed, normal, query.plan),
             projection=query.columns if query.is_view else query.variables,
-            compared=(*query.compared, *query.solved),
+            compared=(*query.compared, *query.solved, *query.parted),
             told=_told(parsed, query.explained),
             spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )

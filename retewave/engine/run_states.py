@@ -25,7 +25,7 @@ from retewave.rete.runtime import Runtime
 from retewave.rete.words.reals import word_of
 from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["run_states"]
+__all__ = ["Links", "run_states"]
 
 
 class Links:
@@ -45,6 +45,20 @@ class Links:
         """Let somebody follow the links, now and when more runs have gone elsewhere."""
         self._followers.append(follow)
         follow()
+
+    def moved(self, rows: np.ndarray, places: Sequence[int], put: Callable[[np.ndarray], None]) -> None:
+        """Put rows that have links in some places, now and when more runs have gone elsewhere."""
+        if not places:
+            put(rows)
+            return
+
+        def follow() -> None:
+            new = rows.copy()
+            for place in places:
+                new[:, place] = self.found(rows[:, place])
+            put(new)
+
+        self.follow(follow)
 
     def found(self, links: np.ndarray) -> np.ndarray:
         """Return where some links lead now; nowhere, if that is not known yet."""
@@ -127,12 +141,12 @@ class KeptInstants:
 
 
 def run_states(
-    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], links: Links
 ) -> Iterator[tuple[str, State]]:
     """Yield the states of sequences, with their identities."""
     if not lowered.states:
         return
-    known, network, links = identities(), lowered.network, Links()
+    known, network = identities(), lowered.network
     for producer, number in lowered.states.items():
         made, slot = lowered.plan.producers[producer], network.states[number].slot
         assert isinstance(made, RunState)
