@@ -197,8 +197,10 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
 
 
 @inlined
-def _prepared(net, arena, feed, rows, row, at):  # type: ignore[no-untyped-def]
+def _prepared(net, arena, feed, rows, row, end, at):  # type: ignore[no-untyped-def]
     """Prepare to dispatch the next row: note it for rules; say DONE, or what must be done before."""
+    if arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
+        return AT_LIMIT
     if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
         return NEEDS_CLEARING
     if net[N_BUILT] != 0 and at[P_FACTS] == 0:
@@ -233,7 +235,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
-    AT_LIMIT: the bound on live rows is reached.
+    AT_LIMIT: the bound on live rows, or on runs, is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides a filter, builds for a rule, collects used-up events.
@@ -281,14 +283,12 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
-            said = _prepared(net, arena, feed, rows, row, at)
+            said = _prepared(net, arena, feed, rows, row, end, at)
             if said != DONE:
                 return said
             if numbers:
                 _foresee_number(rows, row, view.values, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
-            return AT_LIMIT
-        if looks is not None and arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
         _dispatched(arena, at, end, top)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retewave.viz.draw.render import PictureFormat
     from retewave.viz.explain.compiled import Compiled
 
-__all__ = ["Query"]
+__all__ = ["Query", "parted", "skipping"]
 
 
 class Query:
@@ -57,9 +57,8 @@ class Query:
         self.solved = (
             _solved(parsed) if plan is None else tuple(plan.hidden)
         )  # the variables in which solutions of one instant are compared; none: in no way
-        self.skipping = _skipping(parsed)  # the sequence, if each match ends what began before its end
         # the columns of a match until it is reported
-        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved, *self.parted)))
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved, *parted(parsed))))
         self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self.leaves = leaves  # what the network keeps of a view; none for a query that detects
         if leaves is not None:
@@ -77,11 +76,6 @@ class Query:
         """Find events in another way: the schema or static data has changed."""
         self.plan, self.solved = plan, tuple(plan.hidden)
         self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
-
-    @property
-    def parted(self) -> tuple[str, ...]:
-        """The variables that tell in which partition a match is, if others of that are skipped."""
-        return () if self.skipping is None else tuple(each.name for each in self.skipping.partition)
 
     @property
     def text(self) -> str:
@@ -205,7 +199,13 @@ def _compared(parsed: algebra.Query, shown: tuple[str, ...]) -> tuple[str, ...]:
     return shown if parsed.distinct else ()
 
 
-def _skipping(parsed: algebra.Query) -> algebra.Sequence | None:
+def parted(parsed: algebra.Query) -> tuple[str, ...]:
+    """Return the variables that tell in which partition a match is, if others of that are skipped."""
+    sequence = skipping(parsed)
+    return () if sequence is None else tuple(each.name for each in sequence.partition)
+
+
+def skipping(parsed: algebra.Query) -> algebra.Sequence | None:
     """Return the sequence of a query with AFTER MATCH SKIP PAST LAST."""
     found = (each for each in algebra.walk(parsed.where) if isinstance(each, algebra.Sequence) and each.past_last)
     return next(found, None)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.plan.producers import (
+    EITHER,
     END,
     EVENT,
     RUN,
@@ -148,6 +149,9 @@ def _names_below(producer: Maker, inputs: tuple[Reached, ...]) -> dict[int, str]
     return found
 
 
+_NOWHERE = -100  # in place of a column: a link or a constant
+
+
 def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
     """Yield where each column is from: an input, and its column, START or END.
 
@@ -160,8 +164,12 @@ def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
         case State():
             yield from ((0, source) for source in producer.columns[0])
         case RunStep(run, way):
-            begins = run is None
-            yield from ((0 if place != TAKEN else 1 - begins, source) for place, source in way.columns)
+            event = 0 if run is None else 1
+            for place, source in way.columns:
+                if place >= EITHER:
+                    yield event, place - EITHER
+                else:
+                    yield (event, source) if place == TAKEN else (0, source if place == RUN else _NOWHERE)
         case Join():
             yield from _joined(producer)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from retewave.compiler.algebra import Term, TriplePattern, Values
 from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step, is_timed
-from retewave.compiler.rewrite.runs import Barred, EventSolutions, Repeated, Runs, RunState, Way
+from retewave.compiler.rewrite.runs import Barred, Repeated, Runs, RunState, WantedEvents, Way
 
 __all__ = ["canonical"]
 
@@ -46,8 +46,8 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
     def named(found: frozenset[Variable]) -> frozenset[Variable]:
         return frozenset(names[each] for each in found)
 
-    def solutions(found: EventSolutions) -> EventSolutions:
-        return EventSolutions(tuple(map(event, found.alternatives)), None if found.kept is None else named(found.kept))
+    def solutions(found: WantedEvents) -> WantedEvents:
+        return WantedEvents(tuple(map(event, found.alternatives)), None if found.kept is None else named(found.kept))
 
     def event(branch: Branch) -> Branch:
         return replace(_renamed(branch, names), steps=tuple(_step(step, names) for step in branch.steps))

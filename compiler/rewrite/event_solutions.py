@@ -19,10 +19,10 @@ from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.inlining import inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
 from retewave.compiler.rewrite.repetitions import of_first
-from retewave.compiler.rewrite.runs import OVER_GROUPS, EventSolutions, Repeated
+from retewave.compiler.rewrite.runs import OVER_GROUPS, Repeated, WantedEvents
 from retewave.errors import Place
 
-__all__ = ["PREVIOUS", "Alternative", "Looking", "event_variables"]
+__all__ = ["PREVIOUS", "Looking", "StepAlternative", "event_variables"]
 
 PREVIOUS = frozenset(("PREV",))
 _OVER_RUNS = OVER_GROUPS | PREVIOUS
@@ -34,7 +34,7 @@ def event_variables(branch: Branch) -> frozenset[Variable]:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class StepAlternative:
     """One kind of solution of a step's operand."""
 
     event: int  # number of its event solutions
@@ -56,9 +56,9 @@ class Looking:
     sequence: algebra.Sequence
     of: Normal
     fresh: Fresh
-    events: list[EventSolutions] = field(default_factory=list)  # by number
+    events: list[WantedEvents] = field(default_factory=list)  # by number
 
-    def number(self, solutions: EventSolutions) -> int:
+    def number(self, solutions: WantedEvents) -> int:
         """Return the number of event solutions."""
         if solutions not in self.events:
             self.events.append(solutions)
@@ -66,7 +66,7 @@ class Looking:
 
     def any_event(self, event: Variable, kept: frozenset[Variable]) -> int:
         """Return the number of what tells that any event came, and in which partition; `event` stands for it."""
-        return self.number(EventSolutions(tuple(self.instants(event)), kept | set(self.sequence.partition)))
+        return self.number(WantedEvents(tuple(self.instants(event)), kept | set(self.sequence.partition)))
 
     def instants(self, event: Variable | None = None) -> Iterator[Branch]:
         """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""
@@ -83,18 +83,18 @@ class Looking:
                         found[replace(branch, steps=())] = None
         yield from found
 
-    def alternatives(self, operand: Operand, begins: bool = False) -> list[Alternative]:
+    def alternatives(self, operand: Operand, begins: bool = False) -> list[StepAlternative]:
         """Return the alternatives of an operand; where runs begin, all of their conditions are on the event alone."""
-        found: dict[object, tuple[Alternative, list[Branch]]] = {}
+        found: dict[object, tuple[StepAlternative, list[Branch]]] = {}
         for branch, conditions, taken in self._solutions(operand):
             assigned = tuple(step for step in branch.steps if isinstance(step, ExtendStep))
             events = event_variables(branch)
             filters, later = _apart(branch, conditions, begins)
-            each = Alternative(0, branch.bound - events, events, assigned, later, Repeated(taken))
+            each = StepAlternative(0, branch.bound - events, events, assigned, later, Repeated(taken))
             key = len(found) if assigned else each
             found.setdefault(key, (each, []))[1].append(replace(branch, steps=filters))
         return [
-            replace(each, event=self.number(EventSolutions(tuple(dict.fromkeys(branches)))))
+            replace(each, event=self.number(WantedEvents(tuple(dict.fromkeys(branches)))))
             for each, branches in found.values()
         ]
 

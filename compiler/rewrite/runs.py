@@ -18,7 +18,7 @@ from retewave.compiler.expressions.tree import Call, Expression, Variable, menti
 if TYPE_CHECKING:
     from retewave.compiler.rewrite.branch import Branch
 
-__all__ = ["BEGIN", "OVER_GROUPS", "Barred", "EventSolutions", "Repeated", "RunState", "Runs", "Way"]
+__all__ = ["BEGIN", "OVER_GROUPS", "Barred", "Repeated", "RunState", "Runs", "WantedEvents", "Way"]
 
 OVER_GROUPS = frozenset(("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "FIRST", "LAST"))
 BEGIN = -1  # in place of a state: where runs begin
@@ -71,7 +71,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class EventSolutions:
+class WantedEvents:
     """What ways look for: solutions of one instant, each once."""
 
     alternatives: tuple[Branch, ...]  # all bind the same; what several find is one solution
@@ -82,7 +82,7 @@ class EventSolutions:
 class Runs:
     """A sequence without choices of how often: its states and ways."""
 
-    events: tuple[EventSolutions, ...]  # what ways look for
+    events: tuple[WantedEvents, ...]  # what ways look for
     states: tuple[RunState, ...]  # in the order in which runs go through them
     ways: tuple[Way, ...]  # in the order written
     final: int  # the state whose runs are complete

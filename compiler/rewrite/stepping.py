@@ -17,7 +17,7 @@ from retewave.compiler.algebra import Follows, Occurs, Operand, SequenceStep, vi
 from retewave.compiler.expressions.tree import Expression, Variable, mentions, variables
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep
 from retewave.compiler.rewrite.choosing import Normal
-from retewave.compiler.rewrite.event_solutions import PREVIOUS, Alternative, Looking
+from retewave.compiler.rewrite.event_solutions import PREVIOUS, Looking, StepAlternative
 from retewave.compiler.rewrite.inlining import inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh
 from retewave.compiler.rewrite.repetitions import of_none
@@ -66,7 +66,7 @@ class Stepping:
     def __post_init__(self) -> None:
         self.looking = Looking(self.sequence, self.of, self.fresh)
 
-    def alternatives(self, operand: Operand) -> list[Alternative]:
+    def alternatives(self, operand: Operand) -> list[StepAlternative]:
         """Return the alternatives of an operand."""
         return self.looking.alternatives(operand)
 
@@ -137,7 +137,7 @@ class Stepping:
         taken = [place for place, step in enumerate(self.sequence.steps) if step.occurs is not Occurs.NEVER]
         return taken[number - 1]
 
-    def _groups(self, step: SequenceStep, alternatives: list[Alternative]) -> _Groups:
+    def _groups(self, step: SequenceStep, alternatives: list[StepAlternative]) -> _Groups:
         if step.occurs not in _REPEATED:
             return _Groups()
         anew = frozenset(_bound_by(step)) - self.known - set(self.sequence.partition)
@@ -146,7 +146,7 @@ class Stepping:
         return _Groups(own, own - always, tuple(dict.fromkeys(each.taken for each in alternatives)))
 
     def _repeated(
-        self, number: int, step: SequenceStep, alternatives: list[Alternative], groups: _Groups,
+        self, number: int, step: SequenceStep, alternatives: list[StepAlternative], groups: _Groups,
         waiting: list[int],
     ) -> dict[int, None]:  # fmt: skip
         """Add the ways by which a step is repeated; return the states to which they lead."""
@@ -170,7 +170,7 @@ class Stepping:
             self.places.append(place)
         return self.places.index(place)
 
-    def _way(self, way: Way, number: int, each: Alternative, groups: _Groups) -> int:
+    def _way(self, way: Way, number: int, each: StepAlternative, groups: _Groups) -> int:
         """Add a way, and the state to which it leads if it is new; return that."""
         before = self._before(way.source)
         own = before.state.variables - {one.passed[0] for one in before.passed if one.passed}

@@ -98,9 +98,7 @@ def run(
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
-            "closure": closure.value,
-            "lateness": lateness,
-            "max_future": max_future,
+            **{"closure": closure.value, "lateness": lateness, "max_future": max_future},
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
             "max_derivations": max_derivations,
@@ -108,8 +106,7 @@ def run(
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }
-        level = log_level.value if log_level else None
-        course = cli_run.Course(every, checkpoint, checkpoint_every, level)
+        course = cli_run.Course(every, checkpoint, checkpoint_every, log_level.value if log_level else None)
         cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 

@@ -130,11 +130,15 @@ class Drawn(StrEnum):
     reduced = "reduced"
     network = "network"
     all = "all"
+    sequences = "sequences"
 
 
 Draw = Annotated[
     Drawn,
-    Option("--draw", help="For dot, svg and png: the schema's whole ε-network, the reduced one, the joins, or all."),
+    Option(
+        "--draw",
+        help="For dot, svg and png: the whole ε-network, the reduced one, the joins, all, or sequences' automata.",
+    ),
 ]
 Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]

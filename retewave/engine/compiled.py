@@ -36,7 +36,7 @@ from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
-from retewave.query import Query
+from retewave.query import Query, skipping
 from retewave.rete.counters import put_known_since, totals
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
@@ -188,9 +188,10 @@ def _foretold(listeners: Collection[Listener], queries: Mapping[int, Query]) -> 
 
 def _stages(query: Query, width: int, outputs: Mapping[tuple[int, int], Output]) -> Iterator[Reporting]:
     """Yield the report stages of a query with a window of some width."""
-    if query.skipping is not None:
-        keys = [query.columns.index(each.name) for each in query.skipping.partition]
-        yield PastLast(Skipping(len(keys), query.skipping.width), keys, query.number, outputs)
+    sequence = skipping(query.parsed)
+    if sequence is not None:
+        keys = [query.columns.index(each.name) for each in sequence.partition]
+        yield PastLast(Skipping(len(keys), sequence.width), keys, query.number, outputs)
     if query.parsed.solutions == "set":
         keys = [query.columns.index(name) for name in query.solved]
         yield Once(CoolDown.empty(len(keys) + 2, 0, 1), keys)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from retewave.compiler.algebra import Follows
 from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
-from retewave.compiler.plan.operators.barring import UNBOUND, Barring, with_calls
+from retewave.compiler.plan.barring import UNBOUND, Barring, with_calls
 from retewave.compiler.plan.operators.join import numbers_in
 from retewave.compiler.plan.producers import (
     EITHER,
@@ -36,7 +36,7 @@ from retewave.compiler.plan.producers import (
     ToldRuns,
 )
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.runs import BEGIN, EventSolutions, Runs
+from retewave.compiler.rewrite.runs import BEGIN, Runs, WantedEvents
 from retewave.compiler.rewrite.runs import Way as Written
 from retewave.rete.words import layout
 from retewave.rete.words.layout import OF_NOTHING, OF_ROW
@@ -59,7 +59,7 @@ def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: froz
     return _Planning(plan, found, events, there, _instants(plan, found, instants), shown).done()
 
 
-def _kept(solutions: EventSolutions) -> set[int] | None:
+def _kept(solutions: WantedEvents) -> set[int] | None:
     return None if solutions.kept is None else set(map(_number, solutions.kept))
 
 
