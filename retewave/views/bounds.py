@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from retewave.compiler.algebra import Ago, Extent, Fixed, Inside, Landmark, Sliding, Whole
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["bounds", "enters", "is_built", "leaves", "next_step", "opening", "reach"]
+__all__ = ["bounds", "enters", "grid_of", "is_built", "leaves", "next_step", "opening", "reach"]
 
 NEVER = AFTER_ALL  # the time at which an item leaves a window that never forgets
 
@@ -48,6 +48,18 @@ def bounds(extent: Extent, time: int) -> tuple[int, int]:
 
 def _stepped(time: int, step: int | None, phase: int) -> int:
     return time if step is None else phase + (time - phase) // step * step
+
+
+def grid_of(extent: Extent) -> tuple[int, int] | None:
+    """Return a step, and a time from which it is counted, such that lower bounds lie on the steps; None: on any time.
+
+    >>> grid_of(Sliding(12, 5, 1)), grid_of(Sliding(12))
+    ((5, 4), None)
+    """
+    match extent:
+        case Sliding(width=width, step=step, phase=phase) | Ago(oldest=width, step=step, phase=phase) if step is not None:
+            return step, (phase - width) % step
+    return None
 
 
 def next_step(time: int, step: int, phase: int) -> int:

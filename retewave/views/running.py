@@ -9,19 +9,21 @@ of the dictionary leave it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, step_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.leaves import Leaf, LeafFound, ViewLeaves
+from retewave.compiler.rewrite.kept import GroupsFound, is_row_by_row, with_groups
+from retewave.compiler.rewrite.leaves import LeafFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
-from retewave.views.kept import Arrivals, Changes, LeafSolutions
+from retewave.views.contents import Contents
+from retewave.views.kept import Arrivals, Changes
 from retewave.views.relation import Bag, codes
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
 from retewave.windows.times import Clock
@@ -40,30 +42,35 @@ class RunningView:
         assert query.parsed.view is not None
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
-        self._solved = [LeafSolutions(len(leaf.variables)) for leaf in split.leaves]
+        self._pattern = with_groups(split.pattern)
+        self._by_changes = self.frame.told != "RSTREAM" and is_row_by_row(self._pattern)  # no report needs the former
+        self._contents = Contents(split, self._pattern, self.frame.windows, terms)
+        self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._arrivals = [Arrivals() for _ in self.frame.windows]
         self._changes = Changes()
-        self._expressions: object | None = None  # made at the first report: it loads rdflib
         self._first = NEVER  # the first item of any stream
         self._at = BEFORE_ALL  # all reports up to here are made
         self._was_empty = False  # the latest report had no window with content
-        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report
+        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report, where the next needs them
         self.reported = 0  # how many reports there were
 
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
         """Take output rows; `columns` are their terms by the query's columns."""
         branches = rows[:, layout.O_BRANCH] & _BRANCH
+        times = rows[:, [layout.O_START, layout.O_END]]
+        if (branches == branches[0]).all():
+            number = int(branches[0])
+            self._keep(number, np.column_stack([times, columns[:, self._places[number]]]))
+            return
         for number in np.unique(branches).tolist():
             own = branches == number
-            leaf = self.split.leaves[number]
-            places = [self.query.columns.index(each.name) for each in leaf.variables]
-            times = rows[own][:, [layout.O_START, layout.O_END]]
-            self._keep(number, leaf, np.column_stack([times, columns[own][:, places]]))
+            self._keep(number, np.column_stack([times[own], columns[own][:, self._places[number]]]))
 
-    def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
+    def _keep(self, number: int, rows: np.ndarray) -> None:
+        leaf = self.split.leaves[number]
         if not leaf.presence:
-            self._solved[number].add(rows)
+            self._contents.solved[number].add(rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
         streamed = rows[rows[:, 1] != STATIC_END]
@@ -139,43 +146,32 @@ class RunningView:
 
     def _report(self, time: int) -> np.ndarray:
         """Return the rows that are told at a time."""
-        rows = self._evaluated(time)
+        contents, forth = self._contents, self.frame.told != "DSTREAM"
+        contents.advance(time)
+        if self._by_changes:
+            came, gone = self._evaluated(contents.came), self._evaluated(contents.gone)
+            return _without(came, gone) if forth else _without(gone, came)
+        rows = self._evaluated(contents.all)
+        if self.frame.told == "RSTREAM":
+            return rows
         former, self._rows = self._rows, rows
-        match self.frame.told:
-            case "ISTREAM":
-                return _without(rows, former)
-            case "DSTREAM":
-                return _without(former, rows)
-        return rows
+        return _without(rows, former) if forth else _without(former, rows)
 
-    def _evaluated(self, time: int) -> np.ndarray:
+    def _evaluated(self, found: Callable[[LeafFound | GroupsFound], Bag]) -> np.ndarray:
+        """Return the rows of the query, where its leaves and groups have found these solutions."""
         from retewave.views.evaluate import Evaluation
-        from retewave.views.expressions import ColumnExpressions
 
-        if not isinstance(self._expressions, ColumnExpressions):
-            self._expressions = ColumnExpressions(self.terms_)
-        known: dict[int, Bag] = {}
-
-        def found(each: LeafFound) -> Bag:
-            if each.leaf not in known:
-                known[each.leaf] = Bag(each.variables, self._inside(each.leaf, time))
-            return known[each.leaf]
-
-        relation = Evaluation(self.terms_, self._expressions, found).of(self.split.pattern)
+        relation = Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern)
         if self.query.parsed.form == "ASK":
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
-
-    def _inside(self, leaf: int, time: int) -> np.ndarray:
-        window = self.split.leaves[leaf].window
-        low, high = (BEFORE_ALL, time) if window is None else bounds(self.frame.windows[window].extent, time)
-        return self._solved[leaf].inside(low, high)
 
     # ---- as a state ----
     @property
     def terms(self) -> frozenset[str]:
         """Return which arrays of its state hold terms."""
-        return frozenset(("rows", "there", "coming", *(f"solved{n}" for n in range(len(self._solved)))))
+        kept = [f"{name}{number}" for number in range(len(self.split.leaves)) for name in ("solved", "waiting")]
+        return frozenset(("rows", "there", "coming", *kept))
 
     def advance(self, now: int) -> None:
         """Forget nothing here: reports do that."""
@@ -183,7 +179,7 @@ class RunningView:
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that it holds and `marks` has room for."""
         changes = self._changes.state(self._width)
-        arrays = [self._rows, *(each.all()[:, 2:] for each in self._solved)]
+        arrays = [self._rows, *self._contents.held]
         arrays += [changes["there"][:, 4:], changes["coming"][:, 6:]]
         for ids in arrays:
             marks[ids[(ids > 0) & (ids < len(marks))]] = 1
@@ -195,14 +191,13 @@ class RunningView:
     def state(self) -> dict[str, np.ndarray]:
         """Return all that is remembered."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
-        found = {f"solved{number}": each.all() for number, each in enumerate(self._solved)}
+        found = self._contents.state()
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
         return found | self._changes.state(self._width) | {"rows": self._rows, "numbers": np.array(numbers)}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the content of such arrays."""
-        for number, each in enumerate(self._solved):
-            each.rows = state[f"solved{number}"]
+        self._contents.put(state)
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
         self._changes.put(state)
