@@ -57,7 +57,7 @@ def _put_in(cells, counts, heads, group, which, newer, older):  # type: ignore[n
     return cell
 
 
-@kernel
+@inlined
 def note_value(cells, numbers, counts, heads, group, which, sign, start, term, number):  # type: ignore[no-untyped-def]
     """Note a value of a group: `sign` is 1 for the least, -1 for the greatest."""
     newer, older = np.int64(0), heads[group, which, NEWEST]
@@ -74,7 +74,7 @@ def note_value(cells, numbers, counts, heads, group, which, sign, start, term, n
     cells[cell, CELL_START], cells[cell, CELL_TERM], numbers[cell] = start, term, number
 
 
-@kernel
+@inlined
 def drop_until(cells, counts, heads, group, which, low):  # type: ignore[no-untyped-def]
     """Drop the cells that start at a time or before; return the term of the extreme, 0 if there is none."""
     cell = heads[group, which, OLDEST]

@@ -19,6 +19,7 @@ from retewave.rete.reports.extremes import CELL_WORDS, drop_until, note_value
 from retewave.rete.reports.lives import ROW_START, ROW_TERMS, empty_places, enter_place, forget_place, tag_of
 from retewave.rete.terms.kinds import DATETIME, DECIMAL, DOUBLE, INTEGER, Values
 from retewave.rete.words.jit import inlined, kernel
+from retewave.windows.intervals import STATIC_START
 
 __all__ = [
     "BOUND",
@@ -46,13 +47,13 @@ _KNOWN, _STAMP = 0, 1  # words of a group: how many solutions it has; 1 if it ha
 
 
 @inlined
-def _add_in_parts(kept, word, amount, sign):  # type: ignore[no-untyped-def]
+def _add_in_parts(kept, group, a, word, amount, sign):  # type: ignore[no-untyped-def]
     """Add a whole number to a sum of two words: so many of them fit that it never overflows."""
-    kept[word] += sign * (amount >> _LIMB)
-    kept[word + 1] += sign * (amount & 0xFFFFFFFF)
+    kept[group, a, word] += sign * (amount >> _LIMB)
+    kept[group, a, word + 1] += sign * (amount & 0xFFFFFFFF)
 
 
-@kernel
+@inlined
 def _decimal(number):  # type: ignore[no-untyped-def]
     """Return a decimal in units of 10**-9, and whether that is exact; the double is the decimal's nearest one."""
     coarse = np.rint(number * 1e6)
@@ -63,7 +64,7 @@ def _decimal(number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _add_double(limbs, number, sign):  # type: ignore[no-untyped-def]
+def _add_double(limbs, group, a, number, sign):  # type: ignore[no-untyped-def]
     """Add a double to a sum of doubles, and tell whether that is exact."""
     if number == 0.0:
         return True
@@ -79,39 +80,37 @@ def _add_double(limbs, number, sign):  # type: ignore[no-untyped-def]
     sign = -sign if number < 0.0 else sign
     limb, shift = at // _LIMB, at % _LIMB
     low, high = (whole & 0xFFFFFFFF) << shift, (whole >> _LIMB) << shift
-    limbs[limb] += sign * (low & 0xFFFFFFFF)
-    limbs[limb + 1] += sign * ((low >> _LIMB) + (high & 0xFFFFFFFF))
-    limbs[limb + 2] += sign * (high >> _LIMB)
+    limbs[group, a, limb] += sign * (low & 0xFFFFFFFF)
+    limbs[group, a, limb + 1] += sign * ((low >> _LIMB) + (high & 0xFFFFFFFF))
+    limbs[group, a, limb + 2] += sign * (high >> _LIMB)
     return True
 
 
-@kernel
-def _count(kept, limbs, term, sign, kinds, numbers, exact):  # type: ignore[no-untyped-def]
-    """Count and sum a term, or take it away; return whether it is a number or a moment."""
+@inlined
+def _count(kept, limbs, group, a, term, sign, kinds, numbers, exact):  # type: ignore[no-untyped-def]
+    """Count and sum a term, or take it away."""
     if term == 0:
-        return False
-    kept[BOUND] += sign
+        return
+    kept[group, a, BOUND] += sign
     kind, number = kinds[term], numbers[term]
     if exact[term] == 0 or number != number:
-        return False
+        return
     if kind == DATETIME:
-        kept[MOMENTS] += sign
-        return True
-    if kind == INTEGER and abs(number) <= _WHOLE_DOUBLE:
-        kept[WHOLE] += sign
-        _add_in_parts(kept, WHOLE_SUM, np.int64(number), sign)
+        kept[group, a, MOMENTS] += sign
     elif kind == DECIMAL:
+        kept[group, a, NUMBERS] += sign
         amount, good = _decimal(number)
         if good:
-            kept[DECIMALS] += sign
-            _add_in_parts(kept, DECIMAL_SUM, amount, sign)
+            kept[group, a, DECIMALS] += sign
+            _add_in_parts(kept, group, a, DECIMAL_SUM, amount, sign)
+    elif kind == INTEGER and abs(number) <= _WHOLE_DOUBLE:
+        kept[group, a, NUMBERS] += sign
+        kept[group, a, WHOLE] += sign
+        _add_in_parts(kept, group, a, WHOLE_SUM, np.int64(number), sign)
     elif kind == DOUBLE:
-        if _add_double(limbs, number, sign):
-            kept[DOUBLES] += sign
-    else:
-        return False
-    kept[NUMBERS] += sign
-    return True
+        kept[group, a, NUMBERS] += sign
+        if _add_double(limbs, group, a, number, sign):
+            kept[group, a, DOUBLES] += sign
 
 
 @inlined
@@ -122,7 +121,7 @@ def _note_changed(known, changed, counts, group):  # type: ignore[no-untyped-def
         counts[_CHANGED] += 1
 
 
-@kernel
+@inlined
 def _place_of(keys, table, rows, row, columns, tag):  # type: ignore[no-untyped-def]
     """Return the place of a row's group in the table, or where it would go."""
     mask = table.size - 1
@@ -139,7 +138,7 @@ def _place_of(keys, table, rows, row, columns, tag):  # type: ignore[no-untyped-
     return place
 
 
-@kernel
+@inlined
 def _tag(keys, rows, row, columns):  # type: ignore[no-untyped-def]
     """Return the tag of a row's key, which is written before the first group."""
     for c in range(columns.size):
@@ -167,7 +166,7 @@ def _new_group(keys, counts, known, kept, limbs, columns):  # type: ignore[no-un
 
 @kernel
 def _add(rows, touched, begin, columns, arguments, keys, table, counts, known, kept, limbs, changed, heads, extremes,
-         signs, cells, cell_numbers, cell_counts, kinds, numbers, exact):  # type: ignore[no-untyped-def]  # fmt: skip
+         signs, cells, cell_numbers, cell_counts, step, origin, kinds, numbers, exact):  # type: ignore[no-untyped-def]  # fmt: skip
     """Take rows that have come, or live longer; return the place of the first that there was no room for."""
     for i in range(begin, touched.size):
         if counts[_TOP] >= keys.shape[0] or cell_counts[0] + signs.size > cells.shape[0]:
@@ -184,13 +183,15 @@ def _add(rows, touched, begin, columns, arguments, keys, table, counts, known, k
             known[group, _KNOWN] += 1
             _note_changed(known, changed, counts, group)
             for a in range(arguments.size):
-                _count(kept[group, a], limbs[group, a], rows[row, arguments[a]], 1, kinds, numbers, exact)
+                _count(kept, limbs, group, a, rows[row, arguments[a]], 1, kinds, numbers, exact)
+        start = rows[row, ROW_START]
+        if step > 1 and start != STATIC_START and signs.size != 0:
+            start = origin + ((start - 1 - origin) // step + 1) * step  # as long as it lives
         for e in range(signs.size):
             term = rows[row, arguments[extremes[e]]]
             kind = kinds[term]
             ordered = kind == INTEGER or kind == DECIMAL or kind == DOUBLE or kind == DATETIME
             if ordered and exact[term] != 0 and numbers[term] == numbers[term]:
-                start = rows[row, ROW_START]
                 note_value(cells, cell_numbers, cell_counts, heads, group, e, signs[e], start, term, numbers[term])
     return touched.size
 
@@ -205,7 +206,7 @@ def _take_away(rows, gone, columns, arguments, keys, table, counts, known, kept,
         known[group, _KNOWN] -= 1
         _note_changed(known, changed, counts, group)
         for a in range(arguments.size):
-            _count(kept[group, a], limbs[group, a], rows[row, arguments[a]], -1, kinds, numbers, exact)
+            _count(kept, limbs, group, a, rows[row, arguments[a]], -1, kinds, numbers, exact)
 
 
 @kernel
@@ -238,9 +239,9 @@ def _groups_of(rows, wanted, columns, keys, table, found):  # type: ignore[no-un
 def of_doubles(limbs: np.ndarray) -> float:
     """Return a sum of doubles, rounded once.
 
-    >>> limbs = np.zeros(8, dtype=np.int64)
-    >>> _ = [_add_double(limbs, number, 1) for number in (0.1, 1e20, -1e20)]
-    >>> of_doubles(limbs)
+    >>> limbs = np.zeros((1, 1, 8), dtype=np.int64)
+    >>> _ = [_add_double(limbs, 0, 0, number, 1) for number in (0.1, 1e20, -1e20)]
+    >>> of_doubles(limbs[0, 0])
     0.1
     """
     total = sum(limb << (_LIMB * place) for place, limb in enumerate(limbs.tolist()))
@@ -250,12 +251,19 @@ def of_doubles(limbs: np.ndarray) -> float:
 class GroupTable:
     """The groups of one GROUP BY, and what aggregates need of each."""
 
-    def __init__(self, columns: Sequence[int], arguments: Sequence[int], extremes: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        columns: Sequence[int],
+        arguments: Sequence[int],
+        extremes: Sequence[tuple[int, int]],
+        grid: tuple[int, int] | None,
+    ) -> None:
         """Make groups by the terms at `columns`.
 
         Counts and sums are kept of the terms at `arguments`, and extremes of the arguments at some places: the least
-        for a sign of 1, the greatest for one of -1.
+        for a sign of 1, the greatest for one of -1.  `grid`: see `grid_of` (`retewave.views.bounds`).
         """
+        self.step, self.origin = grid or (1, 0)
         self.columns = np.array(columns, dtype=np.int64) + ROW_TERMS
         self.arguments = np.array(arguments, dtype=np.int64) + ROW_TERMS
         self.extremes = np.array([place for place, _ in extremes], dtype=np.int64)
@@ -280,7 +288,7 @@ class GroupTable:
             done = _add(
                 rows, touched, done, self.columns, self.arguments, self.keys, self.table, self.counts, self.known,
                 self.kept, self.limbs, self.changed, self.heads, self.extremes, self.signs, self.cells,
-                self.cell_numbers, self.cell_counts, values.kind, values.number, values.exact,
+                self.cell_numbers, self.cell_counts, self.step, self.origin, values.kind, values.number, values.exact,
             )  # fmt: skip
 
     def take_away(self, rows: np.ndarray, gone: np.ndarray, values: Values) -> None:

@@ -73,7 +73,7 @@ def empty_places(count: int, table: np.ndarray) -> np.ndarray:
     if 2 * count <= len(table):
         return table
     size = max(_FEWEST, len(table))
-    while size < 3 * count:
+    while size < 4 * count:
         size *= 2
     larger = np.zeros(size, dtype=np.int64)
     _entered_anew(table, larger)
@@ -196,7 +196,7 @@ class Lives:
         `span`: how far apart the starts of two that live can be, 0 for any distance: then none leaves.  `step`: the
         lower bound of the window is always a multiple of the first, counted from the second.
         """
-        self.rows = np.full((_FEWEST, ROW_TERMS + columns), BEFORE_ALL, dtype=np.int64)
+        self.rows = np.zeros((_FEWEST, ROW_TERMS + columns), dtype=np.int64)
         self.table = np.zeros(_FEWEST, dtype=np.int64)
         self.counts = np.array([1, 0, 0, BEFORE_ALL], dtype=np.int64)
         width, self.origin = step or (1, 0)
@@ -237,8 +237,8 @@ class Lives:
     def _make_room(self, count: int) -> None:
         needed = int(self.counts[_TOP]) + count
         if needed > len(self.rows):
-            larger = np.full((max(needed, len(self.rows) * 3 // 2), self.rows.shape[1]), BEFORE_ALL, dtype=np.int64)
-            larger[: len(self.rows)] = self.rows
+            larger = np.empty((max(needed, len(self.rows) * 3 // 2), self.rows.shape[1]), dtype=np.int64)
+            larger[: self.counts[_TOP]] = self.rows[: self.counts[_TOP]]
             self.rows = larger
         self.table = empty_places(len(self) + count, self.table)
 

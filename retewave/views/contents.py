@@ -16,7 +16,7 @@ from retewave.compiler.algebra import WindowOn
 from retewave.compiler.rewrite.kept import GroupsFound, groups_in
 from retewave.compiler.rewrite.leaves import LeafFound, ViewLeaves
 from retewave.rete.terms.dictionary import Terms
-from retewave.views.bounds import bounds
+from retewave.views.bounds import bounds, grid_of
 from retewave.views.kept import LeafSolutions
 from retewave.views.relation import Bag
 from retewave.windows.intervals import BEFORE_ALL
@@ -45,8 +45,11 @@ class Contents:
         for each in dict.fromkeys(groups_in(pattern)):
             from retewave.views.grouping import Grouping
 
-            self._groups[each] = Grouping(each, terms, self.expressions)
-            self._of_leaf[each.leaf.leaf].append(self._groups[each])
+            leaf = each.leaf.leaf
+            extent = self._extents[leaf]
+            grid = None if extent is None else grid_of(extent)
+            self._groups[each] = Grouping(each, terms, self.expressions, grid)
+            self._of_leaf[leaf].append(self._groups[each])
 
     def expressions(self) -> ColumnExpressions:
         """Return what evaluates expressions: made once."""

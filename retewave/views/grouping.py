@@ -49,7 +49,13 @@ _NONE = np.zeros(0, dtype=np.int64)
 class Grouping:
     """The groups of one GROUP BY over a leaf's solutions."""
 
-    def __init__(self, found: GroupsFound, terms: Terms, expressions: Callable[[], ColumnExpressions]) -> None:
+    def __init__(
+        self,
+        found: GroupsFound,
+        terms: Terms,
+        expressions: Callable[[], ColumnExpressions],
+        grid: tuple[int, int] | None = None,
+    ) -> None:
         self.found = found  # what it stands for
         self._terms = terms
         self._expressions = expressions  # made when it is needed: it loads rdflib
@@ -60,7 +66,8 @@ class Grouping:
         wanted = [(of, _SIGNS.get(call.function, 0)) for call, of in zip(calls, self._arguments, strict=True)]
         extremes = list(dict.fromkeys((of, sign) for of, sign in wanted if sign and of is not None))
         self._extremes = [extremes.index((of or 0, sign)) if sign else -1 for of, sign in wanted]
-        self.table = GroupTable([place(key) for key in found.keys], [place(each) for each in arguments], extremes)
+        keys, seen = [place(key) for key in found.keys], [place(each) for each in arguments]
+        self.table = GroupTable(keys, seen, extremes, grid)
         self._shown = np.zeros((1, len(found.variables)), dtype=np.int64)  # the solution of each group; 0: the first
         self._is_shown = np.zeros(1, dtype=np.bool_)
         self.came = self.gone = Bag(found.variables, self._shown[:0])  # at the latest report

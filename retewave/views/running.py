@@ -73,7 +73,7 @@ class RunningView:
             self._contents.solved[number].add(rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
-        streamed = rows[rows[:, 1] != STATIC_END]
+        streamed = rows if rows[:, 1].min() != STATIC_END else rows[rows[:, 1] != STATIC_END]
         if self.frame.reporting.policy == "change":
             self._changes.add(leaf.window, self.frame.windows[leaf.window].extent, number, streamed)
         else:
