@@ -11,74 +11,76 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.jit import inlined
 
-__all__ = ["CELL_WORDS", "drop_until", "note_value"]
+__all__ = ["CELL_TOP", "CELL_WORDS", "drop_until", "note_value"]
 
 CELL_START, CELL_TERM, CELL_NEWER, CELL_OLDER, CELL_WORDS = 0, 1, 2, 3, 4
 NEWEST, OLDEST = 0, 1  # words of a list's head
-TOP, FREE = 0, 1  # words of the counts: the first cell never used, a free one
+CELL_TOP, CELL_FREE = 0, 1  # words of the counts: the first cell never used, a free one
 
 
 @inlined
-def _take_out(cells, counts, heads, group, which, cell):  # type: ignore[no-untyped-def]
+def _take_out(cells, counts, heads, head, cell):  # type: ignore[no-untyped-def]
     """Take a cell out of its list, and let it be used again."""
-    newer, older = cells[cell, CELL_NEWER], cells[cell, CELL_OLDER]
+    at = cell * CELL_WORDS
+    newer, older = cells[at + CELL_NEWER], cells[at + CELL_OLDER]
     if newer != 0:
-        cells[newer, CELL_OLDER] = older
+        cells[newer * CELL_WORDS + CELL_OLDER] = older
     else:
-        heads[group, which, NEWEST] = older
+        heads[head + NEWEST] = older
     if older != 0:
-        cells[older, CELL_NEWER] = newer
+        cells[older * CELL_WORDS + CELL_NEWER] = newer
     else:
-        heads[group, which, OLDEST] = newer
-    cells[cell, CELL_OLDER] = counts[FREE]
-    counts[FREE] = cell
+        heads[head + OLDEST] = newer
+    cells[at + CELL_OLDER] = counts[CELL_FREE]
+    counts[CELL_FREE] = cell
 
 
 @inlined
-def _put_in(cells, counts, heads, group, which, newer, older):  # type: ignore[no-untyped-def]
+def _put_in(cells, counts, heads, head, newer, older):  # type: ignore[no-untyped-def]
     """Return a cell that stands between two of a list."""
-    cell = counts[FREE]
+    cell = counts[CELL_FREE]
     if cell != 0:
-        counts[FREE] = cells[cell, CELL_OLDER]
+        counts[CELL_FREE] = cells[cell * CELL_WORDS + CELL_OLDER]
     else:
-        cell = counts[TOP]
-        counts[TOP] += 1
-    cells[cell, CELL_NEWER], cells[cell, CELL_OLDER] = newer, older
+        cell = counts[CELL_TOP]
+        counts[CELL_TOP] += 1
+    cells[cell * CELL_WORDS + CELL_NEWER], cells[cell * CELL_WORDS + CELL_OLDER] = newer, older
     if newer != 0:
-        cells[newer, CELL_OLDER] = cell
+        cells[newer * CELL_WORDS + CELL_OLDER] = cell
     else:
-        heads[group, which, NEWEST] = cell
+        heads[head + NEWEST] = cell
     if older != 0:
-        cells[older, CELL_NEWER] = cell
+        cells[older * CELL_WORDS + CELL_NEWER] = cell
     else:
-        heads[group, which, OLDEST] = cell
+        heads[head + OLDEST] = cell
     return cell
 
 
 @inlined
-def note_value(cells, numbers, counts, heads, group, which, sign, start, term, number):  # type: ignore[no-untyped-def]
-    """Note a value of a group: `sign` is 1 for the least, -1 for the greatest."""
-    newer, older = np.int64(0), heads[group, which, NEWEST]
-    while older != 0 and cells[older, CELL_START] >= start:
+def note_value(cells, numbers, counts, heads, head, sign, start, term, number):  # type: ignore[no-untyped-def]
+    """Note a value in the list whose head is at a place: `sign` is 1 for the least, -1 for the greatest."""
+    newer, older = np.int64(0), heads[head + NEWEST]
+    while older != 0 and cells[older * CELL_WORDS + CELL_START] >= start:
         if sign * numbers[older] <= sign * number:
             return
-        if cells[older, CELL_START] == start:
+        if cells[older * CELL_WORDS + CELL_START] == start:
             break
-        newer, older = older, cells[older, CELL_OLDER]
+        newer, older = older, cells[older * CELL_WORDS + CELL_OLDER]
     while older != 0 and sign * numbers[older] >= sign * number:
-        needless, older = older, cells[older, CELL_OLDER]
-        _take_out(cells, counts, heads, group, which, needless)
-    cell = _put_in(cells, counts, heads, group, which, newer, older)
-    cells[cell, CELL_START], cells[cell, CELL_TERM], numbers[cell] = start, term, number
+        needless, older = older, cells[older * CELL_WORDS + CELL_OLDER]
+        _take_out(cells, counts, heads, head, needless)
+    cell = _put_in(cells, counts, heads, head, newer, older)
+    cells[cell * CELL_WORDS + CELL_START], cells[cell * CELL_WORDS + CELL_TERM] = start, term
+    numbers[cell] = number
 
 
 @inlined
-def drop_until(cells, counts, heads, group, which, low):  # type: ignore[no-untyped-def]
+def drop_until(cells, counts, heads, head, low):  # type: ignore[no-untyped-def]
     """Drop the cells that start at a time or before; return the term of the extreme, 0 if there is none."""
-    cell = heads[group, which, OLDEST]
-    while cell != 0 and cells[cell, CELL_START] <= low:
-        _take_out(cells, counts, heads, group, which, cell)
-        cell = heads[group, which, OLDEST]
-    return cells[cell, CELL_TERM] if cell != 0 else np.int64(0)
+    cell = heads[head + OLDEST]
+    while cell != 0 and cells[cell * CELL_WORDS + CELL_START] <= low:
+        _take_out(cells, counts, heads, head, cell)
+        cell = heads[head + OLDEST]
+    return cells[cell * CELL_WORDS + CELL_TERM] if cell != 0 else np.int64(0)

@@ -13,39 +13,62 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.memory.arena import mix
-from retewave.rete.words.bytes import address_of, prefetch
+from retewave.rete.words.bare import prefetch, words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
-__all__ = ["ROW_TERMS", "Lives", "empty_places", "enter_place", "forget_place", "tag_of"]
+__all__ = ["ROW", "ROW_TERMS", "Lives", "forget_place", "place_of", "place_of_row", "roomy", "tag_of"]
 
 ROW_START, ROW_NEXT, ROW_TERMS = 0, 1, 2  # words of a row: its latest start, the next row of its cell, its terms
 _TOP, _FREE, _COUNT, _CELL = 0, 1, 2, 3  # words of the counts: the first row never used, a free row, rows, next cell
-_TAG = (1 << 31) - 1  # mask of the part of a hash that stands in the table
+_TAG = (1 << 31) - 1  # mask of the part of a hash that stands in the table, behind the row's number
+ROW = (1 << 32) - 1  # mask of a row's number there
 _AHEAD = 16  # rows whose places are fetched before the first is looked at
 _FEWEST = 64
 _CELLS = 1 << 12  # at most, or one more
 
 
 @inlined
-def tag_of(rows, row, first, columns):  # type: ignore[no-untyped-def]
-    """Return the part of the hash of a row's terms that a table keeps."""
+def tag_of(own, at, columns):  # type: ignore[no-untyped-def]
+    """Return the part of the hash of some words that a table keeps."""
     h = 0
     for c in range(columns):
-        h = mix(h, rows[row, first + c])
+        h = mix(h, own[at + c])
     return h & _TAG
 
 
 @inlined
-def enter_place(table, place, tag, row):  # type: ignore[no-untyped-def]
-    """Put a row into an empty place."""
-    table[place] = (tag << 32) | row
+def place_of(table, mask, tag, own, at, width, others, there, columns):  # type: ignore[no-untyped-def]
+    """Return the place in a table of the row whose words from `at` on are those of `others` from `there` on.
+
+    If there is none, it is the place where such a row would go.  A row has `width` words.
+    """
+    place = tag & mask
+    while table[place] != 0:
+        entry = table[place]
+        if entry >> 32 == tag:
+            row, same = (entry & ROW) * width + at, True
+            for c in range(columns):
+                same = same and own[row + c] == others[there + c]
+            if same:
+                break
+        place = (place + 1) & mask
+    return place
 
 
-@kernel
-def forget_place(table, place):  # type: ignore[no-untyped-def]
+@inlined
+def place_of_row(table, mask, tag, row):  # type: ignore[no-untyped-def]
+    """Return the place of a row that is in a table."""
+    place = tag & mask
+    while table[place] & ROW != row:
+        place = (place + 1) & mask
+    return place
+
+
+@inlined
+def forget_place(table, mask, place):  # type: ignore[no-untyped-def]
     """Empty a place; those behind it that would not be found any more move up."""
-    mask, hole = table.size - 1, place
+    hole = place
     at = (hole + 1) & mask
     while table[at] != 0:
         home = (table[at] >> 32) & mask
@@ -68,7 +91,7 @@ def _entered_anew(table, larger):  # type: ignore[no-untyped-def]
             larger[place] = entry
 
 
-def empty_places(count: int, table: np.ndarray) -> np.ndarray:
+def roomy(count: int, table: np.ndarray) -> np.ndarray:
     """Return a table with room for so many rows that holds what `table` does: itself, if it has the room."""
     if 2 * count <= len(table):
         return table
@@ -80,96 +103,75 @@ def empty_places(count: int, table: np.ndarray) -> np.ndarray:
     return larger
 
 
-@inlined
-def _hang(rows, row, cells, stretch, origin):  # type: ignore[no-untyped-def]
-    """Hang a row into the cell of its start."""
-    cell = ((rows[row, ROW_START] - 1 - origin) // stretch) % cells.size
-    rows[row, ROW_NEXT] = cells[cell]
-    cells[cell] = row
-
-
-@inlined
-def _place_of(rows, table, came, i, tag):  # type: ignore[no-untyped-def]
-    """Return the place of a solution in the table, or where it would go."""
-    mask, columns = table.size - 1, rows.shape[1] - ROW_TERMS
-    place = tag & mask
-    while table[place] != 0:
-        entry = table[place]
-        if entry >> 32 == tag:
-            row, same = entry & 0xFFFFFFFF, True
-            for c in range(columns):
-                same = same and rows[row, ROW_TERMS + c] == came[i, 2 + c]
-            if same:
-                break
-        place = (place + 1) & mask
-    return place
-
-
 @kernel
-def _enter(rows, counts, table, address, cells, stretch, origin, came, low, high, touched, waiting):  # type: ignore[no-untyped-def]
+def _enter(all_rows, counts, places, all_cells, stretch, origin, came, low, high, touched, waiting):  # type: ignore[no-untyped-def]
     """Take solutions of start, end and terms.
 
     Write the rows that are new into `touched`, those that live longer with a minus, and the places of solutions that
     end behind `high` into `waiting`; return the number of both.
     """
-    columns, tags = rows.shape[1] - ROW_TERMS, np.zeros(_AHEAD, np.int64)
-    found, later, mask = 0, 0, table.size - 1
-    for begin in range(0, came.shape[0], _AHEAD):
-        stop = min(came.shape[0], begin + _AHEAD)
-        for i in range(begin, stop):
-            tags[i - begin] = tag_of(came, i, 2, columns)
-            prefetch(address + 8 * (tags[i - begin] & mask))
-        for i in range(begin, stop):
-            if came[i, 1] > high:
-                waiting[later] = i
-                later += 1
-                continue
-            start = came[i, 0]
-            if start <= low:
-                continue
-            place = _place_of(rows, table, came, i, tags[i - begin])
-            if table[place] != 0:
-                row = table[place] & 0xFFFFFFFF
-                if rows[row, ROW_START] < start:
-                    rows[row, ROW_START] = start
-                    touched[found] = -row
-                    found += 1
-                continue
-            row = counts[_FREE]
-            if row != 0:
-                counts[_FREE] = rows[row, ROW_NEXT]
-            else:
-                row = counts[_TOP]
-                counts[_TOP] += 1
-            counts[_COUNT] += 1
-            rows[row, ROW_START] = start
-            for c in range(columns):
-                rows[row, ROW_TERMS + c] = came[i, 2 + c]
-            enter_place(table, place, tags[i - begin], row)
-            if stretch != 0 and start != STATIC_START:
-                _hang(rows, row, cells, stretch, origin)
-            touched[found] = row
-            found += 1
+    rows, table, cells, new = words(all_rows), words(places), words(all_cells), words(came)
+    width, mask, ring, tags = all_rows.shape[1], places.size - 1, all_cells.size, np.zeros(_AHEAD, np.int64)
+    found, later, cell, until = 0, 0, np.int64(0), np.int64(BEFORE_ALL)
+    for i in range(came.shape[0]):
+        if i % _AHEAD == 0:
+            for k in range(min(_AHEAD, came.shape[0] - i)):
+                tags[k] = tag_of(new, (i + k) * width + ROW_TERMS, width - ROW_TERMS)
+                prefetch(table, tags[k] & mask)
+        start, end, tag = new[i * width], new[i * width + 1], tags[i % _AHEAD]
+        if end > high:
+            waiting[later] = i
+            later += 1
+        if end > high or start <= low:
+            continue
+        place = place_of(table, mask, tag, rows, ROW_TERMS, width, new, i * width + ROW_TERMS, width - ROW_TERMS)
+        row = table[place] & ROW
+        if row != 0:
+            if rows[row * width] < start:
+                rows[row * width] = start
+                touched[found] = -row
+                found += 1
+            continue
+        row = counts[_FREE]
+        if row != 0:
+            counts[_FREE] = rows[row * width + ROW_NEXT]
+        else:
+            row = counts[_TOP]
+            counts[_TOP] += 1
+        rows[row * width] = start
+        for c in range(ROW_TERMS, width):
+            rows[row * width + c] = new[i * width + c]
+        table[place] = (tag << 32) | row
+        if stretch != 0 and start != STATIC_START:
+            if not until - stretch < start <= until:
+                cell = (start - 1 - origin) // stretch
+                cell, until = cell % ring, origin + (cell + 1) * stretch
+            rows[row * width + ROW_NEXT] = cells[cell]
+            cells[cell] = row
+        touched[found] = row
+        found += 1
+    counts[_COUNT] += np.sum(touched[:found] > 0)
     return found, later
 
 
 @kernel
-def _leave(rows, counts, table, cells, stretch, origin, low, gone):  # type: ignore[no-untyped-def]
+def _leave(all_rows, counts, places, all_cells, stretch, origin, low, gone):  # type: ignore[no-untyped-def]
     """Take out the rows whose start is at `low` or before; return how many they are.  They keep their words."""
-    columns, mask, left = rows.shape[1] - ROW_TERMS, table.size - 1, 0
+    rows, table, cells = words(all_rows), words(places), words(all_cells)
+    width, mask, ring, left = all_rows.shape[1], places.size - 1, all_cells.size, 0
     last = (low - 1 - origin) // stretch
-    first = max(counts[_CELL], last - cells.size + 1)
-    for cell in range(first, last + 1):
-        row, cells[cell % cells.size] = cells[cell % cells.size], 0
+    for cell in range(max(counts[_CELL], last - ring + 1), last + 1):
+        row, cells[cell % ring] = cells[cell % ring], 0
         while row != 0:
-            following = rows[row, ROW_NEXT]
-            if rows[row, ROW_START] > low:
-                _hang(rows, row, cells, stretch, origin)
+            at = row * width
+            following, start = rows[at + ROW_NEXT], rows[at]
+            if start > low:
+                its = ((start - 1 - origin) // stretch) % ring
+                rows[at + ROW_NEXT] = cells[its]
+                cells[its] = row
             else:
-                place = tag_of(rows, row, ROW_TERMS, columns) & mask
-                while table[place] & 0xFFFFFFFF != row:
-                    place = (place + 1) & mask
-                forget_place(table, place)
+                place = place_of_row(table, mask, tag_of(rows, at + ROW_TERMS, width - ROW_TERMS), row)
+                forget_place(table, mask, place)
                 gone[left] = row
                 left += 1
             row = following
@@ -215,10 +217,9 @@ class Lives:
         """
         self._make_room(len(came))
         touched, waiting = np.empty(len(came), dtype=np.int64), np.empty(len(came), dtype=np.int64)
-        came, address = np.ascontiguousarray(came), address_of(self.table)
         found, later = _enter(
-            self.rows, self.counts, self.table, address, self.cells, self.stretch, self.origin, came, low, high,
-            touched, waiting,
+            self.rows, self.counts, self.table, self.cells, self.stretch, self.origin, np.ascontiguousarray(came), low,
+            high, touched, waiting,
         )  # fmt: skip
         return touched[:found], waiting[:later]
 
@@ -240,7 +241,7 @@ class Lives:
             larger = np.empty((max(needed, len(self.rows) * 3 // 2), self.rows.shape[1]), dtype=np.int64)
             larger[: self.counts[_TOP]] = self.rows[: self.counts[_TOP]]
             self.rows = larger
-        self.table = empty_places(len(self) + count, self.table)
+        self.table = roomy(len(self) + count, self.table)
 
     @property
     def there(self) -> np.ndarray:

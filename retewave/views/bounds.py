@@ -57,7 +57,7 @@ def grid_of(extent: Extent) -> tuple[int, int] | None:
     ((5, 4), None)
     """
     match extent:
-        case Sliding(width=width, step=step, phase=phase) | Ago(oldest=width, step=step, phase=phase) if step is not None:
+        case Sliding(width=width, step=step, phase=phase) | Ago(oldest=width, step=step, phase=phase) if step:
             return step, (phase - width) % step
     return None
 

@@ -35,8 +35,7 @@ class Contents:
         self._terms = terms
         self._extents = [None if leaf.window is None else windows[leaf.window].extent for leaf in split.leaves]
         self.solved = [
-            LeafSolutions(len(leaf.variables), extent)
-            for leaf, extent in zip(split.leaves, self._extents, strict=True)
+            LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
         ]
         self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
         self._groups: dict[GroupsFound, Grouping] = {}

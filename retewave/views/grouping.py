@@ -75,14 +75,14 @@ class Grouping:
     def settle(self, lives: Lives, low: int) -> None:
         """Find anew what has changed since the last time."""
         changed, extremes = self.table.settle(low)
-        self._reach(len(self.table.keys))
+        self._reach(len(self.table))
         former = changed[self._is_shown[changed]]
         self.gone = Bag(self.found.variables, self._shown[former])
         self._is_shown[former] = False
         alive = self.table.sizes(changed) > 0
         groups = changed[alive]
         if len(groups):
-            columns = [*self.table.keys[groups].T, *self._aggregates(groups, extremes[alive], lives)]
+            columns = [*self.table.keys_of(groups).T, *self._aggregates(groups, extremes[alive], lives)]
             self._shown[groups] = np.column_stack(columns)
             self._is_shown[groups] = True
         self.came = Bag(self.found.variables, self._shown[groups])
@@ -129,7 +129,7 @@ class Grouping:
         argument = self._arguments[place]
         if argument is None:
             return self._counts(sizes), np.ones(len(groups), dtype=np.bool_)
-        kept = self.table.kept[groups, argument]
+        kept = self.table.kept(groups, argument)
         if call.function == "COUNT":
             return self._counts(kept[:, BOUND]), np.ones(len(groups), dtype=np.bool_)
         if call.function in _SIGNS:

@@ -83,11 +83,12 @@ class Arrivals:
 
     def add(self, ends: np.ndarray) -> None:
         """Take times."""
-        later = np.diff(ends)
-        fresh = ends[np.concatenate(([True], later > 0))] if len(ends) and (later >= 0).all() else np.unique(ends)
-        if len(fresh) and (not len(self.times) or fresh[0] > self.times[-1]):
+        if not len(ends):
+            return
+        fresh = np.unique(ends) if (ends[1:] < ends[:-1]).any() else ends[np.append(True, ends[1:] != ends[:-1])]
+        if not len(self.times) or fresh[0] > self.times[-1]:
             self.times = np.concatenate([self.times, fresh])
-        elif len(fresh):
+        else:
             self.times = np.union1d(self.times, fresh)
 
     def any_inside(self, low: int, high: int) -> bool:

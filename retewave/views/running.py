@@ -51,7 +51,7 @@ class RunningView:
         self._first = NEVER  # the first item of any stream
         self._at = BEFORE_ALL  # all reports up to here are made
         self._was_empty = False  # the latest report had no window with content
-        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report, where the next needs them
+        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report, if the next needs them
         self.reported = 0  # how many reports there were
 
     # ---- what comes in ----
