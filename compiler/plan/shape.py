@@ -205,7 +205,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
-    return (tuple(parts), tables, named, listener.told, own), tuple(constants)
+    events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:

@@ -16,7 +16,7 @@ from typing import Any
 from retewave.compiler.algebra import AggregateCall, Extend, Filter, Grouped, Projected, Union, Variable
 from retewave.compiler.algebra.walk import changed, operands
 from retewave.compiler.expressions.tree import IMPURE, mentions
-from retewave.compiler.rewrite.leaves import LeafFound, PathFound
+from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound
 
 __all__ = ["KEPT_AGGREGATES", "GroupsFound", "groups_in", "is_row_by_row", "with_groups"]
 
@@ -41,7 +41,7 @@ class GroupsFound:
 def with_groups(pattern: Any) -> Any:
     """Return the algebra of a view with the groups that can be kept."""
     match pattern:
-        case LeafFound():
+        case LeafFound() | MatchFound():
             return pattern
         case Grouped(LeafFound() as leaf, keys, aggregates, implicit) if all(
             _is_kept(call, leaf) for _, call in aggregates
@@ -63,7 +63,7 @@ def groups_in(pattern: Any) -> Iterator[GroupsFound]:
         yield pattern
     elif isinstance(pattern, PathFound):
         yield from groups_in(pattern.path)
-    elif not isinstance(pattern, LeafFound):
+    elif not isinstance(pattern, LeafFound | MatchFound):
         for each in operands(pattern):
             yield from groups_in(each)
 

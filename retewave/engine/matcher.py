@@ -259,7 +259,7 @@ class Matcher:
                 self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             if networks.views and poured:
-                networks.see(int(next_rows[0, END]))
+                networks.see(next_rows[:poured])
             self._count(poured, networks.main)
             if any(map(len, outs)):
                 yield from self._told(networks, outs, clock)

@@ -79,10 +79,10 @@ class Networks:
             view for each in self.all for number, view in each.outcome.views.items() if number not in self.gone
         )
 
-    def see(self, first: int) -> None:
-        """Let views know when the first item of any stream came."""
+    def see(self, rows: np.ndarray) -> None:
+        """Let views know what has come on all streams."""
         for view in self.views:
-            view.see(first)
+            view.see(rows)
 
     @property
     def live_rows(self) -> int:

@@ -7,7 +7,7 @@ Invariant: what has come and gone is told as it is between the two latest report
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from retewave.compiler.algebra import WindowOn
 from retewave.compiler.rewrite.kept import GroupsFound, groups_in
 from retewave.compiler.rewrite.leaves import LeafFound, ViewLeaves
 from retewave.rete.terms.dictionary import Terms
-from retewave.views.bounds import bounds, grid_of
+from retewave.views.bounds import grid_of
 from retewave.views.kept import LeafSolutions
 from retewave.views.relation import Bag
 from retewave.windows.intervals import BEFORE_ALL
@@ -31,8 +31,17 @@ __all__ = ["Contents"]
 class Contents:
     """The solutions of a view's leaves, by their numbers, and the groups that are kept of them."""
 
-    def __init__(self, split: ViewLeaves, pattern: object, windows: Sequence[WindowOn], terms: Terms) -> None:
+    def __init__(
+        self,
+        split: ViewLeaves,
+        pattern: object,
+        windows: Sequence[WindowOn],
+        terms: Terms,
+        bounds: Callable[[int, int], tuple[int, int]],
+    ) -> None:
         self._terms = terms
+        self._bounds = bounds  # of a window, by its number, at a time
+        self._windows = [leaf.window for leaf in split.leaves]
         self._extents = [None if leaf.window is None else windows[leaf.window].extent for leaf in split.leaves]
         self.solved = [
             LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
@@ -62,8 +71,8 @@ class Contents:
         """Let all contents be those of a time."""
         values = self._terms.values
         for number in self._read:
-            extent = self._extents[number]
-            low, high = (BEFORE_ALL, time) if extent is None else bounds(extent, time)
+            window = self._windows[number]
+            low, high = (BEFORE_ALL, time) if window is None else self._bounds(window, time)
             self.solved[number].advance(low, high, self._of_leaf[number], values)
 
     # ---- relations ----

@@ -17,6 +17,7 @@ from retewave.compiler.algebra import Extent
 from retewave.rete.reports.lives import Lives
 from retewave.rete.terms.kinds import Values
 from retewave.views.bounds import NEVER, enters, grid_of, leaves, reach
+from retewave.views.history import is_moved
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrivals", "Changes", "LeafSolutions"]
 
+_MOVED = 1 << 32  # microseconds for which a window that what comes moves has a cell for each stretch
 _ENTERS, _LEAVES = 0, 1  # what happens to a triple; at one time all enter first
 
 
@@ -32,8 +34,10 @@ class LeafSolutions:
 
     def __init__(self, columns: int, extent: Extent | None) -> None:
         """Keep solutions with so many terms; without an extent for ever."""
-        span = None if extent is None else reach((extent,))
-        self.lives = Lives(columns, 0 if span is None else span + 1, None if extent is None else grid_of(extent))
+        span, grid = (None, None) if extent is None else (reach((extent,)), grid_of(extent))
+        if extent is not None and is_moved(extent):
+            span = _MOVED
+        self.lives = Lives(columns, 0 if span is None else span + 1, grid)
         self._new = [np.zeros((0, columns + 2), dtype=np.int64)]  # start, end and terms of what may come in
         self.came = self.gone = self._new[0][:, 2:]  # what has come and gone at the latest report
         self._there: np.ndarray | None = None  # all, if somebody has asked since the last change
