@@ -1,8 +1,8 @@
 """What of a view is kept from report to report, beside the solutions of its leaves.
 
 Data's way: algebra with `LeafFound`s -> **algebra with `GroupsFound`s** -> explain; `retewave.views`.
-Groups of a leaf's solutions are kept if all of their aggregates can be: COUNT, SUM, AVG, MIN and MAX of variables, not of
-different values only.  What stands above a leaf or groups is *row by row* if each solution gives its rows by itself:
+Groups of a leaf's solutions are kept if all of their aggregates can be: COUNT, SUM, AVG, MIN and MAX of variables, not
+of different values only.  What stands above a leaf or groups is *row by row* if each solution gives its rows by itself:
 then what is new in a report follows from what has come and gone.
 Left out: how groups are kept (`rete/reports/groups.py`), how all else is evaluated (`retewave.views.evaluate`).
 """

@@ -177,22 +177,32 @@ def _compare(groups, plan, group, cells, cell_numbers, cell_counts, rows, row, s
     for e in range(extremes):
         term = rows[row + plan[_LISTS + columns + plan[lists + e]]]
         kind, number, sign = kinds[term], numbers[term], plan[lists + extremes + e]
-        ordered = kind == INTEGER or kind == DECIMAL or kind == DOUBLE or kind == DATETIME
+        ordered = kind in (INTEGER, DECIMAL, DOUBLE, DATETIME)
         if ordered and exact[term] != 0 and number == number:
             note_value(cells, cell_numbers, cell_counts, groups, head + 2 * e, sign, start, term, number)
 
 
 @kernel
-def _add(all_rows, touched, begin, plan_words, all_groups, places, group_counts, all_limbs, all_changed, all_cells,
-         all_cell_numbers, all_cell_counts, kind_of, number_of, is_exact):  # type: ignore[no-untyped-def]  # fmt: skip
+def _add(  # type: ignore[no-untyped-def]
+    all_rows,
+    touched,
+    begin,
+    plan_words,
+    all_groups,
+    places,
+    group_counts,
+    all_limbs,
+    all_changed,
+    all_cells,
+    all_cell_numbers,
+    all_cell_counts,
+    kind_of,
+    number_of,
+    is_exact,
+):
     """Take rows that have come, or live longer; return the place of the first that there was no room for."""
-    rows, width, plan, groups, table = (
-        words(all_rows),
-        all_rows.shape[1],
-        words(plan_words),
-        words(all_groups),
-        words(places),
-    )
+    rows, plan, groups, table = words(all_rows), words(plan_words), words(all_groups), words(places)
+    width = all_rows.shape[1]
     counts, limbs, changed, mask = words(group_counts), words(all_limbs), words(all_changed), places.size - 1
     cells, cell_numbers, cell_counts = words(all_cells), words(all_cell_numbers), words(all_cell_counts)
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
@@ -221,16 +231,12 @@ def _add(all_rows, touched, begin, plan_words, all_groups, places, group_counts,
 
 
 @kernel
-def _take_away(all_rows, gone, plan_words, all_groups, places, group_counts, all_limbs, all_changed, kind_of, number_of,
-               is_exact):  # type: ignore[no-untyped-def]  # fmt: skip
+def _take_away(  # type: ignore[no-untyped-def]
+    all_rows, gone, plan_words, all_groups, places, group_counts, all_limbs, all_changed, kind_of, number_of, is_exact
+):
     """Take away rows that have left."""
-    rows, width, plan, groups, table = (
-        words(all_rows),
-        all_rows.shape[1],
-        words(plan_words),
-        words(all_groups),
-        words(places),
-    )
+    rows, plan, groups, table = words(all_rows), words(plan_words), words(all_groups), words(places)
+    width = all_rows.shape[1]
     counts, limbs, changed, mask = words(group_counts), words(all_limbs), words(all_changed), places.size - 1
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
     for i in range(gone.size):
@@ -260,13 +266,8 @@ def _settle(plan_words, all_groups, places, group_counts, changed, all_cells, al
 @kernel
 def _groups_of(all_rows, wanted, plan_words, all_groups, places, found):  # type: ignore[no-untyped-def]
     """Write the group of each wanted row."""
-    rows, width, plan, groups, table = (
-        words(all_rows),
-        all_rows.shape[1],
-        words(plan_words),
-        words(all_groups),
-        words(places),
-    )
+    rows, plan, groups, table = words(all_rows), words(plan_words), words(all_groups), words(places)
+    width = all_rows.shape[1]
     for i in range(wanted.size):
         place, _ = _place(groups, table, places.size - 1, plan, rows, wanted[i] * width)
         found[i] = table[place] & ROW
@@ -279,7 +280,7 @@ def of_doubles(limbs: np.ndarray) -> float:
     3.0
     """
     total = sum(limb << (_LIMB * place) for place, limb in enumerate(limbs.tolist()))
-    return total / (1 << _LOWEST)  # Python rounds a quotient of whole numbers to the nearest double
+    return float(total / (1 << _LOWEST))  # Python rounds a quotient of whole numbers to the nearest double
 
 
 class GroupTable:

@@ -103,54 +103,70 @@ def roomy(count: int, table: np.ndarray) -> np.ndarray:
     return larger
 
 
+@inlined
+def _hang(rows, at, row, cells, ring, stretch, origin):  # type: ignore[no-untyped-def]
+    """Hang a row, whose words are at a place, into the cell of its start."""
+    cell = ((rows[at] - 1 - origin) // stretch) % ring
+    rows[at + ROW_NEXT] = cells[cell]
+    cells[cell] = row
+
+
+@inlined
+def _new_row(rows, counts, width, new, at):  # type: ignore[no-untyped-def]
+    """Return a row with the start and the terms of a solution."""
+    row = counts[_FREE]
+    if row != 0:
+        counts[_FREE] = rows[row * width + ROW_NEXT]
+    else:
+        row = counts[_TOP]
+        counts[_TOP] += 1
+    counts[_COUNT] += 1
+    rows[row * width] = new[at]
+    for c in range(ROW_TERMS, width):
+        rows[row * width + c] = new[at + c]
+    return row
+
+
+@inlined
+def _tags(table, mask, new, first, count, width, tags):  # type: ignore[no-untyped-def]
+    """Write the tags of some solutions, and have their places fetched."""
+    for k in range(count):
+        tags[k] = tag_of(new, (first + k) * width + ROW_TERMS, width - ROW_TERMS)
+        prefetch(table, tags[k] & mask)
+
+
 @kernel
-def _enter(all_rows, counts, places, all_cells, stretch, origin, came, low, high, touched, waiting):  # type: ignore[no-untyped-def]
+def _enter(all_rows, row_counts, places, all_cells, stretch, origin, came, low, high, touched, waiting):  # type: ignore[no-untyped-def]
     """Take solutions of start, end and terms.
 
     Write the rows that are new into `touched`, those that live longer with a minus, and the places of solutions that
     end behind `high` into `waiting`; return the number of both.
     """
-    rows, table, cells, new = words(all_rows), words(places), words(all_cells), words(came)
-    width, mask, ring, tags = all_rows.shape[1], places.size - 1, all_cells.size, np.zeros(_AHEAD, np.int64)
-    found, later, cell, until = 0, 0, np.int64(0), np.int64(BEFORE_ALL)
+    rows, table, cells, new, counts = words(all_rows), words(places), words(all_cells), words(came), words(row_counts)
+    width, mask, ring, all_tags = all_rows.shape[1], places.size - 1, all_cells.size, np.zeros(_AHEAD, np.int64)
+    tags, found, later = words(all_tags), 0, 0
     for i in range(came.shape[0]):
         if i % _AHEAD == 0:
-            for k in range(min(_AHEAD, came.shape[0] - i)):
-                tags[k] = tag_of(new, (i + k) * width + ROW_TERMS, width - ROW_TERMS)
-                prefetch(table, tags[k] & mask)
-        start, end, tag = new[i * width], new[i * width + 1], tags[i % _AHEAD]
-        if end > high:
+            _tags(table, mask, new, i, min(_AHEAD, came.shape[0] - i), width, tags)
+        at, tag = i * width, tags[i % _AHEAD]
+        if new[at + 1] > high:
             waiting[later] = i
             later += 1
-        if end > high or start <= low:
+        if new[at + 1] > high or new[at] <= low:
             continue
-        place = place_of(table, mask, tag, rows, ROW_TERMS, width, new, i * width + ROW_TERMS, width - ROW_TERMS)
+        place = place_of(table, mask, tag, rows, ROW_TERMS, width, new, at + ROW_TERMS, width - ROW_TERMS)
         row = table[place] & ROW
-        if row != 0:
-            if rows[row * width] < start:
-                rows[row * width] = start
-                touched[found] = -row
-                found += 1
-            continue
-        row = counts[_FREE]
-        if row != 0:
-            counts[_FREE] = rows[row * width + ROW_NEXT]
-        else:
-            row = counts[_TOP]
-            counts[_TOP] += 1
-        rows[row * width] = start
-        for c in range(ROW_TERMS, width):
-            rows[row * width + c] = new[i * width + c]
-        table[place] = (tag << 32) | row
-        if stretch != 0 and start != STATIC_START:
-            if not until - stretch < start <= until:
-                cell = (start - 1 - origin) // stretch
-                cell, until = cell % ring, origin + (cell + 1) * stretch
-            rows[row * width + ROW_NEXT] = cells[cell]
-            cells[cell] = row
-        touched[found] = row
-        found += 1
-    counts[_COUNT] += np.sum(touched[:found] > 0)
+        if row == 0:
+            row = _new_row(rows, counts, width, new, at)
+            table[place] = (tag << 32) | row
+            if stretch != 0 and new[at] != STATIC_START:
+                _hang(rows, row * width, row, cells, ring, stretch, origin)
+            touched[found] = row
+            found += 1
+        elif rows[row * width] < new[at]:
+            rows[row * width] = new[at]
+            touched[found] = -row
+            found += 1
     return found, later
 
 
@@ -164,11 +180,9 @@ def _leave(all_rows, counts, places, all_cells, stretch, origin, low, gone):  # 
         row, cells[cell % ring] = cells[cell % ring], 0
         while row != 0:
             at = row * width
-            following, start = rows[at + ROW_NEXT], rows[at]
-            if start > low:
-                its = ((start - 1 - origin) // stretch) % ring
-                rows[at + ROW_NEXT] = cells[its]
-                cells[its] = row
+            following = rows[at + ROW_NEXT]
+            if rows[at] > low:
+                _hang(rows, at, row, cells, ring, stretch, origin)
             else:
                 place = place_of_row(table, mask, tag_of(rows, at + ROW_TERMS, width - ROW_TERMS), row)
                 forget_place(table, mask, place)
