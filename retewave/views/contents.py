@@ -23,7 +23,7 @@ from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:  # they load rdflib
     from retewave.views.expressions import ColumnExpressions
-    from retewave.views.grouping import Grouping
+    from retewave.views.grouping import KeptGroups
 
 __all__ = ["Contents"]
 
@@ -47,16 +47,16 @@ class Contents:
             LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
         ]
         self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
-        self._groups: dict[GroupsFound, Grouping] = {}
-        self._of_leaf: list[list[Grouping]] = [[] for _ in split.leaves]
+        self._groups: dict[GroupsFound, KeptGroups] = {}
+        self._of_leaf: list[list[KeptGroups]] = [[] for _ in split.leaves]
         self._known: ColumnExpressions | None = None
         for each in dict.fromkeys(groups_in(pattern)):
-            from retewave.views.grouping import Grouping
+            from retewave.views.grouping import KeptGroups
 
             leaf = each.leaf.leaf
             extent = self._extents[leaf]
             grid = None if extent is None else grid_of(extent)
-            self._groups[each] = Grouping(each, terms, self.expressions, grid)
+            self._groups[each] = KeptGroups(each, terms, self.expressions, grid)
             self._of_leaf[leaf].append(self._groups[each])
 
     def expressions(self) -> ColumnExpressions:

@@ -36,7 +36,7 @@ from retewave.views.expressions import ColumnExpressions
 from retewave.views.relation import Bag
 from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["Grouping"]
+__all__ = ["KeptGroups"]
 
 _SIGNS = {"MIN": 1, "MAX": -1}
 _DIVISION, _WIDE = Context(prec=28), Context(prec=80)  # as an expression divides; more digits than any sum has
@@ -46,7 +46,7 @@ _INTEGER, _DECIMAL, _DOUBLE = (
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-class Grouping:
+class KeptGroups:
     """The groups of one GROUP BY over a leaf's solutions."""
 
     def __init__(

@@ -21,7 +21,7 @@ from retewave.views.history import is_moved
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 if TYPE_CHECKING:
-    from retewave.views.grouping import Grouping
+    from retewave.views.grouping import KeptGroups
 
 __all__ = ["Arrivals", "Changes", "LeafSolutions"]
 
@@ -46,7 +46,7 @@ class LeafSolutions:
         """Take rows of start, end and terms."""
         self._new.append(rows)
 
-    def advance(self, low: int, high: int, groupings: Sequence[Grouping], values: Values) -> None:
+    def advance(self, low: int, high: int, groupings: Sequence[KeptGroups], values: Values) -> None:
         """Let solutions come and go until the window has the times from behind `low` up to `high`."""
         lives, rows = self.lives, np.concatenate(self._new)
         touched, waiting = lives.enter(rows, low, high)
