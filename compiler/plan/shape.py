@@ -103,6 +103,7 @@ class ShapePattern:
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
+    graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -205,7 +206,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
-    return (tuple(parts), tables, named, listener.told, own), tuple(constants)
+    events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -268,8 +270,9 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        background = pattern.source == BACKGROUND
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
+        background = pattern.source == BACKGROUND or pattern.graph is not None
+        heard = _streams(listener, pattern)
+        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

@@ -78,6 +78,7 @@ def run(
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
     max_derivations: options.Derivations = 1_000_000,
+    max_runs: options.MostRuns = None,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
@@ -97,17 +98,15 @@ def run(
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
-            "closure": closure.value,
-            "lateness": lateness,
-            "max_future": max_future,
+            **{"closure": closure.value, "lateness": lateness, "max_future": max_future},
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
             "max_derivations": max_derivations,
+            "max_runs": max_runs,
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }
-        level = log_level.value if log_level else None
-        course = cli_run.Course(every, checkpoint, checkpoint_every, level)
+        course = cli_run.Course(every, checkpoint, checkpoint_every, log_level.value if log_level else None)
         cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 
@@ -254,6 +253,7 @@ def spark(
     shards: options.Shards = None,
     batch_bytes: options.BatchBytes = 1 << 30,
     once: options.Once = False,
+    complete: options.Complete = False,
     master: options.Master = None,
     conf: options.Settings = None,
     sample: options.Sample = None,
@@ -268,7 +268,8 @@ def spark(
 
         TimeOptions(rate, time_property, arrival)  # refuses more than one kind of times
         late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
-        deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
+        settings = tuple(conf or ())
+        deployment = cli_spark.Deployment(master, settings, shards, checkpoint, out, late, batch_bytes, once, complete)
         job = _knowledge(schema, static, dataset) | {
             "rate": rate,
             "time_property": time_property,

@@ -22,6 +22,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointEvery",
     "Closer",
+    "Complete",
     "Counted",
     "Datasets",
     "Derivations",
@@ -129,11 +130,15 @@ class Drawn(StrEnum):
     reduced = "reduced"
     network = "network"
     all = "all"
+    sequences = "sequences"
 
 
 Draw = Annotated[
     Drawn,
-    Option("--draw", help="For dot, svg and png: the schema's whole ε-network, the reduced one, the joins, or all."),
+    Option(
+        "--draw",
+        help="For dot, svg and png: the whole ε-network, the reduced one, the joins, all, or sequences' automata.",
+    ),
 ]
 Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
@@ -258,6 +263,9 @@ Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the has
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="The most rows that windows may hold.")
 ]
+MostRuns = Annotated[
+    int | None, Option("--max-runs", metavar="N", min=1, help="The most runs that sequences of events may have.")
+]
 Derivations = Annotated[
     int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
 ]
@@ -295,6 +303,9 @@ BatchBytes = Annotated[
     int, Option("--batch-bytes", metavar="N", min=1, help="Read about N bytes of files in a micro-batch.")
 ]
 Once = Annotated[bool, Option("--once", help="Read the input that is there now, and stop.")]
+Complete = Annotated[
+    bool, Option("--complete", help="With --once: nothing comes behind the files, so nothing waits for it.")
+]
 Master = Annotated[
     str | None, Option("--master", metavar="URL", help="Spark's address; by default this machine: local[*].")
 ]

@@ -36,7 +36,7 @@ from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
-from retewave.query import Query
+from retewave.query import Query, parted
 from retewave.views.bounds import reach
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
@@ -123,7 +123,7 @@ class Registry:
         check_width(parsed, normal, explained)
         check_runs(parsed, normal, explained)
         if parsed.view is not None:
-            check_view(parsed, parsed.view, self.sheds, explained)
+            check_view(parsed, self.sheds, explained)
         elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
@@ -153,9 +153,9 @@ class Registry:
         self._listeners[query.number] = replace(
             self._listener(query.number, parsed, normal, query.plan),
             projection=query.columns if query.is_view else query.variables,
-            compared=(*query.compared, *query.solved),
+            compared=(*query.compared, *query.solved, *parted(query.parsed)),
             told=_told(parsed, query.explained),
-            spender=digest((query.name, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
+            spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )
 
     def plan_again(self) -> None:
@@ -265,4 +265,9 @@ def _told(parsed: Parsed, explained: bool) -> tuple[int, ...]:
     """Return what the rows of a query tell of each triple: of events, all that a justification has."""
     if parsed.events is not None or explained:
         return EXPLAINED
-    return (EVENT,) if parsed.policy.consumes else ()
+    return (EVENT,) if _uses_up(parsed) else ()
+
+
+def _uses_up(parsed: Parsed) -> bool:
+    """Tell whether the network uses events up for a query; a view does that at its reports."""
+    return parsed.policy.consumes and parsed.view is None
