@@ -31,6 +31,7 @@ from retewave.compiler.lower.rules import building, built_predicates
 from retewave.compiler.lower.runs import UNDECIDED, LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
+    EVENT,
     START,
     AlphaTest,
     End,
@@ -87,6 +88,11 @@ class _Lowering:
         listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
         self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self.runs.numbers()
+        for node in self.network.nodes:
+            if node.gathers:  # those by which its tuples go, then instants, then states
+                node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
+                node.gathers = all(map(self._enters_alone, node.edges))
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)
@@ -145,9 +151,11 @@ class _Lowering:
         passing = -1 if join.last is None else join.last
         comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
         keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
-        self.network.nodes.append(
-            Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons)
+        made = Node(
+            slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons
         )
+        made.gathers = window == 0 and self._is_star(join) and not comparisons
+        self.network.nodes.append(made)
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             events = tuple(payloads[place].index(column) for column in each.events)
@@ -156,6 +164,18 @@ class _Lowering:
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
+
+    def _enters_alone(self, edge: Edge) -> bool:
+        """Tell whether what an edge leads to gets tuples from nowhere else, if that is a state of solutions."""
+        entries = [each for each in self.network.edges() if (each.kind, each.target) == (edge.kind, edge.target)]
+        return edge.kind != at.TO_STATE or len(entries) == 1
+
+    def _is_star(self, join: Join) -> bool:
+        """Tell whether a join is of patterns that look at one event, and is asked for nothing else."""
+        sources = [self.plan.producers[each.producer] for each in join.inputs]
+        tests = all(isinstance(each, AlphaTest) and each.whole for each in sources)
+        keyed = all(EVENT in each.keys for each in join.inputs)
+        return tests and keyed and not join.gaps and join.last is None and not join.spender
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is needed, if it may differ from its start."""

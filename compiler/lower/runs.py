@@ -32,6 +32,7 @@ from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.runs import Repeated, RunState
 from retewave.rete.filters import codes as op
 from retewave.rete.network import records
+from retewave.rete.network.pairs import pairs_of
 from retewave.rete.network.records import Edge, Node, Slot
 from retewave.rete.words import layout as at
 
@@ -103,6 +104,20 @@ class LoweringRuns:
             columns = self.physical[each.producer]
             keyed = tuple(columns[key] for key in each.keys)
             self.add(each, Edge(at.TO_INSTANTS, slot, keyed, (at.OF_END,), self.read(each)))
+
+    def numbers(self) -> None:
+        """Give runs the numbers of what steps compare: each is looked up once, when the run is made."""
+        network = self.lowered.network
+        compared: dict[int, set[int]] = {}
+        for step in network.steps:
+            places = (place - step.columns for pair in pairs_of(step.program) for place in pair.places)
+            compared.setdefault(step.state, set()).update(step.seen[place] for place in places if place >= 0)
+        for number, columns in compared.items():
+            if columns:
+                state = network.states[number]
+                state.numbers = tuple(sorted(columns))
+                slot = network.slots[state.slot]
+                network.slots[state.slot] = replace(slot, columns=slot.columns + len(columns))
 
     def _memory(self, number: int, state: State, columns: int) -> int:
         """Add the memory of a state; return its slot."""

@@ -12,6 +12,7 @@ from retewave.rete.words import layout as at
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
+    "TUPLE_TIMES",
     "Alpha",
     "Comparison",
     "Edge",
@@ -29,6 +30,11 @@ __all__ = [
     "Terminal",
 ]
 
+TUPLE_TIMES = {  # as columns of a tuple
+    at.OF_START: at.T_START - at.T_COLUMNS,
+    at.OF_END: at.T_END - at.T_COLUMNS,
+    at.OF_WINDOW: at.T_WINDOW_START - at.T_COLUMNS,
+}
 Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
 
 
@@ -53,6 +59,11 @@ class Edge:
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
+
+    @property
+    def at_once(self) -> bool:
+        """Tell whether what an event's triples give goes this way as soon as they are gathered."""
+        return self.kind in (at.TO_INSTANTS, at.TO_STATE) and not self.program
 
 
 @dataclass
@@ -125,6 +136,8 @@ class Node:
     spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
     comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
 
+    gathers: bool = False  # its inputs are patterns of one event on one subject: their triples come together
+
     def readings(self, slot: int) -> list[tuple[Reading, bool]]:
         """Return the readings that the rows of a slot have, in their order, and whether each is of an upper side."""
         sides = ((side, side is each.upper) for each in self.comparisons for side in (each.lower, each.upper))
@@ -169,6 +182,7 @@ class State:
     link: int = -1  # the column that has the link to the run before; -1: none
     own: bool = False  # whether its tuples have a link to their own row, behind their columns
     once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
+    numbers: tuple[int, ...] = ()  # columns whose terms' numbers rows have, too, behind the marks: steps compare them
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 

@@ -22,6 +22,7 @@ from retewave.engine.states import State
 from retewave.rete.counters import known_since, put_known_since
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.runtime import Runtime
+from retewave.rete.words.reals import word_of
 from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["Links", "run_states"]
@@ -75,6 +76,7 @@ class KeptRuns:
     columns: int  # of a run
     keys: tuple[int, ...]  # the columns that make the key
     marks: tuple[str, ...]  # what the marks wait for, by name
+    numbers: int  # how many numbers of its terms a run has behind the marks
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))
 
@@ -98,8 +100,8 @@ class KeptRuns:
         columns = state["columns"].reshape(len(times), self.columns)
         unknown = np.full(len(times), BEFORE_ALL)
         marks = [state.get(name, unknown) for name in self.marks]
-        keys = columns[:, list(self.keys)]
-        self.runtime.put_rows(self.slot, np.column_stack([times, keys, columns, *marks]))
+        keys, numbers = columns[:, list(self.keys)], [np.full(len(times), word_of(np.nan))] * self.numbers
+        self.runtime.put_rows(self.slot, np.column_stack([times, keys, columns, *marks, *numbers]))
         self.links.move(state["links"], self.runtime.links_to(self.number))
         link = self.runtime.network.states[self.number].link
         if link >= 0:
@@ -150,7 +152,8 @@ def run_states(
         assert isinstance(made, RunState)
         if slot >= 0:
             marks = tuple(rival_name(rivals, known) for rivals in lowered.rivals[producer])
-            runs = KeptRuns(runtime, links, number, slot, network.states[number].columns, made.keys, marks)
+            record = network.states[number]
+            runs = KeptRuns(runtime, links, number, slot, record.columns, made.keys, marks, len(record.numbers))
             yield digest(("runs", known[producer].digest)), runs
     for producer, slot in lowered.instants.items():
         keys = network.nodes[network.slots[slot].node].keys

@@ -68,7 +68,8 @@ def _kept(solutions: WantedEvents) -> set[int] | None:
 
 def _once(plan: Plan, found: list[Open], kept: set[int] | None = None) -> Open:
     """Return solutions as a set: an event's triples may be given or entailed more than once."""
-    names = sorted(name for name in found[0].columns if kept is None or name in kept)
+    own = found[0].columns  # in their order: solutions are alike, however variables are named
+    names = sorted((name for name in own if kept is None or name in kept), key=lambda name: own[name])
     told = sorted({what for each in found for what in each.told}) if kept is None else []
     entered = [_with_all(plan, each, names, told) if len(found) > 1 and told else each for each in found]
     rows = tuple(tuple(each.columns[n] for n in names) + tuple(each.told[what] for what in told) for each in entered)
@@ -91,7 +92,8 @@ def _instants(plan: Plan, found: Runs, opened: list[Open]) -> int | None:
     if not opened:
         return None
     partition = sorted(_number(each) for each in found.partition)
-    return plan.number(Instants(tuple(each.read(tuple(each.columns[v] for v in partition)) for each in opened)))
+    read = (each.read(tuple(each.columns[v] for v in partition)) for each in opened)
+    return plan.number(Instants(tuple(dict.fromkeys(read))))
 
 
 @dataclass
