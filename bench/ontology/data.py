@@ -1,14 +1,14 @@
 """An ontology of 1,000 classes, events that it defines, and a stream of ten triples an event.
 
 Data's way: numbers, seeded -> **ontology, definitions, stream** -> engine, peers.
-The classes are a tree of three levels: 10, 90 and 900.  A definition speaks of classes of the middle level, the stream of
-those of the lowest one.  A drawn share of the events is drawn for one definition, so it is known what is found.
+The classes are a tree of three levels: 10, 90 and 900.  A definition speaks of classes of the middle level, the stream
+of those of the lowest one.  A share of the events is drawn for one definition each, so it is known what is found.
 Invariant: the same bytes on every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -47,6 +47,11 @@ class Drawn:
     triples: tuple[Text, ...]  # ten
     found: int | None  # the number of the definition that it was drawn for
 
+    @property
+    def time(self) -> int:
+        """Microseconds from the stream's beginning."""
+        return self.number * 1_000_000 // _A_SECOND
+
 
 def schema() -> list[Text]:
     """Return the ontology: the tree, the roles, existential axioms, and disjoint tops.
@@ -74,7 +79,7 @@ def definitions(
 ) -> tuple[list[Asked], str]:
     """Return logical events, and the text that defines them, composites of them, and what is told.
 
-    Roles go by pairs, as domains and ranges have it: r0 leads to what r1 is said of.  If they are mixed, any role follows any.
+    Roles go by pairs, as domains and ranges have it: r0 leads to what r1 is said of.  Mixed: any role follows any.
     """
     random = Random(seed)
     asked = [
@@ -120,12 +125,12 @@ def _triples(random: Random, number: int, classes: tuple[int, ...], roles: tuple
         yield things[place % 3], _of("value", place), value
 
 
-def nquads(events: Iterator[Drawn]) -> Iterator[str]:
+def nquads(events: Iterable[Drawn]) -> Iterator[str]:
     """Yield the lines of events: a graph each, and the time of the graph."""
     for each in events:
         graph = f"<{BASE}e{each.number}>"
         yield from (f"{s} {p} {o} {graph} .\n" for s, p, o in each.triples)
-        micros = each.number * 1_000_000 // _A_SECOND
+        micros = each.time
         seconds = f"{micros // 60_000_000 % 60:02}:{micros // 1_000_000 % 60:02}.{micros % 1_000_000:06}"
         yield f'{graph} <{AT}> "2026-01-01T{micros // 3_600_000_000:02}:{seconds}Z"^^<{_XSD}dateTime> {graph} .\n'
 
