@@ -82,14 +82,10 @@ class _Told:
     """Names, and which lie below which."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        self._above: dict[str, set[str]] = {}
+        self._below: dict[str, set[str]] = {}  # by name: those that are said to lie below it
         for equal, above in hierarchy:
-            for each in equal:
-                self._above.setdefault(each, set()).update(equal, above)
-        self._below: dict[str, set[str]] = {}
-        for name, above in self._above.items():
-            for each in above:
-                self._below.setdefault(each, set()).add(name)
+            for each in (*equal, *above):
+                self._below.setdefault(each, set()).update(equal)
 
     def below(self, name: str) -> frozenset[str]:
         """Return the names below a name, itself too; not those of which there is nothing."""
@@ -111,7 +107,7 @@ class _Told:
 
 def command(megabytes: int) -> list[str]:
     """Return the command that runs HermiT, but for what it shall do."""
-    started = [str(_java()), f"-Xmx{megabytes}m", "-cp", str(_jar()), "org.semanticweb.HermiT.cli.CommandLine"]
+    started = [str(_java()), f"-Xmx{megabytes}m", "-cp", _classes(), "org.semanticweb.HermiT.cli.CommandLine"]
     return [*started, "--ignoreUnsupportedDatatypes"]
 
 
@@ -124,6 +120,12 @@ def _java() -> str | None:
     home = os.environ.get("JAVA_HOME")
     found = home and shutil.which(str(Path(home) / "bin" / "java"))
     return found or shutil.which("java")
+
+
+def _classes() -> str:
+    jar = _jar()
+    assert jar is not None
+    return f"{jar.parent}{os.pathsep}{jar}"  # owlready2 mends some classes of the archive beside it
 
 
 def _jar() -> Path | None:
