@@ -14,7 +14,7 @@ import typer
 
 from retewave.bench.harness import Machine
 from retewave.bench.ontology.data import definitions
-from retewave.bench.ontology.engine import Asking, Found, found, registered
+from retewave.bench.ontology.engine import OntologyFound, OntologyRun, found, registered
 from retewave.bench.ontology.peers import by_hermit, by_owlrl
 from retewave.epsilon.classes import reasoner
 
@@ -27,12 +27,12 @@ _OPEN = (
 )
 
 
-def _own_process(asking: Asking) -> Found:
+def _own_process(asking: OntologyRun) -> OntologyFound:
     with get_context("spawn").Pool(1) as pool:
         return pool.apply_async(_measured, (asking,)).get(timeout=1200)
 
 
-def _measured(asking: Asking) -> Found:
+def _measured(asking: OntologyRun) -> OntologyFound:
     with tempfile.TemporaryDirectory() as folder:
         return found(asking, Path(folder))
 
@@ -47,21 +47,21 @@ def _registering(more: str) -> float:
     return seconds + after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _rows(events: int) -> dict[str, Asking]:
+def _rows(events: int) -> dict[str, OntologyRun]:
     return {
-        "100 logical events, nothing is found": Asking(100, events, 0.0),
-        "100 logical events, 1 of 100 events is found": Asking(100, events, 0.01),
-        "the same with justifications (RDF STREAM)": Asking(100, events, 0.01, form="RDF"),
-        "100 logical events, 1 of 10 events is found": Asking(100, events, 0.1),
-        "1 of 10 with justifications (RDF STREAM)": Asking(100, events, 0.1, form="RDF"),
-        "100 logical events, any role behind any, 1 of 100": Asking(100, events, 0.01, mixed=True),
-        "1,000 logical events, 1 of 100 events is found": Asking(1000, events, 0.01),
-        "1,000 logical events, any role behind any, 1 of 100": Asking(1000, events, 0.01, mixed=True),
+        "100 logical events, nothing is found": OntologyRun(100, events, 0.0),
+        "100 logical events, 1 of 100 events is found": OntologyRun(100, events, 0.01),
+        "the same with justifications (RDF STREAM)": OntologyRun(100, events, 0.01, form="RDF"),
+        "100 logical events, 1 of 10 events is found": OntologyRun(100, events, 0.1),
+        "1 of 10 with justifications (RDF STREAM)": OntologyRun(100, events, 0.1, form="RDF"),
+        "100 logical events, any role behind any, 1 of 100": OntologyRun(100, events, 0.01, mixed=True),
+        "1,000 logical events, 1 of 100 events is found": OntologyRun(1000, events, 0.01),
+        "1,000 logical events, any role behind any, 1 of 100": OntologyRun(1000, events, 0.01, mixed=True),
     }
 
 
-def _print_rates(rows: dict[str, Asking], repetitions: int) -> dict[str, float]:
-    taken: dict[str, list[Found]] = {name: [] for name in rows}
+def _print_rates(rows: dict[str, OntologyRun], repetitions: int) -> dict[str, float]:
+    taken: dict[str, list[OntologyFound]] = {name: [] for name in rows}
     for _ in range(repetitions):
         for name, asking in rows.items():
             taken[name].append(_own_process(asking))
@@ -75,7 +75,7 @@ def _print_rates(rows: dict[str, Asking], repetitions: int) -> dict[str, float]:
 
 
 def _print_peers(rate: float, counts: Sequence[int]) -> None:
-    _, events = Asking(100, max(counts), 0.5).draw()
+    _, events = OntologyRun(100, max(counts), 0.5).draw()
     print("| re-reasoning of each event | seconds an event | times as long |")
     print("|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

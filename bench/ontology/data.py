@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-__all__ = ["AT", "BASE", "Asked", "Drawn", "definitions", "draw", "nquads", "schema"]
+__all__ = ["AT", "BASE", "DrawnEvent", "ExpressionAsked", "definitions", "draw", "nquads", "schema"]
 
 BASE = "http://example.org/plant#"
 AT = f"{BASE}at"  # the property that tells an event's time
@@ -27,7 +27,7 @@ Text = tuple[str, str, str]  # a triple, in N-Triples form
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExpressionAsked:
     """One logical event: `A and r some (B and s some C)`, by numbers."""
 
     number: int  # its name is E and this
@@ -40,7 +40,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnEvent:
     """One event of the stream."""
 
     number: int  # from 0
@@ -76,14 +76,14 @@ def schema() -> list[Text]:
 
 def definitions(
     count: int, composites: int, returned: str, *, mixed: bool = False, seed: int = 1
-) -> tuple[list[Asked], str]:
+) -> tuple[list[ExpressionAsked], str]:
     """Return logical events, and the text that defines them, composites of them, and what is told.
 
     Roles go by pairs, as domains and ranges have it: r0 leads to what r1 is said of.  Mixed: any role follows any.
     """
     random = Random(seed)
     asked = [
-        Asked(number, tuple(random.sample(range(_MIDDLES), 3)), _roles(random, mixed))  # type: ignore[arg-type]
+        ExpressionAsked(number, tuple(random.sample(range(_MIDDLES), 3)), _roles(random, mixed))  # type: ignore[arg-type]
         for number in range(count)
     ]
     lines = [f"PREFIX : <{BASE}>", *map(str, asked)]
@@ -91,7 +91,9 @@ def definitions(
     return asked, "\n".join([*lines, returned]) + "\n"
 
 
-def draw(count: int, asked: list[Asked], share: float, *, mixed: bool = False, seed: int = 1) -> Iterator[Drawn]:
+def draw(
+    count: int, asked: list[ExpressionAsked], share: float, *, mixed: bool = False, seed: int = 1
+) -> Iterator[DrawnEvent]:
     """Yield events, a share of which is drawn for a definition each; the others are of no definition."""
     random = Random(seed)
     forms = {(each.classes, each.roles) for each in asked}
@@ -100,7 +102,7 @@ def draw(count: int, asked: list[Asked], share: float, *, mixed: bool = False, s
         classes, roles = _form(random, mixed) if one is None else (one.classes, one.roles)
         if one is None and (classes, roles) in forms:
             classes, roles = ((classes[0] + 1) % _MIDDLES, *classes[1:]), roles
-        yield Drawn(number, tuple(_triples(random, number, classes, roles)), None if one is None else one.number)
+        yield DrawnEvent(number, tuple(_triples(random, number, classes, roles)), None if one is None else one.number)
 
 
 def _form(random: Random, mixed: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -125,7 +127,7 @@ def _triples(random: Random, number: int, classes: tuple[int, ...], roles: tuple
         yield things[place % 3], _of("value", place), value
 
 
-def nquads(events: Iterable[Drawn]) -> Iterator[str]:
+def nquads(events: Iterable[DrawnEvent]) -> Iterator[str]:
     """Yield the lines of events: a graph each, and the time of the graph."""
     for each in events:
         graph = f"<{BASE}e{each.number}>"

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import retewave as rw
-from retewave.bench.ontology.data import AT, Drawn, definitions, draw, nquads, schema
+from retewave.bench.ontology.data import AT, DrawnEvent, definitions, draw, nquads, schema
 
-__all__ = ["Asking", "Found", "expected", "found", "registered"]
+__all__ = ["OntologyFound", "OntologyRun", "expected", "found", "registered"]
 
 _COMPOSITES = 10
 _WARM_UP = 200  # events
@@ -26,7 +26,7 @@ _FORMS = {"EVENT": "RETURN ALL AS EVENT STREAM", "RDF": "RETURN ALL AS RDF STREA
 
 
 @dataclass(frozen=True)
-class Asking:
+class OntologyRun:
     """One run."""
 
     definitions: int  # logical events
@@ -35,14 +35,14 @@ class Asking:
     mixed: bool = False  # any role follows any
     form: str = "EVENT"  # or RDF: with justifications
 
-    def draw(self) -> tuple[str, list[Drawn]]:
+    def draw(self) -> tuple[str, list[DrawnEvent]]:
         """Return the text of the definitions, and the events."""
         asked, text = definitions(self.definitions, _COMPOSITES, _FORMS[self.form], mixed=self.mixed)
         return text, list(draw(self.events, asked, self.share, mixed=self.mixed))
 
 
 @dataclass(frozen=True)
-class Found:
+class OntologyFound:
     """What a run took, and found."""
 
     seconds: float  # of the processor
@@ -55,7 +55,7 @@ class Found:
         return self.triples / self.seconds
 
 
-def expected(events: list[Drawn]) -> int:
+def expected(events: list[DrawnEvent]) -> int:
     """Return how many detections there are: one of each event that was drawn for a definition, and pairs in time."""
     times: dict[int, list[int]] = {}
     for each in events:
@@ -80,7 +80,7 @@ def registered(text: str, more: str = "") -> tuple[rw.Engine, float]:
     return engine, time.process_time() - started
 
 
-def found(asking: Asking, folder: Path) -> Found:
+def found(asking: OntologyRun, folder: Path) -> OntologyFound:
     """Read the stream's bytes, and count the detections."""
     text, events = asking.draw()
     path, beginning = folder / "stream.nq", folder / "beginning.nq"
@@ -95,7 +95,7 @@ def found(asking: Asking, folder: Path) -> Found:
     seconds = time.process_time() - started
     if detections != expected(events):
         raise SystemExit(f"WRONG: {asking}: {detections:,} detections instead of {expected(events):,}")
-    return Found(seconds, 10 * len(events), detections)
+    return OntologyFound(seconds, 10 * len(events), detections)
 
 
 def _batches(text: str, path: Path) -> Iterator[int]:

@@ -14,13 +14,13 @@ from pathlib import Path
 import owlrl
 import rdflib
 
-from retewave.bench.ontology.data import Drawn, Text, schema
+from retewave.bench.ontology.data import DrawnEvent, Text, schema
 from retewave.epsilon.classes import reasoner
 
 __all__ = ["by_hermit", "by_owlrl"]
 
 
-def by_owlrl(events: list[Drawn]) -> float:
+def by_owlrl(events: list[DrawnEvent]) -> float:
     """Return the seconds of the processor for an event."""
     started = time.process_time()
     for each in events:
@@ -29,7 +29,7 @@ def by_owlrl(events: list[Drawn]) -> float:
     return (time.process_time() - started) / len(events)
 
 
-def by_hermit(events: list[Drawn], folder: Path) -> float | None:
+def by_hermit(events: list[DrawnEvent], folder: Path) -> float | None:
     """Return the seconds of the processor for an event: what more events take more, so without the start of Java."""
     if reasoner.missing():
         return None

@@ -1,4 +1,4 @@
-"""What a description logic reasoner says of an ontology: HermiT, which the extra `dl` brings along, on Java.
+"""What a description logic reasoner says of an ontology: HermiT, which an extra brings along, on Java.
 
 Data's way: ontology + expressions that are asked about -> `functional` -> **HermiT in another process** -> the classes
 and bridges below each expression.
