@@ -77,7 +77,9 @@ from retewave.compiler.algebra.view import (
     ViewFrame,
     Whole,
     WindowOn,
-    step_of,
+    is_stepped,
+    newest_of,
+    steps_of,
 )
 from retewave.compiler.algebra.walk import hidden_parts, operands, renamed, retold, shown_parts, visible, walk
 from retewave.compiler.expressions.tree import Variable
@@ -151,11 +153,13 @@ __all__ = [
     "Within",
     "event_patterns",
     "hidden_parts",
+    "is_stepped",
+    "newest_of",
     "operands",
     "renamed",
     "retold",
     "shown_parts",
-    "step_of",
+    "steps_of",
     "visible",
     "walk",
 ]

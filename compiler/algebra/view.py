@@ -16,7 +16,7 @@ Which items are in a window at a report time t:
 `Fixed`        begin <= time <= end, and time <= t
 `Ago`          t' - oldest < time <= t' - newest, t' as for `Sliding`
 `Newest`       the last `count` arrivals, and all that arrived at the same instant as the oldest of them
-`Current`      the items of the instant t
+`Current`      the items of the latest instant of any stream at or before t
 `Whole`        time <= t
 `Inside`       the items that are in both windows
 =============  ==================================================================================================
@@ -45,7 +45,9 @@ __all__ = [
     "ViewFrame",
     "Whole",
     "WindowOn",
-    "step_of",
+    "is_stepped",
+    "newest_of",
+    "steps_of",
 ]
 
 Told: TypeAlias = Literal["RSTREAM", "ISTREAM", "DSTREAM"]  # all rows, new rows, rows that are gone
@@ -144,18 +146,37 @@ class Inside:
 Extent: TypeAlias = Sliding | Landmark | Fixed | Ago | Newest | Current | Whole | Inside
 
 
-def step_of(extent: Extent) -> tuple[int, int] | None:
-    """Return the step in time of a window, and its phase, if it has one.
+def steps_of(extent: Extent) -> tuple[tuple[int, int], ...]:
+    """Return the steps in time of a window, each with its phase.
 
-    >>> step_of(Inside(Fixed(0, 9), Sliding(10, 5))), step_of(Newest(10, step=2))
-    ((5, 0), None)
+    >>> steps_of(Inside(Fixed(0, 9), Sliding(10, 5))), steps_of(Newest(10, step=2))
+    (((5, 0),), ())
     """
     match extent:
         case Sliding(step=step, phase=phase) | Ago(step=step, phase=phase) if step is not None:
-            return step, phase
+            return ((step, phase),)
         case Inside(outer, inner):
-            return step_of(outer) or step_of(inner)
-    return None
+            return (*steps_of(outer), *steps_of(inner))
+    return ()
+
+
+def newest_of(extent: Extent) -> tuple[Newest, ...]:
+    """Return the windows that count in a window: itself, or those that it is nested of.
+
+    >>> newest_of(Inside(Fixed(0, 9), Newest(10, step=2)))
+    (Newest(count=10, of='triples', step=2),)
+    """
+    match extent:
+        case Newest():
+            return (extent,)
+        case Inside(outer, inner):
+            return (*newest_of(outer), *newest_of(inner))
+    return ()
+
+
+def is_stepped(extent: Extent) -> bool:
+    """Tell whether a window says when it is reported."""
+    return bool(steps_of(extent)) or any(each.step is not None for each in newest_of(extent))
 
 
 @dataclass(frozen=True)

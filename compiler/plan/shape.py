@@ -203,12 +203,11 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
                 parts.append(None)
             else:
                 parts.append(_part(term, numbers))
-        if pattern.event is not None:
-            parts.append(numbers[pattern.event])
     tables = tuple((tuple(numbers[v] for v in table.variables), table.rows) for table in branch.values)
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
-    return (tuple(parts), tables, named, listener.told, own, branch.width), tuple(constants)
+    events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, listener.told, own, branch.width), tuple(constants)
 
 
 def _leaves_constants_open(branch: Branch) -> bool:

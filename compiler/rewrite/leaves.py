@@ -4,7 +4,8 @@ Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in
 A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
 Filters of a leaf alone are asked there, too.  Whether a solution is in a window follows from its interval.
 Where the default graph has several windows, or one besides named windows, each triple pattern is a leaf for each of
-them, for a solution of a basic graph pattern may take triples from any.
+them, for a solution of a basic graph pattern may take triples from any.  So it is where a window counts: what it holds
+is not known from the times of triples, so the network could never forget what it has joined.
 A *presence* tells which triples that some pattern can use come into a window: it decides when windows are empty, and
 when content changes.
 """
@@ -25,13 +26,16 @@ from retewave.compiler.algebra import (
     Join,
     Matched,
     PathClosure,
+    PolicyName,
     Query,
+    SingleEvent,
     TriplePattern,
     Triples,
     Union,
     Values,
     Variable,
     ViewFrame,
+    newest_of,
     retold,
     visible,
 )
@@ -42,7 +46,7 @@ from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import QueryError
 
-__all__ = ["STREAMED", "Leaf", "LeafFound", "ViewLeaves", "leaves_of"]
+__all__ = ["STREAMED", "Leaf", "LeafFound", "MatchFound", "PathFound", "SingleEventFound", "ViewLeaves", "leaves_of"]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
 
@@ -56,12 +60,30 @@ class LeafFound:
 
 
 @dataclass(frozen=True)
+class SingleEventFound:
+    """The solutions of an event pattern, each of one event: stands in MATCH in place of `SingleEvent`."""
+
+    leaf: int  # the leaf's number
+    variables: tuple[Variable, ...]  # what it binds
+
+
+@dataclass(frozen=True)
+class MatchFound:
+    """MATCH, with `SingleEventFound`s under `Relate`, `First` and `Last`."""
+
+    pattern: Any  # what is put in order
+    variables: tuple[Variable, ...]  # what it binds
+    policy: PolicyName  # which pairs a SEQ takes
+
+
+@dataclass(frozen=True)
 class Leaf:
     """One part that the network keeps."""
 
     pattern: Algebra  # triples, perhaps with filters
     window: int | None  # the number of the window in the frame; None: the background alone
     presence: bool = False  # asks only which triples have come
+    event: Variable | None = None  # the event that all of its triples came in; None: they may come in several
 
     @property
     def is_triple(self) -> bool:
@@ -71,7 +93,7 @@ class Leaf:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """What its solutions bind."""
-        return visible(self.pattern)
+        return tuple(each for each in visible(self.pattern) if each != self.event)
 
 
 @dataclass(frozen=True)
@@ -85,7 +107,8 @@ class ViewLeaves:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of all variables of all leaves."""
-        return tuple(dict.fromkeys(each.name for leaf in self.leaves for each in leaf.variables))
+        events = (leaf.event.name for leaf in self.leaves if leaf.event is not None)
+        return tuple(dict.fromkeys((*(each.name for leaf in self.leaves for each in leaf.variables), *events)))
 
 
 @dataclass
@@ -93,6 +116,7 @@ class _Splitting:
     """The state of splitting one view."""
 
     frame: ViewFrame  # its windows
+    policy: PolicyName = "unrestricted"  # which pairs a SEQ in MATCH takes
     leaves: list[Leaf] = field(default_factory=list)  # so far
     places: dict[tuple[Algebra, int | None], int] = field(default_factory=dict)  # equal parts are one leaf
     numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of fresh variables
@@ -117,7 +141,7 @@ def leaves_of(query: Query) -> ViewLeaves:
     ['?x <urn:p> ?y', '?y <urn:q> ?z']
     """
     assert query.view is not None
-    splitting = _Splitting(query.view)
+    splitting = _Splitting(query.view, query.policy.name)
     pattern = _split(query.where, None, splitting)
     found = [*splitting.leaves, *_presences(splitting)]
     return ViewLeaves(pattern, tuple(found), tuple(_branch(leaf, query) for leaf in found))
@@ -144,13 +168,39 @@ def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
                 return _graph_pattern(core, tuple(conditions), window, of)
         case InWindow(name, inner):
             return _in_windows(name, inner, of)
-        case InGraph() | Matched():
-            what = "GRAPH" if isinstance(pattern, InGraph) else "MATCH"
-            raise QueryError(f"{what} in a view is not supported yet", place=pattern.place)
+        case InGraph():
+            raise QueryError("GRAPH in a view is not supported yet", place=pattern.place)
+        case Matched(inner):
+            return MatchFound(_in_order(inner, of), visible(inner), of.policy)
         case PathClosure(step=step, least=least):
             nodes = _split(_anything(of), window, of) if least == 0 else None
             return PathFound(replace(pattern, step=_split(step, window, of)), nodes)
     return changed(pattern, lambda part: _split(part, window, of))
+
+
+def _in_order(pattern: Any, of: _Splitting) -> Any:
+    """Return what stands in MATCH, with its event patterns replaced."""
+    if isinstance(pattern, SingleEvent):
+        return _event(pattern, of)
+    return changed(pattern, lambda part: _in_order(part, of))
+
+
+def _event(each: SingleEvent, of: _Splitting) -> SingleEventFound:
+    """Return what stands for an event pattern: a leaf whose triples come in one event."""
+    core: Any = each.pattern
+    while isinstance(core, Filter):
+        core = core.pattern
+    if not isinstance(core, Triples):
+        what = f"EVENT … AS {each.name} has more than triple patterns and filters on them"
+        raise QueryError(what, place=each.place, hint="join the rest in WHERE, beside MATCH")
+    number = next(number for number, window in enumerate(of.frame.windows) if window.name == each.window)
+    stream, key = of.frame.windows[number].stream, (each.pattern, ~number)
+    if key not in of.places:
+        event = of.fresh()
+        own = retold(each.pattern, lambda one: replace(one, source=stream, event=event))
+        of.places[key] = len(of.leaves)
+        of.leaves.append(Leaf(own, number, event=event))
+    return SingleEventFound(of.places[key], visible(each.pattern))
 
 
 @dataclass(frozen=True)
@@ -185,23 +235,30 @@ def _in_windows(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
 def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | None, of: _Splitting) -> Any:
     """Return what stands for a basic graph pattern with filters on it."""
     frame = of.frame
-    if window is not None:
+    if window is not None and not newest_of(frame.windows[window].extent):
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]
-    if not merged:
+    if window is None and not merged:
         return _connected(triples, conditions, BACKGROUND, None, of)
-    if len(frame.windows) == 1:
+    if window is None and len(frame.windows) == 1 and not newest_of(frame.windows[0].extent):
         return _connected(triples, conditions, None, 0, of)
+    read: list[int | None] = [*merged, None] if window is None else [window]
     whole: Any = Triples(())
     for each in triples.patterns:
-        one = Triples((each,))
-        parts = [of.found(_from(one, frame.windows[number].stream), number) for number in merged]
-        parts.append(of.found(_from(one, BACKGROUND), None))
-        united: Any = parts[0]
-        for part in parts[1:]:
-            united = Union(united, part)
-        whole = Join(whole, Distinct(united))
+        whole = Join(whole, _one(each, read, of))
     return _filtered(whole, conditions)
+
+
+def _one(pattern: TriplePattern, windows: list[int | None], of: _Splitting) -> Any:
+    """Return a triple pattern as it is read from windows, and from the background (None)."""
+    streams = [BACKGROUND if each is None else of.frame.windows[each].stream for each in windows]
+    parts: list[Any] = [
+        of.found(_from(Triples((pattern,)), stream), window) for stream, window in zip(streams, windows, strict=True)
+    ]
+    united = parts[0]
+    for part in parts[1:]:
+        united = Union(united, part)
+    return Distinct(united) if len(parts) > 1 else united
 
 
 def _connected(
@@ -259,4 +316,4 @@ def _presences(of: _Splitting) -> Iterator[Leaf]:
         for each in core.patterns:
             if (each, leaf.window) not in known:
                 known.add((each, leaf.window))
-                yield Leaf(Triples((each,)), leaf.window, presence=True)
+                yield Leaf(Triples((each,)), leaf.window, presence=True, event=leaf.event)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 
 from retewave.compiler.algebra import Query as Parsed
-from retewave.compiler.algebra import TriplePattern, ViewFrame
+from retewave.compiler.algebra import TriplePattern
 from retewave.compiler.algebra.written import missing
 from retewave.compiler.lower import kept_for_ever
 from retewave.compiler.plan.producers import EXPLAINED
@@ -18,7 +18,7 @@ from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.parts import parts_of
 from retewave.errors import QueryError, UsageError
-from retewave.views.bounds import is_built, reach
+from retewave.views.bounds import reach
 
 __all__ = [
     "CartesianWarning",
@@ -129,15 +129,10 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
     )
 
 
-def check_view(parsed: Parsed, view: ViewFrame, sheds: bool, explained: bool) -> None:
+def check_view(parsed: Parsed, sheds: bool, explained: bool) -> None:
     """Refuse what views cannot have."""
-    for each in view.windows:
-        if not is_built(each.extent):
-            raise QueryError(f"[{each.extent}] is not supported yet", place=each.place)
     if parsed.is_rule:
         raise QueryError(f"{_name(parsed)}: a view that feeds a stream is not supported yet")
-    if parsed.policy.chooses:
-        raise QueryError("POLICY in a view is not supported yet", place=parsed.policy.place)
     if explained:
         raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
     if sheds:

@@ -259,7 +259,7 @@ class Matcher:
                 self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
             if networks.views and poured:
-                networks.see(int(next_rows[0, END]))
+                networks.see(next_rows[:poured])
             self._count(poured, networks.main)
             if any(map(len, outs)):
                 yield from self._told(networks, outs, clock)
@@ -320,6 +320,16 @@ class Matcher:
         made = [batch for view in self._follow().views for batch in view.reports(until, clock)]
         for batch in made:  # all are made by now: what is told may change the networks
             yield self._noted([batch])
+
+    @property
+    def due(self) -> int:
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        return self._follow().due
+
+    @property
+    def undecided(self) -> int:
+        """How many tuples wait for a decision."""
+        return sum(each.runtime.undecided for each in self._follow().all)
 
     def advance(self, until: int) -> None:
         """Let the next pour make the decisions that are due before a time."""

@@ -25,6 +25,7 @@ from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
 from retewave.views.running import RunningView
+from retewave.windows.intervals import AFTER_ALL
 from retewave.windows.times import Clock
 
 __all__ = ["Networks", "are_few"]
@@ -79,10 +80,16 @@ class Networks:
             view for each in self.all for number, view in each.outcome.views.items() if number not in self.gone
         )
 
-    def see(self, first: int) -> None:
-        """Let views know when the first item of any stream came."""
+    @property
+    def due(self) -> int:
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        reports = [time for view in self.views if (time := view.due) is not None]
+        return min([*(each.runtime.due for each in self.all), *reports], default=AFTER_ALL)
+
+    def see(self, rows: np.ndarray) -> None:
+        """Let views know what has come on all streams."""
         for view in self.views:
-            view.see(first)
+            view.see(rows)
 
     @property
     def live_rows(self) -> int:

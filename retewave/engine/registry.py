@@ -123,7 +123,7 @@ class Registry:
         check_width(parsed, normal, explained)
         check_runs(parsed, normal, explained)
         if parsed.view is not None:
-            check_view(parsed, parsed.view, self.sheds, explained)
+            check_view(parsed, self.sheds, explained)
         elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:
@@ -155,7 +155,7 @@ class Registry:
             projection=query.columns if query.is_view else query.variables,
             compared=(*query.compared, *query.solved),
             told=_told(parsed, query.explained),
-            spender=digest((query.name, parsed.text, str(parsed.policy))) if parsed.policy.consumes else "",
+            spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )
 
     def plan_again(self) -> None:
@@ -269,4 +269,9 @@ def _told(parsed: Parsed, explained: bool) -> tuple[int, ...]:
     """Return what the rows of a query tell of each triple: of events, all that a justification has."""
     if parsed.events is not None or explained:
         return EXPLAINED
-    return (EVENT,) if parsed.policy.consumes else ()
+    return (EVENT,) if _uses_up(parsed) else ()
+
+
+def _uses_up(parsed: Parsed) -> bool:
+    """Tell whether the network uses events up for a query; a view does that at its reports."""
+    return parsed.policy.consumes and parsed.view is None

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retewave.compiler.algebra import Ago, Extent, Fixed, Inside, Landmark, Sliding, Whole
+from retewave.compiler.algebra import Ago, Current, Extent, Fixed, Inside, Landmark, Newest, Sliding, Whole
+from retewave.views.history import History
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["bounds", "enters", "is_built", "leaves", "next_step", "opening", "reach"]
+__all__ = ["bounds", "enters", "leaves", "next_step", "opening", "reach"]
 
 NEVER = AFTER_ALL  # the time at which an item leaves a window that never forgets
 
 
-def is_built(extent: Extent) -> bool:
-    """Tell whether the engine has such windows."""
-    if isinstance(extent, Inside):
-        return is_built(extent.outer) and is_built(extent.inner)
-    return isinstance(extent, Sliding | Ago | Fixed | Landmark | Whole)
-
-
-def bounds(extent: Extent, time: int) -> tuple[int, int]:
-    """Return the open lower and the closed upper bound of a window at a time.
+def bounds(extent: Extent, time: int, history: History | None = None) -> tuple[int, int]:
+    """Return the open lower and the closed upper bound of a window at a time; `history`: of a window that it moves.
 
     >>> bounds(Sliding(10, 5), 12), bounds(Fixed(3, 9), 5)
     ((0, 10), (2, 5))
@@ -41,8 +35,12 @@ def bounds(extent: Extent, time: int) -> tuple[int, int]:
         case Fixed(begin, end):
             return begin - 1, min(end, time)
         case Inside(outer, inner):
-            (low, high), (its_low, its_high) = bounds(outer, time), bounds(inner, time)
+            (low, high), (its_low, its_high) = bounds(outer, time, history), bounds(inner, time, history)
             return max(low, its_low), min(high, its_high)
+        case Newest() | Current():
+            assert history is not None
+            first = history.oldest(extent, time) if isinstance(extent, Newest) else history.latest(time)
+            return (time, time) if first is None else (first - 1, time)
     return BEFORE_ALL, time
 
 
@@ -61,6 +59,8 @@ def next_step(time: int, step: int, phase: int) -> int:
 
 def enters(extent: Extent, end: int) -> int:
     """Return the first time at which an item of a time is in a window, if it ever is.
+
+    Where what comes moves the window, that is the first time at which it may be.
 
     >>> enters(Sliding(10, 5), 12), leaves(Sliding(10, 5), 12), enters(Ago(10, 4), 12)
     (15, 25, 16)
@@ -89,20 +89,25 @@ def leaves(extent: Extent, start: int) -> int:
     return NEVER
 
 
-def opening(extent: Extent, time: int, oldest: int | None) -> int:
+def opening(extent: Extent, time: int, oldest: int | None, history: History | None = None) -> int:
     """Return when a window opens that is looked at; `oldest`: the first item of all."""
     match extent:
         case Whole():
             return time if oldest is None else oldest
+        case Current():
+            return time
+        case Newest():
+            first = None if history is None else history.oldest(extent, time)
+            return time if first is None else first
         case Landmark(since=begin) | Fixed(begin=begin):
             return begin
         case Inside(outer, inner):
-            return max(opening(outer, time, oldest), opening(inner, time, oldest))
+            return max(opening(outer, time, oldest, history), opening(inner, time, oldest, history))
     return bounds(extent, time)[0]
 
 
 def reach(extents: Iterable[Extent]) -> int | None:
-    """Return how far apart the first and the last triple of a solution in a window can be; None: any distance."""
+    """Return how far apart the triples of a solution of one leaf in a window can be; None: any distance."""
     widths = [_reach(each) for each in extents]
     return None if None in widths else max((each for each in widths if each is not None), default=0)
 
@@ -115,6 +120,8 @@ def _reach(extent: Extent) -> int | None:
             return oldest - newest - 1
         case Fixed(begin, end):
             return end - begin
+        case Current() | Newest():  # what counts is kept as single triples
+            return 0
         case Inside(outer, inner):
             found = [each for each in (_reach(outer), _reach(inner)) if each is not None]
             return min(found, default=None)

@@ -30,7 +30,7 @@ from retewave.compiler.algebra import (
     Values,
 )
 from retewave.compiler.expressions.tree import Expression, Variable
-from retewave.compiler.rewrite.leaves import LeafFound, PathFound
+from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound
 from retewave.rete.terms.dictionary import Terms
 from retewave.views.expressions import ColumnExpressions
 from retewave.views.relation import Bag, codes, pairs, united
@@ -43,12 +43,13 @@ _BOOLEANS = tuple(f'"{said}"^^<http://www.w3.org/2001/XMLSchema#boolean>'.encode
 class Evaluation:
     """Evaluates the algebra of a view at one report."""
 
-    def __init__(self, terms: Terms, expressions: ColumnExpressions, found: Callable[[LeafFound], Bag]) -> None:
+    def __init__(self, terms: Terms, expressions: ColumnExpressions, found: Callable[[Any], Bag]) -> None:
         self._terms = terms
         self._expressions = expressions
-        self._found = found  # gives the solutions of a leaf
+        self._found = found  # gives the solutions of a leaf, and of MATCH
         self._operators: dict[type, Callable[[Any], Bag]] = {
             LeafFound: found,
+            MatchFound: found,
             Triples: lambda _: Bag.unit(),
             Join: lambda each: self.of(each.left).joined(self.of(each.right)),
             Union: lambda each: united([self.of(each.left), self.of(each.right)]),

@@ -10,18 +10,24 @@ of the dictionary leave it as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
-from retewave.compiler.algebra import ViewFrame, step_of
+from retewave.compiler.algebra import ViewFrame, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.leaves import Leaf, LeafFound, ViewLeaves
+from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
+from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
+from retewave.views.happened import Happened
+from retewave.views.history import History, is_moved
 from retewave.views.kept import Arrivals, Changes, LeafSolutions
+from retewave.views.matching import EventSolutions, match_of
+from retewave.views.moving import MovingTriples
 from retewave.views.relation import Bag, codes
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
 from retewave.windows.times import Clock
@@ -29,6 +35,7 @@ from retewave.windows.times import Clock
 __all__ = ["RunningView"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1  # mask of the number in an output row's branch
+_AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, whatever it is looked at for
 
 
 class RunningView:
@@ -36,19 +43,35 @@ class RunningView:
 
     follows = False  # from the rows that are alive
 
-    def __init__(self, query: Query, split: ViewLeaves, terms: Terms) -> None:
+    def __init__(self, query: Query, split: ViewLeaves, terms: Terms, streams: Mapping[str, int]) -> None:
         assert query.parsed.view is not None
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
         self._solved = [LeafSolutions(len(leaf.variables)) for leaf in split.leaves]
+        self._happened = {
+            number: Happened(len(leaf.variables))
+            for number, leaf in enumerate(split.leaves)
+            if leaf.event is not None and not leaf.presence
+        }
+        self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
         self._arrivals = [Arrivals() for _ in self.frame.windows]
         self._changes = Changes()
+        self._histories = dict(self._made_histories(streams))  # of the windows that what comes moves, by number
+        self._moving = {
+            number: MovingTriples(self.frame.windows[number].extent, each) for number, each in self._histories.items()
+        }
         self._expressions: object | None = None  # made at the first report: it loads rdflib
         self._first = NEVER  # the first item of any stream
         self._at = BEFORE_ALL  # all reports up to here are made
         self._was_empty = False  # the latest report had no window with content
         self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report
         self.reported = 0  # how many reports there were
+
+    def _made_histories(self, streams: Mapping[str, int]) -> Iterator[tuple[int, History]]:
+        for number, window in enumerate(self.frame.windows):
+            if is_moved(window.extent):
+                stream = None if window.stream is None else streams[window.stream[1:-1].decode()]
+                yield number, History(window.extent, stream)
 
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
@@ -59,23 +82,34 @@ class RunningView:
             leaf = self.split.leaves[number]
             places = [self.query.columns.index(each.name) for each in leaf.variables]
             times = rows[own][:, [layout.O_START, layout.O_END]]
-            self._keep(number, leaf, np.column_stack([times, columns[own][:, places]]))
+            kept = np.column_stack([times, columns[own][:, places]])
+            if leaf.event is not None:
+                events = columns[own][:, self.query.columns.index(leaf.event.name)]
+                if not leaf.presence:
+                    self._happened[number].add(np.column_stack([times, events, kept[:, 2:]]))
+                number, kept = _AN_EVENT, np.column_stack([times, events])
+            self._keep(number, leaf, kept)
 
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
-        if not leaf.presence:
+        if not leaf.presence and leaf.event is None:
             self._solved[number].add(rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
         streamed = rows[rows[:, 1] != STATIC_END]
-        if self.frame.reporting.policy == "change":
+        if self.frame.reporting.policy == "change" and leaf.window in self._moving:
+            self._moving[leaf.window].add(number, streamed)
+        elif self.frame.reporting.policy == "change":
             self._changes.add(leaf.window, self.frame.windows[leaf.window].extent, number, streamed)
         else:
             self._arrivals[leaf.window].add(streamed[:, 1])
 
-    def see(self, first: int) -> None:
-        """Note the time of the first item of any stream."""
+    def see(self, rows: np.ndarray) -> None:
+        """Take input rows, in order: all that come, also those that no pattern can use."""
         if self._first == NEVER:
-            self._first, self._at = first, max(self._at, first - 1)
+            self._first = int(rows[0, END])
+            self._at = max(self._at, self._first - 1)
+        for each in self._histories.values():
+            each.see(rows)
 
     # ---- reports ----
     def reports(self, until: int, clock: Clock) -> Iterator[Matches]:
@@ -83,11 +117,19 @@ class RunningView:
         for time in self._times(until):
             found = self._report(time)
             self.reported += 1
-            opened = min(time, *(opening(each.extent, time, self._oldest) for each in self.frame.windows))
+            opened = min(time, *(self._opening(number, time) for number in range(len(self.frame.windows))))
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
             batch.reported = opened, time
             yield batch
+            for history in self._histories.values():
+                history.forget(time)
+
+    def _opening(self, window: int, time: int) -> int:
+        return opening(self.frame.windows[window].extent, time, self._oldest, self._histories.get(window))
+
+    def _bounds(self, window: int, time: int) -> tuple[int, int]:
+        return bounds(self.frame.windows[window].extent, time, self._histories.get(window))
 
     @property
     def _oldest(self) -> int | None:
@@ -98,17 +140,42 @@ class RunningView:
         """Yield the times of the reports that are due before a time."""
         changing = self.frame.reporting.policy == "change"
         while self._first != NEVER:
-            time = self._changes.next if changing else self._next(until)
+            time = self._next_change() if changing else self._next(until)
             if time >= until:
                 return
             self._at = time
-            changed = self._changes.go_to(time) if changing else True
-            empty = not self._changes.there if changing else self._is_empty(time)
+            changed = self._go_to(time) if changing else True
+            empty = self._has_nothing if changing else self._is_empty(time)
             told = changed and not (empty and (self._was_empty or self.frame.reporting.non_empty))
             if changed:
                 self._was_empty = empty
             if told:
                 yield time
+
+    @property
+    def due(self) -> int | None:
+        """The time of the next report that may be told, by what has come; nothing: none before more comes."""
+        if self._first == NEVER:
+            return None
+        if self.frame.reporting.policy == "change":
+            time = self._next_change()
+        elif self._was_empty and self._next_content() == NEVER:
+            return None
+        else:
+            time = self._next(NEVER)
+        return None if time >= NEVER else time
+
+    def _next_change(self) -> int:
+        """Return the next time at which a triple may enter or leave."""
+        return min((self._changes.next, *(each.next(self._at) for each in self._moving.values())))
+
+    def _go_to(self, time: int) -> bool:
+        """Let triples enter and leave; tell whether the set of them has changed in some window."""
+        return any([self._changes.go_to(time), *(each.go_to(time) for each in self._moving.values())])
+
+    @property
+    def _has_nothing(self) -> bool:
+        return not self._changes.there and all(each.is_empty for each in self._moving.values())
 
     def _next(self, until: int) -> int:
         """Return the time of the next report of a window's step or of a period; a gap without content is left out."""
@@ -118,23 +185,21 @@ class RunningView:
         period = self.frame.reporting.period
         if period is not None:
             return next_step(at, period, 0)
-        steps = [step for each in self.frame.windows if (step := step_of(each.extent)) is not None]
-        return min(next_step(at, *step) for step in steps)
+        steps = [step for each in self.frame.windows for step in steps_of(each.extent)]
+        counted = (each.next_step(at) for each in self._histories.values())
+        return min((*(next_step(at, *step) for step in steps), *counted))
 
     def _next_content(self) -> int:
         """Return the earliest time at which a triple that has come is in its window."""
         found = NEVER
-        for window, arrivals in zip(self.frame.windows, self._arrivals, strict=True):
-            low, _ = bounds(window.extent, self._at)
+        for number, (window, arrivals) in enumerate(zip(self.frame.windows, self._arrivals, strict=True)):
+            low, _ = self._bounds(number, self._at)
             for end in arrivals.times[arrivals.times > low][:1].tolist():
                 found = min(found, enters(window.extent, end))
         return found
 
     def _is_empty(self, time: int) -> bool:
-        inside = [
-            arrivals.any_inside(*bounds(window.extent, time))
-            for window, arrivals in zip(self.frame.windows, self._arrivals, strict=True)
-        ]
+        inside = [each.any_inside(*self._bounds(number, time)) for number, each in enumerate(self._arrivals)]
         return not any(inside)
 
     def _report(self, time: int) -> np.ndarray:
@@ -155,27 +220,43 @@ class RunningView:
         if not isinstance(self._expressions, ColumnExpressions):
             self._expressions = ColumnExpressions(self.terms_)
         known: dict[int, Bag] = {}
+        used: list[np.ndarray] = []
 
-        def found(each: LeafFound) -> Bag:
+        def found(each: LeafFound | MatchFound) -> Bag:
+            if isinstance(each, MatchFound):
+                made = match_of(each, partial(self._of_event, time=time))
+                used.append(made.events)
+                return made.bag
             if each.leaf not in known:
                 known[each.leaf] = Bag(each.variables, self._inside(each.leaf, time))
             return known[each.leaf]
 
         relation = Evaluation(self.terms_, self._expressions, found).of(self.split.pattern)
+        if used and self.query.parsed.policy.consumes:
+            kept = [each.all()[:, 2] for each in self._happened.values()]
+            self._spent = np.intersect1d(np.concatenate([self._spent, *used]), np.concatenate(kept))
         if self.query.parsed.form == "ASK":
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
 
+    def _of_event(self, each: SingleEventFound, time: int) -> EventSolutions:
+        window = self.split.leaves[each.leaf].window
+        assert window is not None
+        return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
+
     def _inside(self, leaf: int, time: int) -> np.ndarray:
         window = self.split.leaves[leaf].window
-        low, high = (BEFORE_ALL, time) if window is None else bounds(self.frame.windows[window].extent, time)
+        low, high = (BEFORE_ALL, time) if window is None else self._bounds(window, time)
         return self._solved[leaf].inside(low, high)
 
     # ---- as a state ----
     @property
     def terms(self) -> frozenset[str]:
         """Return which arrays of its state hold terms."""
-        return frozenset(("rows", "there", "coming", *(f"solved{n}" for n in range(len(self._solved)))))
+        happened = (f"happened{number}" for number in self._happened)
+        return frozenset(
+            ("rows", "there", "coming", "moving", *happened, *(f"solved{n}" for n in range(len(self._solved))))
+        )
 
     def advance(self, now: int) -> None:
         """Forget nothing here: reports do that."""
@@ -184,20 +265,38 @@ class RunningView:
         """Mark the terms that it holds and `marks` has room for."""
         changes = self._changes.state(self._width)
         arrays = [self._rows, *(each.all()[:, 2:] for each in self._solved)]
-        arrays += [changes["there"][:, 4:], changes["coming"][:, 6:]]
+        arrays += [each.all()[:, 3:] for each in self._happened.values()]
+        arrays += [changes["there"][:, 4:], changes["coming"][:, 6:], self._moved()[:, 4:]]
         for ids in arrays:
             marks[ids[(ids > 0) & (ids < len(marks))]] = 1
 
     @property
     def _width(self) -> int:
-        return max((len(leaf.variables) for leaf in self.split.leaves), default=0)
+        return max((len(leaf.variables) for leaf in self.split.leaves), default=0) or 1
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that is remembered."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
         found = {f"solved{number}": each.all() for number, each in enumerate(self._solved)}
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
-        return found | self._changes.state(self._width) | {"rows": self._rows, "numbers": np.array(numbers)}
+        found |= {f"happened{number}": each.all() for number, each in self._happened.items()}
+        found["spent"] = self._spent
+        for number, history in self._histories.items():
+            found |= {f"history{number}_{name}": array for name, array in history.state().items()}
+        return (
+            found
+            | self._changes.state(self._width)
+            | {"rows": self._rows, "moving": self._moved(), "numbers": np.array(numbers)}
+        )
+
+    def _moved(self) -> np.ndarray:
+        """Return the triples of windows that move, a row each: window, time, number of terms, leaf, terms."""
+        rows = [
+            (number, end, len(terms), leaf, *terms, *(0 for _ in range(self._width - len(terms))))
+            for number, each in self._moving.items()
+            for end, leaf, *terms in each.all()
+        ]
+        return np.array(rows, dtype=np.int64).reshape(-1, self._width + 4)
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the content of such arrays."""
@@ -205,9 +304,17 @@ class RunningView:
             each.rows = state[f"solved{number}"]
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
+        for number, happened in self._happened.items():
+            happened.put(state[f"happened{number}"])
+        self._spent = state["spent"]
         self._changes.put(state)
         self._rows = state["rows"]
         self._first, self._at, empty, self.reported = state["numbers"].tolist()
+        for number, history in self._histories.items():
+            parts = ("counts", "open", "instants")
+            history.put({name: state[f"history{number}_{name}"] for name in parts})
+            rows = [row for row in state["moving"].tolist() if row[0] == number]
+            self._moving[number].put(((end, leaf, *terms[:count]) for _, end, count, leaf, *terms in rows), self._at)
         self._was_empty = bool(empty)
 
 

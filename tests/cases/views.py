@@ -5,14 +5,39 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
 
-from naive.views import Item, NaiveView, NaiveWindow, Pattern, Row, Triple, term_text
+from naive.matching import Chosen, Named, Order, Then
+from naive.views import (
+    MATCH,
+    Item,
+    NaiveEvent,
+    NaiveMatch,
+    NaiveView,
+    NaiveWindow,
+    Pattern,
+    Row,
+    Triple,
+    term_text,
+)
 
 import retewave as rw
-from retewave.compiler.algebra import Ago, Extent, Fixed, Inside, Landmark, ReportPolicy, Sliding, Told, Whole
+from retewave.compiler.algebra import (
+    Ago,
+    Current,
+    Extent,
+    Fixed,
+    Inside,
+    Landmark,
+    Newest,
+    Policy,
+    ReportPolicy,
+    Sliding,
+    Told,
+    Whole,
+)
 from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 
@@ -53,6 +78,8 @@ class Views:
     def extent(self, stepped: bool, depth: int = 0) -> tuple[Extent, str]:
         pick, r = self.random.random(), self.random
         step = r.choice([1, 2, 3, 5]) if stepped else None
+        if self.chance(0.25):
+            return self.moved(step)
         if pick < 0.55 or (stepped and depth):
             width, phase = r.randint(1, 8), r.choice([0, 0, 1, 2]) if stepped else 0
             written = f"RANGE {width}s" + (f" STEP {step}s" if stepped else "")
@@ -74,6 +101,17 @@ class Views:
             begin = r.randint(0, 6)
             return Fixed(begin, begin + 4), f"FROM {begin} TO {begin + 4}"
         return Whole(), "ALL"
+
+    def moved(self, step: int | None) -> tuple[Extent, str]:
+        """Return a window that what comes moves."""
+        r = self.random
+        if step is None and self.chance(0.3):
+            return Current(), "NOW"
+        of: Literal["triples", "events"] = r.choice(["triples", "events"])
+        counted = Newest(r.randint(1, 5), of, step)
+        return counted, f"{'TRIPLES' if of == 'triples' else 'ELEMENTS'} {counted.count}" + (
+            f" STEP {step}" if step else ""
+        )
 
     # ---- patterns ----
     def triple(self, window: str | None) -> str:
@@ -120,7 +158,9 @@ class Views:
     def part(self, window: str | None, depth: int) -> str:
         kinds = [self.filter, self.bind, self.values, self.path, self.triples]
         if depth:
-            kinds += [self.optional, self.minus, self.union, self.exists, self.nested, self.subquery] * 2
+            kinds += [self.optional, self.minus, self.union, self.exists, self.nested] * 2
+            if window != "any":  # inside GRAPH ?w a subquery of pyoxigraph's reads any graph, not the one of ?w
+                kinds += [self.subquery] * 2
         return self.random.choice(kinds)(window)
 
     def filter(self, _: str | None) -> str:
@@ -152,10 +192,10 @@ class Views:
         return f"{{ {self.select(self.group(window, 0))} }}"
 
     # ---- queries ----
-    def select(self, where: str, dataset: str = "") -> str:
+    def select(self, where: str, dataset: str = "", names: str = "") -> str:
         """Return a SELECT whose result does not hang on the order of ties."""
         r = self.random
-        there = [f"?{each}" for each in VARIABLES if f"?{each}" in where]
+        there = [f"?{each}" for each in VARIABLES if f"?{each}" in where + names]
         pick = r.random()
         if pick < 0.45 and there:
             key, of = r.choice(there), r.choice(there)
@@ -190,7 +230,11 @@ class Views:
             name = f"{E}w{place}" if named else None
             stream = f"{E}s{place if not named else r.randint(0, 1)}"
             windows.append((name, stream, extent, written))
+        match, defined, ordered = self.match(windows) if named and self.chance(0.35) else (None, "", "")
         where = self.where(windows) if named else self.group(None)
+        if match is not None:
+            where = MATCH if self.chance(0.4) else f"{MATCH} {where}"
+            self.patterns = {} if where == MATCH else self.patterns
         told: Told = r.choice(["RSTREAM", "RSTREAM", "ISTREAM", "DSTREAM"])
         period = r.randint(1, 4)
         reported = ReportPolicy(policy, period if policy == "periodic" else None, self.chance(0.2))
@@ -199,12 +243,47 @@ class Views:
             for name, stream, _, written in windows
         )
         spelled = {"close": "WINDOW CLOSE", "change": "CONTENT CHANGE", "periodic": f"PERIODIC {period}s"}[policy]
-        clauses += f" REPORT {spelled}{' NON EMPTY' if reported.non_empty else ''}"
-        text = self.select(where, "@@") if self.chance(0.9) else f"ASK @@ {{ {where} }}"
+        clauses += f" REPORT {spelled}{' NON EMPTY' if reported.non_empty else ''} {defined}"
+        names = "" if match is None else " ".join(match.variables)  # what may be shown
+        text = self.select(where, "@@", names) if self.chance(0.9) else f"ASK @@ {{ {where} }}"
         asked = text.replace("WINDOW ", "GRAPH ").replace("@@", "")
         found = tuple(NaiveWindow(n, s, x, self.of_window(n)) for n, s, x, _ in windows)
-        naive = NaiveView(asked, found, reported, told, frozenset(static))
-        return Written(f"REGISTER {told} <{E}out> AS " + text.replace("@@", clauses), naive, static)
+        naive = NaiveView(asked, found, reported, told, frozenset(static), match=match)
+        text = text.replace("@@", clauses).replace(MATCH, f"MATCH {{ {ordered} }}")
+        return Written(f"REGISTER {told} <{E}out> AS {text}", naive, static)
+
+    # ---- MATCH ----
+    def match(self, windows: list[tuple[str | None, str, Extent, str]]) -> tuple[NaiveMatch, str, str]:
+        """Return a MATCH, the definitions of its events, and how it is written."""
+        r = self.random
+        events, texts = dict[str, NaiveEvent](), []
+        for number in range(r.choice([1, 2, 2, 2, 3])):
+            window = r.randrange(len(windows))
+            before, self.patterns = self.patterns, {}
+            written = self.triples("e", r.choice([1, 1, 2]))
+            own, self.patterns = self.patterns["e"], before
+            events[f"E{number}"] = NaiveEvent(window, tuple(own))
+            texts.append(f"EVENT ON <{windows[window][0]}> {{ {written} }} AS E{number}")
+        policy = Policy(r.choice(["unrestricted", "naive", "chronological", "recent"]), self.chance(0.3))
+        texts.append(f"POLICY {policy}" if policy.chooses else "")
+        order, written = self.order(list(events))
+        terms = (term for each in events.values() for pattern in each.patterns for term in pattern)
+        variables = tuple(sorted({term for term in terms if term[0] == "?"}))
+        return NaiveMatch(events, order, policy, variables), " ".join(texts), written
+
+    def order(self, names: list[str]) -> tuple[Order, str]:
+        r = self.random
+        if len(names) > 1:
+            cut = r.randint(1, len(names) - 1)
+            (left, one), (right, other) = self.order(names[:cut]), self.order(names[cut:])
+            made: Order = Then(left, right)
+            written = f"{one} SEQ {{ {other} }}" if cut < len(names) - 1 else f"{one} SEQ {other}"
+        else:
+            made, written = Named(names[0]), names[0]
+        if self.chance(0.25):
+            last = self.chance(0.5)
+            return Chosen(last, made), f"{'LAST' if last else 'FIRST'} {{ {written} }}"
+        return made, written
 
     def of_window(self, name: str | None) -> tuple[Pattern, ...]:
         each = self.patterns.get(name, [])
@@ -229,7 +308,9 @@ class Views:
     def items(self, most: int = 16) -> list[Item]:
         r = self.random
         times = sorted(r.randint(0, 12) + r.choice([0, 0, 0, 9]) for _ in range(r.randint(1, most)))
-        return [Item(time, f"{E}s{r.randint(0, 1)}", self.arrival()) for time in times]
+        found = [Item(time, f"{E}s{r.randint(0, 1)}", self.arrival()) for time in times]
+        numbers = {(each.time, each.stream): number for number, each in enumerate(found)}
+        return [replace(each, event=numbers[each.time, each.stream]) if self.chance(0.4) else each for each in found]
 
 
 def written(seed: int) -> tuple[Written, list[Item]]:
@@ -261,5 +342,10 @@ def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Ro
 
 def pushed(engine: rw.Engine, items: list[Item]) -> list[rw.Match]:
     """Push items one by one, and flush."""
-    found = [match for each in items for match in engine.push(each.triple, time=each.time, stream=each.stream)]
-    return found + engine.flush()
+    return [match for each in items for match in push(engine, each)] + engine.flush()
+
+
+def push(engine: rw.Engine, item: Item) -> list[rw.Match]:
+    """Push one item."""
+    event = None if item.event < 0 else item.event
+    return engine.push(item.triple, time=item.time, stream=item.stream, event=event)

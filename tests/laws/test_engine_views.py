@@ -8,7 +8,7 @@ import pytest
 from cases.many import many
 from cases.views import engine_of, pushed, told, written
 
-SEEDS = 30  # a test's share of the cases
+SEEDS = 300  # a test's share of the cases
 
 
 def check(seed: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cases.many import many
-from cases.views import E, Written, engine_of, iri, pushed, told, written
+from cases.views import E, Written, engine_of, iri, push, pushed, told, written
 from naive.views import Item, Row, Triple
 
 import retewave as rw
@@ -49,7 +49,7 @@ def test_a_view_goes_on_where_a_snapshot_was_taken(seed: int, tmp_path: Path) ->
     view, items = written(seed)
     cut = random.Random(seed).randint(0, len(items))
     engine, query = engine_of(view)
-    found = [m for each in items[:cut] for m in engine.push(each.triple, time=each.time, stream=each.stream)]
+    found = [m for each in items[:cut] for m in push(engine, each)]
     before = told(query, found)
     engine.snapshot(tmp_path / "kept")
     again = rw.Engine.restore(tmp_path / "kept")
@@ -69,7 +69,7 @@ def test_other_queries_that_come_and_go_change_nothing(seed: int) -> None:
             guests.append(engine.register(choice.choice(GUESTS)))
         elif guests and choice.random() < 0.3:
             engine.remove(guests.pop())
-        found += engine.push(each.triple, time=each.time, stream=each.stream)
+        found += push(engine, each)
     found += engine.flush()
     own = [match for match in found if match.query is query]
     assert told(query, own) == reported(view, items), shown(items, view)

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 
 import pyoxigraph as ox
 
+from naive.matching import Bindings, Order, joined, matched
 from retewave.compiler.algebra import (
     Ago,
+    Current,
     Extent,
     Fixed,
     Inside,
     Landmark,
+    Newest,
+    Policy,
     ReportPolicy,
     Sliding,
     Told,
@@ -27,6 +31,7 @@ from retewave.compiler.algebra import (
 Triple = tuple[str, str, str]  # N-Triples texts
 Pattern = tuple[str, str, str]  # terms, and variables with their question mark
 Row = tuple[tuple[str, str], ...]  # (variable, term), by variable
+MATCH = "VALUES MATCH"  # in a query: where MATCH stands
 Close = Callable[[frozenset[Triple]], frozenset[Triple]]  # adds what a schema entails
 
 
@@ -37,6 +42,7 @@ class Item:
     time: int
     stream: str  # IRI
     triple: Triple
+    event: int = -1  # which event it came in; -1: it came alone
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,26 @@ class NaiveWindow:
     patterns: tuple[Pattern, ...]
 
 
-def is_in(extent: Extent, time: int, now: int) -> bool:
+@dataclass(frozen=True)
+class Arrived:
+    """What has come up to a time, as windows that count and NOW see it."""
+
+    triples: list[int]  # the times of all arrivals of the window's stream, in order
+    events: list[int]  # the time of each of its events, in order
+    latest: int  # the latest instant of any stream
+
+
+def arrived(stream: str | None, items: list[Item], now: int) -> Arrived:
+    """Return what has come up to a time."""
+    come = [each for each in items if each.time <= now]
+    own = [each for each in come if stream in (None, each.stream)]
+    alone = [each.time for each in own if each.event < 0]
+    together = {(each.event, each.time) for each in own if each.event >= 0}
+    events = sorted([*alone, *(time for _, time in together)])
+    return Arrived(sorted(each.time for each in own), events, max((each.time for each in come), default=now))
+
+
+def is_in(extent: Extent, time: int, now: int, come: Arrived) -> bool:
     """Tell whether an item of a time is in a window at a report."""
     match extent:
         case Sliding(width, step, phase):
@@ -63,9 +88,14 @@ def is_in(extent: Extent, time: int, now: int) -> bool:
         case Fixed(begin, end):
             return begin <= time <= min(end, now)
         case Inside(outer, inner):
-            return is_in(outer, time, now) and is_in(inner, time, now)
+            return is_in(outer, time, now, come) and is_in(inner, time, now, come)
         case Whole():
             return time <= now
+        case Newest(count, of):
+            counted = come.triples if of == "triples" else come.events
+            return time <= now and (len(counted) < count or time >= counted[-count])
+        case Current():
+            return time == come.latest
     raise TypeError(extent)
 
 
@@ -78,11 +108,63 @@ def steps_of(extent: Extent) -> Iterator[tuple[int, int]]:
             yield from steps_of(inner)
 
 
+def counts_of(extent: Extent) -> Iterator[Newest]:
+    match extent:
+        case Newest(step=step) if step is not None:
+            yield extent
+        case Inside(outer, inner):
+            yield from counts_of(outer)
+            yield from counts_of(inner)
+
+
+def passes(each: Newest, before: Arrived, now: Arrived) -> bool:
+    """Tell whether a window that counts has come past a multiple of its step."""
+    counts = [len(one.triples if each.of == "triples" else one.events) for one in (before, now)]
+    return counts[0] // (each.step or 1) < counts[1] // (each.step or 1)
+
+
 def matches(pattern: Pattern, triple: Triple) -> bool:
     """Tell whether a triple is one that a pattern asks for."""
     pairs = list(zip(pattern, triple, strict=True))
     bound = {one: other for one, other in pairs if one[0] == "?"}
     return all(bound.get(one, one) == other for one, other in pairs)
+
+
+@dataclass(frozen=True)
+class NaiveEvent:
+    """EVENT ON window { … }: triple patterns that one event must have."""
+
+    window: int  # the number of its window
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class NaiveMatch:
+    """MATCH { … }: stands in the query as VALUES."""
+
+    events: dict[str, NaiveEvent]  # by the names that it has
+    order: Order
+    policy: Policy
+    variables: tuple[str, ...]
+
+    def values(self, bag: list[Bindings]) -> str:
+        rows = ("(" + " ".join(dict(each)[name] for name in self.variables) + ")" for each in bag)
+        return f"VALUES ({' '.join(self.variables)}) {{ {' '.join(rows)} }}"
+
+
+def mappings(patterns: tuple[Pattern, ...], triples: frozenset[Triple]) -> list[Bindings]:
+    """Return what a basic graph pattern binds in a graph, by nested loops."""
+    found: list[Bindings] = [()]
+    for pattern in patterns:
+        fitting = (
+            (before, {one: other for one, other in zip(pattern, triple, strict=True) if one[0] == "?"})
+            for before in found
+            for triple in triples
+            if matches(pattern, triple)
+        )
+        both = [joined(before, tuple(own.items())) for before, own in fitting]
+        found = list(dict.fromkeys(each for each in both if each is not None))
+    return found
 
 
 @dataclass(frozen=True)
@@ -95,27 +177,62 @@ class NaiveView:
     told: Told = "RSTREAM"
     background: frozenset[Triple] = frozenset()
     close: Close = frozenset  # of each window's content, and of the background
+    match: NaiveMatch | None = None
 
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
-        inside = (each for each in items if window.stream in (None, each.stream))
-        return self.close(frozenset(each.triple for each in inside if is_in(window.extent, each.time, now)))
+        come = arrived(window.stream, items, now)
+        own = (each for each in items if window.stream in (None, each.stream))
+        return self.close(frozenset(each.triple for each in own if is_in(window.extent, each.time, now, come)))
 
-    def used(self, items: list[Item], now: int) -> frozenset[tuple[int, Triple]]:
-        """Return the triples in windows that some pattern can use."""
-        return frozenset(
+    def events(self, window: NaiveWindow, items: list[Item], now: int) -> Iterator[tuple[int, int, frozenset[Triple]]]:
+        """Yield the events in a window: number, time, triples."""
+        come = arrived(window.stream, items, now)
+        found: dict[tuple[int, int], list[Triple]] = {}
+        for place, each in enumerate(items):
+            if window.stream in (None, each.stream) and is_in(window.extent, each.time, now, come):
+                number = each.event if each.event >= 0 else ~place
+                found.setdefault((number, each.time), []).append(each.triple)
+        for (number, time), triples in found.items():
+            yield number, time, self.close(frozenset(triples))
+
+    def used(self, items: list[Item], now: int) -> frozenset[tuple[int, object]]:
+        """Return the triples in windows that some pattern can use, and the events that have some for EVENT."""
+        triples = {
             (number, triple)
             for number, window in enumerate(self.windows)
             for triple in self.content(window, items, now)
             if any(matches(pattern, triple) for pattern in window.patterns)
-        )
+        }
+        events = {
+            (each.window, number)
+            for each in (self.match.events.values() if self.match else ())
+            for number, _, triples in self.events(self.windows[each.window], items, now)
+            if any(matches(pattern, triple) for pattern in each.patterns for triple in triples)
+        }
+        return frozenset((*triples, *events))
+
+    def matched(self, match: NaiveMatch, items: list[Item], now: int, spent: set[int]) -> str:
+        """Return what stands in the query for MATCH; what it is made of is used up."""
+
+        def found(name: str) -> Iterator[tuple[Bindings, int, int]]:
+            each = match.events[name]
+            for number, time, triples in self.events(self.windows[each.window], items, now):
+                if number not in before:
+                    yield from ((bindings, time, number) for bindings in mappings(each.patterns, triples))
+
+        before = frozenset(spent)
+        bag, events = matched(match.order, found, match.policy.name)
+        if match.policy.consumes:
+            spent |= events
+        return match.values(bag)
 
     def times(self, items: list[Item], last: int) -> Iterator[int]:
         """Yield the times of reports up to the last instant."""
         if not items:
             return
         first = min(each.time for each in items)
-        before, was_empty = frozenset[tuple[int, Triple]](), False
+        before, was_empty = frozenset[tuple[int, object]](), False
         for now in range(first, last + 1):
             there = self.used(items, now)
             changed, before = there != before, there
@@ -125,27 +242,36 @@ class NaiveView:
                 case "periodic":
                     due = now % (self.policy.period or 1) == 0
                 case _:
-                    grids = (grid for window in self.windows for grid in steps_of(window.extent))
-                    due = any((now - phase) % step == 0 for step, phase in grids)
+                    due = self.steps_at(items, now)
             if not due:
                 continue
             if there or not (was_empty or self.policy.non_empty):
                 yield now
             was_empty = not there
 
+    def steps_at(self, items: list[Item], now: int) -> bool:
+        """Tell whether some window steps at a time."""
+        grids = [grid for window in self.windows for grid in steps_of(window.extent)]
+        return any((now - phase) % step == 0 for step, phase in grids) or any(
+            passes(each, arrived(window.stream, items, now - 1), arrived(window.stream, items, now))
+            for window in self.windows
+            for each in counts_of(window.extent)
+        )
+
     def reports(self, items: list[Item], last: int) -> list[tuple[int, Counter[Row]]]:
         """Return the reports up to the last instant: time and rows."""
         found = []
         former: Counter[Row] = Counter()
+        spent: set[int] = set()
         for now in self.times(items, last):
-            rows = self.evaluated(items, now)
+            rows = self.evaluated(items, now, spent)
             told = {"RSTREAM": rows, "ISTREAM": rows - former, "DSTREAM": former - rows}[self.told]
             former = rows
             found.append((now, told))
         return found
 
-    def evaluated(self, items: list[Item], now: int) -> Counter[Row]:
-        """Return the rows of the query over the windows and the background."""
+    def evaluated(self, items: list[Item], now: int, spent: set[int]) -> Counter[Row]:
+        """Return the rows of the query over the windows and the background, without the events that are used up."""
         store = ox.Store()
         _fill(store, self.close(self.background), ox.DefaultGraph())
         for window in self.windows:
@@ -153,7 +279,10 @@ class NaiveView:
             if window.name is not None:
                 store.add_graph(graph)
             _fill(store, self.content(window, items, now), graph)
-        return rows_of(store.query(self.query))
+        query = self.query
+        if self.match is not None:
+            query = query.replace(MATCH, self.matched(self.match, items, now, spent))
+        return rows_of(store.query(query))
 
 
 def _fill(store: ox.Store, triples: frozenset[Triple], graph: ox.NamedNode | ox.DefaultGraph) -> None:

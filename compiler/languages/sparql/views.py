@@ -36,8 +36,8 @@ from retewave.compiler.algebra import (
     ViewFrame,
     Whole,
     WindowOn,
+    is_stepped,
     operands,
-    step_of,
     walk,
 )
 from retewave.compiler.algebra.relational import RELATIONAL
@@ -78,7 +78,7 @@ def frame(windows: Windows, parts: Mapping[str, Any], context: Context) -> ViewF
 
 
 def _reporting(found: tuple[WindowOn, ...], windows: Windows, context: Context) -> ReportPolicy:
-    stepped = any(step_of(each.extent) is not None for each in found)
+    stepped = any(is_stepped(each.extent) for each in found)
     policy = windows.policy or ReportPolicy("close" if stepped else "change")
     if policy.policy == "close" and not stepped:
         what = "REPORT WINDOW CLOSE needs a window with STEP"
