@@ -21,7 +21,7 @@ import pyoxigraph
 import pytest
 import rdflib
 from cases.many import many
-from cases.ontologies import EventsCase, N, manchester, random_case, random_composite, random_expression
+from cases.ontologies import SECOND, EventsCase, N, manchester, random_case, random_composite, random_expression
 from laws.test_events import Told, _texts, compare, composite, engine_of, of_match, pushed
 from naive.detections import Graph
 
