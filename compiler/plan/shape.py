@@ -103,6 +103,7 @@ class ShapePattern:
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
+    graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -276,8 +277,9 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        background = pattern.source == BACKGROUND
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
+        background = pattern.source == BACKGROUND or pattern.graph is not None
+        heard = _streams(listener, pattern)
+        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

@@ -212,8 +212,6 @@ def test_what_is_returned_as_rdf_feeds_sequences_of_spaseq_too() -> None:
     engine = rw.Engine()
     hot = f"PREFIX : <{E}> EVENT Hot AS temp some xsd:integer[> 30] RETURN Hot AS RDF STREAM"
     engine.register(hot, language="obep")
-        f"PREFIX : <{E}> EVENT Hot AS temp some xsd:integer[> 30] RETURN Hot AS RDF STREAM", language="obep"
-    )
     sequence = engine.register(f"""PREFIX : <{E}>
         SELECT ?x ?t1 ?t2 WITHIN 1 MINUTES PARTITION BY (?x) FROM STREAM S <{E}Hot>
         WHERE {{ SEQ (A, B)
