@@ -46,7 +46,7 @@ def main(
     repetitions: Annotated[int, typer.Option(help="runs of each point; 0: three, or five with --full", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="where the report goes; one that is there is replaced")] = Path("bench/out"),
 ) -> None:
-    """Measure retewave and what one would pick instead, and write a report."""
+    """Measure retewave beside the tools that people would use instead, and write a report."""
     if find_spec("matplotlib") is None:
         raise typer.BadParameter(
             "the report's plots need matplotlib: make .venv/.dev, or pip install 'retewave[bench]'"

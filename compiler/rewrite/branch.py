@@ -107,6 +107,7 @@ class Probe:
     lasting: bool = False  # events used up before the decision fit, too
     chooses: bool = False  # it chooses among solutions, and tells of no absence
     operator: str = field(default="", compare=False)  # the operator that needs it, as EP-SPARQL writes it: for readers
+    written: Branch | None = field(default=None, compare=False)  # likewise what it looks at, where `there` has more
 
 
 @dataclass(frozen=True)
