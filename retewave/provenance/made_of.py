@@ -92,8 +92,8 @@ class MadeOf:
             places = sorted({_place(column) for each, column in told.items() if each.what in _TERMS})
             found.append(self.rows[rows][:, places].reshape(-1))
         for row in range(len(self.rows)) if self.parts is not None else ():
-            told = [each for _, one in self.run(row) for each in one.items()]
-            found.append(np.array([number for each, number in told if each.what in _TERMS], dtype=np.int64))
+            of_run = [pair for _, one in self.run(row) for pair in one.items()]
+            found.append(np.array([number for each, number in of_run if each.what in _TERMS], dtype=np.int64))
         return np.concatenate(found)
 
     def _output(self, row: int) -> Output:
