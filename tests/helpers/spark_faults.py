@@ -61,7 +61,7 @@ _OF_EACH_KIND = {  # what does not follow from the rows of a window
     "unchecked": f"SELECT ?o ?n FROM STREAM <{STREAM}> [RANGE 1s] {{ ?o e:paid ?k OPTIONAL {{ ?k e:checked ?n }} }}",
     "next": f"SELECT ?k ?n FROM STREAM <{STREAM}> [RANGE 1s] POLICY recent "
     "{ { ?o e:paid ?k } SEQ { ?k e:checked ?n } }",
-    "busy": f"SELECT ?c (COUNT(*) AS ?n) FROM STREAM <{STREAM}> [RANGE 500ms STEP 200ms] "
+    "busy": f"SELECT ?c FROM STREAM <{STREAM}> [RANGE 500ms STEP 200ms] "
     "{ ?o e:placed ?c } GROUP BY ?c HAVING (COUNT(*) > 5)",
     "runs": f"SELECT ?k ?n WITHIN 1 SECONDS FROM STREAM S <{STREAM}> WHERE {{ SEQ (A; B) "
     "DEFINE GPM A ON S { ?o e:byCard ?k } DEFINE GPM B ON S { ?k e:checked ?n } }",
