@@ -124,7 +124,7 @@ def tested(pattern: ShapePattern) -> Tested:
         columns[pattern.event] = EVENT
     told = (what for what in pattern.told if what >= 0)
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
-    streams = None if pattern.background else pattern.streams
+    streams = None if pattern.background and not pattern.streams else pattern.streams
     test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, pattern.event is not None, pattern.background)
     return Tested(test, columns, parameters)
 

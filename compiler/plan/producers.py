@@ -96,7 +96,15 @@ class AlphaTest:
     streams: Streams  # streams it hears; None: all
     columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
     whole: bool = False  # it looks at events, which count by their ends
-    background: bool = False  # static data alone can pass it
+    background: bool = False  # static data alone can pass it: of the default graph, or of the one that `streams` names
+
+    @property
+    def graph(self) -> int:
+        """Return the number, among the streams, of the named graph whose triples pass it; 0: the default graph."""
+        if not self.background or not self.streams:
+            return 0
+        ((number, _),) = self.streams
+        return number
 
 
 @dataclass(frozen=True)

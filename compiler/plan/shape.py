@@ -25,7 +25,7 @@ from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Value
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detections import is_static_source
 
 __all__ = [
     "Lifted",
@@ -99,7 +99,7 @@ class ShapePattern:
     subject: Part  # subject
     predicate: Part  # predicate; never lifted
     object: Part  # object
-    streams: Streams  # what it listens to
+    streams: Streams  # what it listens to; of a named graph, its number among the streams
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
@@ -214,8 +214,9 @@ def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
     named = pattern.streams if pattern.source is None else (pattern.source,)
     if not named:
         return listener.streams
-    if pattern.source == BACKGROUND:
-        return frozenset()
+    if pattern.source is not None and is_static_source(pattern.source):
+        known = listener.sources.get(pattern.source)  # of a named graph
+        return frozenset() if known is None else frozenset(((known, 0),))
     numbers = {listener.sources[each] for each in named}
     if listener.streams is None:
         return frozenset((number, 0) for number in numbers)
@@ -269,7 +270,7 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        background = pattern.source == BACKGROUND
+        background = is_static_source(pattern.source)
         yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
 
 

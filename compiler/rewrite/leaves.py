@@ -1,4 +1,4 @@
-"""The parts of a view that the network keeps: basic graph patterns, each read from one window or from the background.
+"""The parts of a view that the network keeps: basic graph patterns, each read from one window, or from static data.
 
 Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in their places -> plan; `retewave.views`.
 A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
@@ -12,10 +12,10 @@ when content changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from retewave.compiler.algebra import (
     Algebra,
@@ -42,13 +42,14 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detections import BACKGROUND, graph_source
 from retewave.compiler.rewrite.normal import branches
 from retewave.errors import QueryError
 
 __all__ = ["STREAMED", "Leaf", "LeafFound", "MatchFound", "PathFound", "SingleEventFound", "ViewLeaves", "leaves_of"]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
+_Active: TypeAlias = int | bytes | None  # what a pattern reads: a window, a named graph, or the default graph
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Leaf:
     """One part that the network keeps."""
 
     pattern: Algebra  # triples, perhaps with filters
-    window: int | None  # the number of the window in the frame; None: the background alone
+    window: int | None  # the number of the window in the frame; None: the background, or a named graph
     presence: bool = False  # asks only which triples have come
     event: Variable | None = None  # the event that all of its triples came in; None: they may come in several
 
@@ -117,6 +118,7 @@ class _Splitting:
 
     frame: ViewFrame  # its windows
     policy: PolicyName = "unrestricted"  # which pairs a SEQ in MATCH takes
+    graphs: tuple[bytes, ...] = ()  # the IRIs of the dataset's named graphs
     leaves: list[Leaf] = field(default_factory=list)  # so far
     places: dict[tuple[Algebra, int | None], int] = field(default_factory=dict)  # equal parts are one leaf
     numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of fresh variables
@@ -141,7 +143,9 @@ def leaves_of(query: Query) -> ViewLeaves:
     ['?x <urn:p> ?y', '?y <urn:q> ?z']
     """
     assert query.view is not None
-    splitting = _Splitting(query.view, query.policy.name)
+    stated = tuple(each for each in query.view.graphs if isinstance(each, bytes))
+    graphs = stated or tuple(f"<{name}>".encode() for name in query.graphs)
+    splitting = _Splitting(query.view, query.policy.name, graphs)
     pattern = _split(query.where, None, splitting)
     found = [*splitting.leaves, *_presences(splitting)]
     return ViewLeaves(pattern, tuple(found), tuple(_branch(leaf, query) for leaf in found))
@@ -152,8 +156,8 @@ def _branch(leaf: Leaf, query: Query) -> Branch:
     return only
 
 
-def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
-    """Return a pattern with its leaves replaced; `window`: what it reads, None for the default graph."""
+def _split(pattern: Algebra, window: _Active, of: _Splitting) -> Any:
+    """Return a pattern with its leaves replaced; `window`: what it reads."""
     match pattern:
         case Triples(()) | Values():
             return pattern
@@ -168,8 +172,8 @@ def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
                 return _graph_pattern(core, tuple(conditions), window, of)
         case InWindow(name, inner):
             return _in_windows(name, inner, of)
-        case InGraph():
-            raise QueryError("GRAPH in a view is not supported yet", place=pattern.place)
+        case InGraph(graph, inner):
+            return _in_graphs(graph, inner, of)
         case Matched(inner):
             return MatchFound(_in_order(inner, of), visible(inner), of.policy)
         case PathClosure(step=step, least=least):
@@ -217,24 +221,33 @@ def _anything(of: _Splitting) -> Triples:
 
 def _in_windows(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
     """Return a pattern as it is read from a window, or from each of the named ones."""
-    named = [(number, each.name) for number, each in enumerate(of.frame.windows) if each.name is not None]
+    named = {each.name: number for number, each in enumerate(of.frame.windows) if each.name is not None}
     if isinstance(name, bytes):
-        number = next(number for number, known in named if known == name)
-        return _split(inner, number, of)
-    parts: list[Any] = []
-    for number, known in named:
-        assert known is not None
-        one = Join(_split(inner, number, of), Values((name,), ((known,),)))
-        parts.append(one)
+        return _split(inner, named[name], of)
+    return _in_each(name, inner, named, of)
+
+
+def _in_graphs(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
+    """Return a pattern as it is read from a named graph of the dataset, or from each of them."""
+    if isinstance(name, bytes):
+        return _split(inner, name, of) if name in of.graphs else Values((), ())
+    return _in_each(name, inner, {each: each for each in of.graphs}, of)
+
+
+def _in_each(name: Variable, inner: Algebra, named: Mapping[bytes, int | bytes], of: _Splitting) -> Any:
+    """Return a pattern as it is read from several windows or graphs, each with its name."""
+    parts: list[Any] = [Join(_split(inner, each, of), Values((name,), ((known,),))) for known, each in named.items()]
     whole = parts[0] if parts else Values((name,), ())
     for each in parts[1:]:
         whole = Union(whole, each)
     return whole
 
 
-def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | None, of: _Splitting) -> Any:
+def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: _Active, of: _Splitting) -> Any:
     """Return what stands for a basic graph pattern with filters on it."""
     frame = of.frame
+    if isinstance(window, bytes):
+        return _connected(triples, conditions, graph_source(window), None, of)
     if window is not None and not newest_of(frame.windows[window].extent):
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]

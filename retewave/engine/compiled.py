@@ -36,7 +36,7 @@ from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.counters import put_known_since, totals
-from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
+from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_GIVEN, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Options, Runtime
@@ -240,8 +240,11 @@ _UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event a
 
 
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
-    """Return the facts of static data and of the schema, each once; a justification may ask for each given triple."""
-    given = compiled.runtime.static_facts(static, terms.values)
+    """Return the facts of static data and of the schema, each once; a justification may ask for each given triple.
+
+    The stream of a static triple says which named graph has it, as a number; 0 is the default graph.
+    """
+    given = _of_their_graphs(compiled, compiled.runtime.static_facts(static, terms.values))
     lowered = compiled.lowered
     atoms = compiled.dispatch.reduction.atoms
     tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
@@ -253,7 +256,9 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
-        if alpha not in streamed and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+        if alpha not in streamed
+        and not test.graph
+        and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
     given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
@@ -266,6 +271,16 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     justifying = np.isin(facts[:, FACT_ALPHA], background)
     others = facts[~justifying]
     return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
+
+
+def _of_their_graphs(compiled: CompiledNetwork, facts: np.ndarray) -> np.ndarray:
+    """Return the facts that come from the graphs which their α tests ask for."""
+    plan = compiled.plan.producers
+    asked = np.zeros(len(compiled.lowered.network.alphas), dtype=np.int64)
+    for number, alpha in compiled.lowered.alphas.items():
+        if isinstance(test := plan[number], AlphaTest):
+            asked[alpha] = test.graph
+    return facts[facts[:, FACT_GIVEN + 3] == asked[facts[:, FACT_ALPHA]]]
 
 
 def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:

@@ -10,11 +10,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
 from retewave.compiler.algebra import Query
+from retewave.compiler.rewrite.detections import graph_source
 from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
 from retewave.errors import MalformedInput, MalformedStatic, SchemaError, UsageError
 from retewave.rete.terms.dictionary import Terms
@@ -57,6 +59,7 @@ class Datasets:
         self._closure = closure
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
+        self._graphs: dict[str, np.ndarray] = {}  # the named graphs that queries read, as they name them -> input rows
         self._restored: tuple[Schema, np.ndarray] | None = None  # from a snapshot; further sources add to it
         self.named: set[str] = set()  # files that queries have named
         self._mixed: list[Path] = []  # files of `named` that hold schema and static data
@@ -84,17 +87,42 @@ class Datasets:
             rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
             rows += [self._rows(_data_of(path)) for path in self._mixed]
             rows += [self._restored[1]] if self._restored else []
-            found = np.concatenate(rows)
-            found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
-            self.terms.pin(found[:, SUBJECT : OBJECT + 1].ravel())
-            self.terms.grow_ahead()  # now, and not in the middle of the stream
-            self._static = found
+            self._static = self._timeless(np.concatenate(rows))
         return self._static
 
-    def put(self, schema: Schema, static: np.ndarray, named: Iterable[str]) -> None:
+    def _timeless(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows of all times, whose terms stay."""
+        rows[:, START], rows[:, END], rows[:, STREAM:] = STATIC_START, STATIC_END, 0
+        self.terms.pin(rows[:, SUBJECT : OBJECT + 1].ravel())
+        self.terms.grow_ahead()  # now, and not in the middle of the stream
+        return rows
+
+    def of_graphs(self, streams: Mapping[str, int]) -> np.ndarray:
+        """Return the static triples, and those of the named graphs; the stream of a row is the number of its graph."""
+        rows = [self.static]
+        for name, found in self._graphs.items():
+            source = graph_source(f"<{name}>".encode())[1:-1].decode()
+            if source in streams:
+                own = found.copy()
+                own[:, STREAM] = streams[source]
+                rows.append(own)
+        return np.concatenate(rows) if len(rows) > 1 else self.static
+
+    @property
+    def graphs(self) -> Mapping[str, np.ndarray]:
+        """The named graphs, by their names."""
+        return self._graphs
+
+    def put(
+        self,
+        schema: Schema,
+        static: np.ndarray,
+        named: Iterable[str],
+        graphs: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ) -> None:
         """Take over the schema and static data of a snapshot."""
         self._schema, self._static = self._restored = schema, static
-        self.named = set(named)
+        self.named, self._graphs = set(named), dict(graphs)
 
     def add(self, *, schema: Any = (), static: Any = (), started: bool) -> None:
         """Take further sources, before the stream starts."""
@@ -118,6 +146,9 @@ class Datasets:
                 self.add(schema=[path], started=started)
                 self._mixed.append(path)
                 self._static = None
+        for name in query.graphs if query.view is not None else ():
+            if name not in self._graphs and (path := self._path(name, query)) is not None:
+                self._graphs[name] = self._timeless(self._rows(path))
         for name in query.schema:
             self.add(schema=self._new_paths(name, query), started=started)
         for name in query.static:

@@ -153,7 +153,9 @@ class Matcher:
         self._begin_to_look(young, networks.all)
         if self._sweep is not None:
             self._sweep.follow(networks.young, young)
-        self._found += self._new(list(load(young, self.terms, self.datasets.static, networks.all)), young)
+        self._found += self._new(
+            list(load(young, self.terms, self.datasets.of_graphs(self.registry.streams), networks.all)), young
+        )
         for each in reversed(networks.all):
             young.take_over(each)
         return young
@@ -170,7 +172,7 @@ class Matcher:
         without_bound = replace(self.options, max_live_rows=0)
         compiled = self._built(registry.listeners(), without_bound, self.intervals)
         self._begin_to_look(compiled, former)
-        found = list(load(compiled, self.terms, self.datasets.static, former))
+        found = list(load(compiled, self.terms, self.datasets.of_graphs(registry.streams), former))
         compiled.runtime.bound(self.options.max_live_rows)
         if not former:
             rehearse(compiled)

@@ -129,6 +129,7 @@ def _arrays(engine: Engine) -> dict[str, np.ndarray]:
         "static": engine.datasets.static,
         "waiting": engine.matcher.waiting,
     }
+    arrays |= {f"graph.{name}": rows for name, rows in engine.datasets.graphs.items()}
     arrays["found"], arrays["stated"] = engine.matcher.found, engine.matcher.stated
     arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
@@ -245,7 +246,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     header, arrays = _parsed(path)
     engine = engine_type(**(header["options"] | dict(options)))
     _put_terms(engine, arrays)
-    engine.datasets.put(_schema(header), arrays["static"], header["files"])
+    engine.datasets.put(_schema(header), arrays["static"], header["files"], _of(arrays, "graph."))
     registry = engine.registry
     registry.streams.update(header["streams"])
     for each in header["queries"]:

@@ -69,6 +69,7 @@ class Case:
     query: Path
     data: Path | None
     result: Path
+    graphs: tuple[Path, ...] = ()  # its named graphs: each has its place as its name
 
     @property
     def text(self) -> str:
@@ -92,7 +93,8 @@ def cases() -> Iterator[tuple[str, Case]]:
             data = graph.get((action, f"{QT}data"))
             query = path_of(graph[action, f"{QT}query"][0])
             name = f"{folder}/{subject.value.rpartition('#')[2]}"
-            yield name, Case(query, path_of(data[0]) if data else None, path_of(result))
+            graphs = tuple(path_of(each) for each in graph.get((action, f"{QT}graphData"), []))
+            yield name, Case(query, path_of(data[0]) if data else None, path_of(result), graphs)
 
 
 CASES = dict(cases())

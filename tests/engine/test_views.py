@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
@@ -240,3 +241,53 @@ def test_items_that_no_pattern_can_use_move_the_clock_of_a_run_as_they_do_that_o
         pass
     assert reports_of(engine, query) == pushed
     assert [time for _, time, _ in pushed] == ([10, 20] if report == "CONTENT CHANGE" else [0, 10, 15, 20])
+
+
+def graphs_engine(tmp_path: Path) -> rw.Engine:
+    (tmp_path / "sold.nt").write_text(f"<{E}b> <{E}q> <{E}c> .\n<{E}b> <{E}q> <{E}d> .\n")
+    (tmp_path / "lent.nt").write_text(f"<{E}b> <{E}q> <{E}e> .\n")
+    return rw.Engine(
+        static=[(E + "b", E + "q", f"<{E}default>")],
+        datasets={E + "sold": tmp_path / "sold.nt", E + "lent": tmp_path / "lent.nt"},
+    )
+
+
+NAMED = "FROM STREAM :s [RANGE 5s STEP 5s] FROM NAMED :sold FROM NAMED :lent"
+
+
+@pytest.mark.parametrize(
+    ("where", "wanted"),
+    [
+        ("?x :p ?y GRAPH :sold { ?y :q ?z }", [("c", None), ("d", None)]),
+        ("?x :p ?y GRAPH ?g { ?y :q ?z }", [("c", "sold"), ("d", "sold"), ("e", "lent")]),
+        ("?x :p ?y . ?y :q ?z", [("default", None)]),
+        ("?x :p ?y GRAPH :other { ?y :q ?z }", []),
+        ("?x :p ?y GRAPH ?g { ?x :p ?z }", []),  # GRAPH ?g reads no window
+        ("GRAPH ?g {} ?x :p ?y", [(None, "lent"), (None, "sold")]),
+    ],
+)
+def test_graph_reads_static_data_by_name(where: str, wanted: list[tuple[str | None, ...]], tmp_path: Path) -> None:
+    engine = graphs_engine(tmp_path)
+    query = engine.register(f"{PREFIX} SELECT * {NAMED} {{ {where} }}")
+    engine.push((E + "a", E + "p", f"<{E}b>"), time=5, stream=E + "s")
+    engine.snapshot(tmp_path / "kept")
+    again = rw.Engine.restore(tmp_path / "kept")
+    for each, asked in ((engine, query), (again, again.queries[0])):
+        each.flush()
+        (report,) = each.reports(asked)
+        shown = [{name: str(value).removeprefix(E) for name, value in row.items()} for row in report]
+        rows = [(row.get("z"), row.get("g")) for row in shown]
+        assert sorted(rows, key=str) == sorted(wanted, key=str)
+
+
+def test_a_named_graph_has_what_the_schema_entails_and_none_of_the_schema_itself(tmp_path: Path) -> None:
+    subclass = "<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>"
+    (tmp_path / "schema.nt").write_text(f"<{E}q> {subclass} <{E}r> .\n")
+    (tmp_path / "sold.nt").write_text(f"<{E}b> <{E}q> <{E}c> .\n")
+    engine = rw.Engine(schema=tmp_path / "schema.nt", datasets={E + "sold": tmp_path / "sold.nt"})
+    frame = "FROM STREAM :s [RANGE 5s STEP 5s] FROM NAMED :sold"
+    query = engine.register(f"{PREFIX} SELECT ?p {frame} {{ ?a :p ?b GRAPH :sold {{ ?x ?p ?y }} }}")
+    engine.push((E + "a", E + "p", 1), time=5, stream=E + "s")
+    engine.flush()
+    (report,) = engine.reports(query)
+    assert sorted(str(row["p"]).removeprefix(E) for row in report) == ["q", "r"]

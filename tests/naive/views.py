@@ -7,8 +7,8 @@ query that reads a window `w` as `GRAPH <w>` and windows without a name in the d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import pyoxigraph as ox
 
@@ -178,6 +178,7 @@ class NaiveView:
     background: frozenset[Triple] = frozenset()
     close: Close = frozenset  # of each window's content, and of the background
     match: NaiveMatch | None = None
+    graphs: Mapping[str, frozenset[Triple]] = field(default_factory=dict)  # named ones of the background, by their IRIs
 
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
@@ -274,6 +275,9 @@ class NaiveView:
         """Return the rows of the query over the windows and the background, without the events that are used up."""
         store = ox.Store()
         _fill(store, self.close(self.background), ox.DefaultGraph())
+        for name, triples in self.graphs.items():
+            store.add_graph(ox.NamedNode(name))
+            _fill(store, self.close(triples), ox.NamedNode(name))
         for window in self.windows:
             graph = ox.DefaultGraph() if window.name is None else ox.NamedNode(window.name)
             if window.name is not None:
