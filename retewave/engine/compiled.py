@@ -280,7 +280,8 @@ def _of_their_graphs(compiled: CompiledNetwork, facts: np.ndarray) -> np.ndarray
     for number, alpha in compiled.lowered.alphas.items():
         if isinstance(test := plan[number], AlphaTest):
             asked[alpha] = test.graph
-    return facts[facts[:, FACT_GIVEN + 3] == asked[facts[:, FACT_ALPHA]]]
+    found: np.ndarray = facts[facts[:, FACT_GIVEN + 3] == asked[facts[:, FACT_ALPHA]]]
+    return found
 
 
 def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:

@@ -147,12 +147,16 @@ class Datasets:
                 self._mixed.append(path)
                 self._static = None
         for name in query.graphs if query.view is not None else ():
-            if name not in self._graphs and (path := self._path(name, query)) is not None:
-                self._graphs[name] = self._timeless(self._rows(path))
+            self._add_graph(name, query)
         for name in query.schema:
             self.add(schema=self._new_paths(name, query), started=started)
         for name in query.static:
             self.add(static=self._new_paths(name, query), started=started)
+
+    def _add_graph(self, name: str, query: Query) -> None:
+        path = None if name in self._graphs else self._path(name, query)
+        if path is not None:
+            self._graphs[name] = self._timeless(self._rows(path))
 
     def _new_paths(self, name: str, query: Query) -> list[Path]:
         """Return the local file behind a name, if there is one that no query has named before."""
