@@ -106,7 +106,8 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
         case First() | Last():
             return choosing.chosen(pattern, of, fresh)
         case Between():
-            return probing.between(pattern, of, partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place))
+            sides = partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place)
+            return probing.between(pattern, of, fresh, sides)
         case Before():
             return probing.never_before(pattern, of)
         case After():
@@ -125,9 +126,9 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
             in_sequence = partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place)
             return probing.optional(pattern, of, fresh, in_sequence)
         case Minus():
-            return probing.minus(pattern, of)
+            return probing.minus(pattern, of, fresh)
         case Exists():
-            return probing.exists(pattern, of)
+            return probing.exists(pattern, of, fresh)
     raise TypeError(f"not an operator of the algebra: {pattern!r}")
 
 

@@ -18,7 +18,7 @@ from retewave.compiler.algebra import Algebra, Between, First, Last, PolicyName,
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.rewrite import choosing, probing, relating
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Branch, Decided, Moment, Probe
-from retewave.compiler.rewrite.joining import Fresh, Joined, single
+from retewave.compiler.rewrite.joining import Fresh, Joined, refuse_chosen, single
 from retewave.compiler.rewrite.probing import absent
 from retewave.errors import QueryError
 from retewave.windows import relations
@@ -33,6 +33,8 @@ def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh)
     """Yield the branches of a sequence with the pairs that a policy takes."""
     rights = [single(right, node.place) for right in of(_sides(node)[1])]
     _check_assigned(node, rights)
+    for right in rights:
+        refuse_chosen(right, node.place)
     for binds in dict.fromkeys(map(_binds, rights)):
         alike = [right for right in rights if _binds(right) == binds]
         pairs = list(_pairs(node, alike, of, fresh))
@@ -73,15 +75,21 @@ def _check_assigned(node: Sequence, rights: list[Branch]) -> None:
 def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fresh) -> Iterator[Joined]:
     """Yield the branches of a sequence with given alternatives of its right side; each side is one operand."""
     if isinstance(node, Between):
-        lefts = [single(left, node.place) for left in of(node.before)]
+        lefts = [_unchosen(left, node) for left in of(node.before)]
         both = product(lefts, rights)
         pairs = (relating.joined(left, relations.BEFORE, right, fresh, node.place) for left, right in both)
-        yield from probing.not_barred(node, pairs, of)
+        yield from probing.not_barred(node, pairs, of, fresh)
     elif isinstance(node.left, First | Last):
         yield from choosing.chosen_before(node.left, rights, of, fresh, node.place)
     else:
         for left, right in product(of(node.left), rights):
-            yield relating.joined(single(left, node.place), node.relation, right, fresh, node.place)
+            yield relating.joined(_unchosen(left, node), node.relation, right, fresh, node.place)
+
+
+def _unchosen(left: Branch, node: Sequence) -> Branch:
+    """Return a first part as one operand; FIRST and LAST inside of it would see more than what was before."""
+    refuse_chosen(left, node.place)
+    return single(left, node.place)
 
 
 def _without(branch: Branch, looks: Iterable[Probe], node: Sequence) -> Branch:

@@ -38,7 +38,9 @@ from retewave.compiler.rewrite.branch import (
     Probe,
     Step,
     is_timed,
+    moved,
 )
+from retewave.compiler.rewrite.chosen_there import among_pairs, in_their_windows, looks_until, without_choice
 from retewave.compiler.rewrite.inlining import Assigned, agreed, inlined, values_of
 from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refuse_chosen, scoped, single
 from retewave.errors import Place, QueryError
@@ -57,7 +59,6 @@ _BEFORE = (Bound(_ITS_END, 1, _START),)  # the solution there ends before the ow
 
 def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
     """Return a branch with one more probe, behind the probes that it has."""
-    refuse_chosen(branch, place)
     refuse_chosen(probe.there, place)
     if not branch.operands:
         raise QueryError(
@@ -76,9 +77,25 @@ def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
     for variable in shared:
         conditions.append(agreed(own.get(variable, variable), its.get(variable, variable), unbound=True))
     _check_values(conditions, probe.conditions, place)
-    if any(is_timed(step) for step in branch.steps):
+    if any(is_timed(step) for step in branch.steps) and not _asks_operands(probe):
         branch = as_part(branch, place)
     return replace(branch, probes=(*branch.probes, replace(probe, there=there, conditions=tuple(conditions))))
+
+
+def _asks_operands(probe: Probe) -> bool:
+    """Tell whether a probe compares the times of single operands, and leaves the end of the whole as it is."""
+    moments = (each for bound in probe.bounds for each in (bound.earlier, bound.later) if not each.there)
+    return probe.decided is not Decided.AT_DEADLINE and any(each.operand >= 0 for each in moments)
+
+
+def looking(branch: Branch, probe: Probe, fresh: Fresh, place: Place | None) -> Branch:
+    """Return a branch with one more probe, which may look at FIRST or LAST."""
+    if not probe.there.closing:
+        return absent(branch, probe, place)
+    probe, pairs, choices = among_pairs(branch, probe, fresh, place)
+    for choice in choices:
+        pairs = absent(pairs, choice, place)
+    return absent(branch, replace(probe, there=pairs), place)
 
 
 def _named(
@@ -127,7 +144,7 @@ def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
         for right in of(node.right):
             yield _together(left, right, node.condition, fresh, node.place)
             look = _look("OPTIONAL", alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
-            alone = absent(alone, replace(look, joint=True), node.place)
+            alone = looking(alone, replace(look, joint=True), fresh, node.place)
         yield alone
 
 
@@ -137,9 +154,16 @@ def _together(left: Branch, right: Branch, condition: Expression | None, fresh: 
         raise QueryError(
             "OPTIONAL has nothing on its left that has a time", place=place, hint="put the pattern of the stream first"
         )
-    found = join(single(left, place), right, fresh, place)
+    there, bounds = without_choice(right, place) if right.closing else (right, ())
+    found = join(single(left, place), there, fresh, place)
     (one,) = found.left
-    bounds = tuple(Bound(Moment(other, True), 0, Moment(one, True)) for other in found.right)
+    its = dict(zip(there.operands, found.right, strict=False))
+    bounds = tuple(moved(each, its) for each in bounds) + in_their_windows(found, right.closing, its)
+    bounds += tuple(Bound(Moment(other, True), 0, Moment(one, True)) for other in found.right)
+    until = (Bound(_ITS_END, 0, Moment(one, True)),)
+    for choice in looks_until(right.closing, its, until, Decided.AT_CLOSE):
+        streamed = found.branch.streamed | {frozenset(found.right)}
+        found = replace(found, branch=absent(replace(found.branch, streamed=streamed), choice, place))
     return _with(found, bounds, condition)
 
 
@@ -207,7 +231,7 @@ def optional(
         yield alone
 
 
-def minus(node: Minus, of: Normal) -> Iterator[Branch]:
+def minus(node: Minus, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of MINUS: an alternative that shares no variable takes nothing away."""
     others = of(node.right)
     for branch in of(node.left):
@@ -217,7 +241,7 @@ def minus(node: Minus, of: Normal) -> Iterator[Branch]:
                 look = _look("MINUS", branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
                 if not branch.bound & there.bound:
                     look = replace(look, conditions=(_one_shared(branch, there, shared),))
-                branch = absent(branch, look, node.place)
+                branch = looking(branch, look, fresh, node.place)
         yield branch
 
 
@@ -229,25 +253,25 @@ def _one_shared(branch: Branch, there: Branch, shared: frozenset[Variable]) -> F
     return FilterStep(expression, frozenset().union(*(each.scope for each in same)))
 
 
-def exists(node: Exists, of: Normal) -> Iterator[Branch]:
+def exists(node: Exists, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of NOT EXISTS, or of EXISTS: a branch for each alternative before which none is there."""
     others = of(node.group)
     for branch in of(node.pattern):
         for there in others:
             look = _look("EXISTS", branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
             if not node.negated:
-                yield absent(branch, replace(look, wanted=True), node.place)
-            branch = absent(branch, replace(look, operator="NOT EXISTS"), node.place)
+                yield looking(branch, replace(look, wanted=True), fresh, node.place)
+            branch = looking(branch, replace(look, operator="NOT EXISTS"), fresh, node.place)
         if node.negated:
             yield branch
 
 
-def between(node: Between, of: Normal, in_sequence: InSequence) -> Iterator[Branch]:
+def between(node: Between, of: Normal, fresh: Fresh, in_sequence: InSequence) -> Iterator[Branch]:
     """Yield the branches of P1 SEQ NOT N SEQ P2; `in_sequence` gives those of P1 SEQ P2."""
-    return (each.branch for each in not_barred(node, in_sequence(node.before, node.after), of))
+    return (each.branch for each in not_barred(node, in_sequence(node.before, node.after), of, fresh))
 
 
-def not_barred(node: Between, pairs: Iterable[Joined], of: Normal) -> Iterator[Joined]:
+def not_barred(node: Between, pairs: Iterable[Joined], of: Normal, fresh: Fresh) -> Iterator[Joined]:
     """Yield the pairs of P1 SEQ P2 that have no N between."""
     others = of(node.absent)
     for found in pairs:
@@ -255,7 +279,7 @@ def not_barred(node: Between, pairs: Iterable[Joined], of: Normal) -> Iterator[J
         branch = found.branch
         for there in others:
             look = _look("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
-            branch = absent(branch, replace(look, streamed=True), node.place)
+            branch = looking(branch, replace(look, streamed=True), fresh, node.place)
         yield replace(found, branch=branch)
 
 

@@ -31,6 +31,13 @@ FAMILIES = {  # what a query is made of; together they try almost six thousand q
         frozenset({ANYWHERE, "first", "last", "seq", "between", "optionalseq", "relate", "within", "join"}) | FILTERED,
         4,
     ),
+    "choices looked at": (
+        frozenset(
+            {ANYWHERE, "first", "last", "optional", "minus", "exists", "between", "seq", "join", "union", "within"}
+        )
+        | FILTERED,
+        4,
+    ),
     "may be earlier": (frozenset({"optionalseq", "equalsoptional", "seq", "relate", "within", "join"}) | FILTERED, 4),
 }
 

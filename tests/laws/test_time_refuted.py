@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from naive.detectors import detected
+from naive.streams import Item
 
 import retewave as rw
+from retewave.compiler.parse import parse
 
 P = "?x <http://e/p> ?z"
 
@@ -64,6 +67,17 @@ def test_what_an_absence_would_bar_is_unknown_as_long_as_that_absence_is() -> No
     engine.register(f"SELECT * {{ NOT {{ {barred} }} SEQ {{ {P} }} WITHIN 2s }}")
     # From 4 on it knows its own window, but not whether a <q> before its registration bars what is in that window.
     assert ends(engine, 4, 5, 12, 13, 15.5) == [12, 15.5]
+
+
+def test_minus_that_shares_no_variable_is_no_absence_and_waits_for_nothing_before_the_registration() -> None:
+    engine, where = rw.Engine(), parse(f"SELECT * {{ {P} MINUS {{ <http://e/a> <http://e/q> ?w }} }}")
+    engine.register("SELECT * { ?x <http://e/else> ?z }")
+    assert ends(engine, 1) == []
+    engine.register(where)
+    assert ends(engine, 2, 3) == [2, 3]
+    a, p = b"<http://e/a>", b"<http://e/p>"
+    items = [Item((a, p, a), time, time) for time in (2, 3)]
+    assert [each.end for each in detected(where, items, registered=1)] == [2, 3]
 
 
 @pytest.mark.parametrize("which", ["LAST", "FIRST"])

@@ -10,6 +10,7 @@ Decisions where the page is silent:
 * The innermost window is the one written closest, even if one around it is narrower; FILTERs that stand directly in
   each other are of one group.
 * A static left side of OPTIONAL, MINUS, EXISTS is compared with static solutions only.
+* A solution with which the right side of MINUS can share no variable keeps its place whatever came: that is no absence.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from retewave.compiler.algebra import (
     Triples,
     Union,
     Values,
+    visible,
     walk,
 )
 from retewave.io.rdf import to_text
@@ -148,7 +150,8 @@ def _not_taken_away(one: Token, pattern: Minus, world: World, scope: Scope) -> b
         for other in _seen_by(one, pattern.right, world, scope)
         if any(not variable.hidden for variable in one.bindings.keys() & other.bindings.keys())
     ]
-    return not like and world.knows(one.end, scope)
+    can_share = any(not variable.hidden for variable in one.bindings.keys() & set(visible(pattern.right)))
+    return not like and (not can_share or world.knows(one.end, scope))
 
 
 def _found_or_not(one: Token, pattern: Exists, world: World, scope: Scope) -> bool:

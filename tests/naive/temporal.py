@@ -9,6 +9,7 @@ Decisions where the page is silent:
   r.start, FIRST and LAST below it too (RSEP-QL, eq. 7), in the window at r.end.  Only where FIRST or LAST is itself
   what stands first are the tokens also asked to be compatible with r, before the choice.
 * `LAST A SEQ NOT N SEQ B` chooses, and then is barred or not; so does the condition of `LAST A OPTIONALSEQ B`.
+* A SEQ NOT … SEQ whose absent part chooses is told at the close of the instant, as all that looks at FIRST or LAST.
 * The width of a leading or trailing NOT is a WITHIN around both of its parts.
 * A static r of OPTIONALSEQ, and a static l of EQUALSOPTIONAL, stays alone; of SEQ and NOT it gives nothing.
 """
@@ -34,8 +35,22 @@ from retewave.compiler.algebra import (
     OptionalEquals,
     Relate,
     Within,
+    shown_parts,
 )
 from retewave.windows import relations
+
+
+def chooses(pattern: Algebra) -> bool:
+    """Tell whether FIRST or LAST in a pattern is decided with the whole of it, not with what follows in a sequence."""
+    match pattern:
+        case First() | Last():
+            return True
+        case Relate(_, relations.BEFORE, second) | Between(after=second) | OptionalBefore(pattern=second):
+            return chooses(second)
+        case Relate(second, relations.AFTER, _):
+            return chooses(second)
+    return any(map(chooses, shown_parts(pattern)))
+
 
 TokensOf = Callable[[Algebra, World, Scope], list[Token]]
 
@@ -64,7 +79,8 @@ class Temporal:
             case OptionalEquals():
                 return self.optional_equals(pattern)
             case Between():
-                return self.chosen(self.not_barred(pattern))
+                found = self.chosen(self.not_barred(pattern))
+                return (decided(each, each.end, How.CLOSE) for each in found) if chooses(pattern.absent) else found
             case Before():
                 return self.before(pattern)
             case After():

@@ -54,8 +54,41 @@ def test_other_relations_look_at_the_last_of_all() -> None:
     assert told(f"LAST {P} EQUALS {Q}", ("p", 1), ("q", 1), ("p", 2), ("q", 2), ("p", 3)) == [(1, 1, "1"), (2, 2, "2")]
 
 
+ASKED = (("p", 1), ("q", 2), ("p", 3), ("q", 4), ("p", 4), ("q", 5))
+
+
 @pytest.mark.parametrize(
-    "where", [f"NOT {{ LAST {P} }} SEQ {Q} WITHIN 5s", f"{{ LAST {P} WITHIN 5s }} SEQ {Q}", f"{Q} MINUS {{ LAST {P} }}"]
+    ("where", "expected"),
+    [
+        (f"{Q} OPTIONAL {{ LAST {P} }}", [(1, 2, "1"), (4, 4, "4"), (4, 5, "4")]),
+        (f"{Q} OPTIONAL {{ FIRST {P} }}", [(1, 2, "1"), (1, 4, "1"), (1, 5, "1")]),
+        (f"{Q} MINUS {{ LAST {P} FILTER(?p > 2) }}", [(2, 2, "")]),
+        (f"{Q} FILTER EXISTS {{ LAST {P} FILTER(?p > 2) }}", [(4, 4, ""), (5, 5, "")]),
+        (f"{Q} FILTER NOT EXISTS {{ LAST {P} FILTER(?p > 2) }}", [(2, 2, "")]),
+        (f"{{ LAST {P} }} OPTIONAL {{ {Q} }}", [(1, 1, "1"), (2, 3, "3"), (2, 4, "4"), (4, 4, "4")]),
+    ],
+)
+def test_what_looks_at_the_last_sees_it_as_of_each_decision(
+    where: str, expected: list[tuple[float, float, str]]
+) -> None:
+    assert sorted(told(where, *ASKED)) == sorted(expected)
+
+
+def test_a_filter_on_times_of_the_whole_changes_nothing_of_what_is_the_last() -> None:
+    where = f"LAST {P} {R}"
+    stream = (("r", 1), ("p", 2), ("r", 3), ("p", 4))
+    anything = 'FILTER(getDURATION() >= "PT0S"^^<http://www.w3.org/2001/XMLSchema#duration>)'
+    assert told(f"{where} {anything}", *stream) == told(where, *stream) != []
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"NOT {{ LAST {P} }} SEQ {Q} WITHIN 5s",
+        f"{Q} SEQ NOT {{ LAST {P} }} WITHIN 5s",
+        f"{{ LAST {P} WITHIN 5s }} SEQ {Q}",
+        f"{Q} MINUS {{ LAST {P} MINUS {N} }}",
+    ],
 )
 def test_where_the_choice_would_be_another_for_each_decision_it_is_refused(where: str) -> None:
     with pytest.raises(QueryError, match="FIRST and LAST are decided with the whole pattern, and cannot stand here"):
