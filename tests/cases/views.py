@@ -253,7 +253,7 @@ class Views:
         clauses += f" REPORT {spelled}{' NON EMPTY' if reported.non_empty else ''} {defined}"
         names = "" if match is None else " ".join(match.variables)  # what may be shown
         text = self.select(where, "@@", names) if self.chance(0.9) else f"ASK @@ {{ {where} }}"
-        every = {"?w": [name for name, *_ in windows], "?g": [f"{E}g0", f"{E}g1"]}
+        every: dict[str, list[str | None]] = {"?w": [name for name, *_ in windows], "?g": [f"{E}g0", f"{E}g1"]}
         asked = text.replace("WINDOW ", "GRAPH ").replace("@@", "")
         for variable, which in every.items():  # WINDOW ?w ranges over windows alone, GRAPH ?g over graphs alone
             values = f"VALUES {variable} {{ {' '.join(f'<{each}>' for each in which)} }} GRAPH {variable} "
