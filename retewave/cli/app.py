@@ -81,6 +81,7 @@ def run(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
     tick: options.Tick = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
@@ -108,7 +109,7 @@ def run(
         }
         level = log_level.value if log_level else None
         course = cli_run.Course(every, checkpoint, checkpoint_every, level)
-        cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, policy, report, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -142,6 +143,7 @@ def explain(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
     shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: entailments of the schema, tests, joins, and the parts that queries share."""
@@ -164,7 +166,7 @@ def explain(
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
-        asked = Queries(tuple(queries), language, policy)
+        asked = Queries(tuple(queries), language, policy, report)
         shown = cli_explain.explain(asked, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -185,6 +187,7 @@ def why_not(
     format: options.Plans = options.PlanFormat.text,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
 ) -> None:
     """Say why an expected match did not come: which triples were found, and what refused the others."""
     with _exit_codes():
@@ -194,7 +197,7 @@ def why_not(
 
         times = TimeOptions(rate, time_property, events=tuple(event_by or ()))
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        asked = Queries(tuple(queries), language, policy)
+        asked = Queries(tuple(queries), language, policy, report)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
@@ -218,6 +221,7 @@ def inspect(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
 ) -> None:
     """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
     with _exit_codes():
@@ -234,7 +238,9 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language, policy, explain), readers, host, port, pace, engine)
+        cli_inspect.inspect(
+            Queries(tuple(queries), language, policy, report, explain), readers, host, port, pace, engine
+        )
 
 
 @app.command(epilog=_EXIT_CODES)

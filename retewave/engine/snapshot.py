@@ -23,10 +23,12 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.parse import parse
 from retewave.compiler.plan.identity import digest
 from retewave.engine.arguments import policy_of
 from retewave.engine.compiled import CompiledNetwork
+from retewave.engine.framing import phased, report_of
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
@@ -171,7 +173,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
-                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline,
+                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline, **_frame_data(query.parsed),
             }
             for query in registry.queries.values()
         ],
@@ -192,6 +194,19 @@ def _header(engine: Engine) -> dict[str, Any]:
             "until": matcher.until, "now": matcher.now, "flushing": matcher.flushing,
         },
     }  # fmt: skip
+
+
+def _frame_data(parsed: Parsed) -> dict[str, Any]:
+    """Return what may have been said of a view beside its text."""
+    return {} if parsed.view is None else {"report": str(parsed.view.reporting), "t0": parsed.view.t0}
+
+
+def _framed(parsed: Parsed, data: Mapping[str, Any]) -> Parsed:
+    """Return a query as it was registered."""
+    if parsed.view is None:
+        return parsed
+    view = parsed.view if data["t0"] is None else phased(parsed.view, data["t0"])
+    return replace(parsed, view=replace(view, reporting=report_of(data["report"])))
 
 
 def _ontology(engine: Engine) -> tuple[Triple, ...]:
@@ -252,7 +267,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     for each in header["queries"]:
         parsed = parse(each["text"], source=each["source"], language=each["language"])
         query = registry.add(
-            replace(parsed, policy=policy_of(each["policy"])),
+            _framed(replace(parsed, policy=policy_of(each["policy"])), each),
             name=each["name"],
             on_match=None,
             keep=keep,

@@ -16,6 +16,7 @@ from typing import Literal
 from naive.matching import Chosen, Named, Order, Then
 from naive.views import (
     MATCH,
+    TIMESTAMP,
     Item,
     NaiveEvent,
     NaiveMatch,
@@ -168,11 +169,21 @@ class Views:
                 kinds += [self.subquery] * 2
         return self.random.choice(kinds)(window)
 
-    def filter(self, _: str | None) -> str:
+    def filter(self, window: str | None) -> str:
+        if window is None and self.chance(0.2):
+            return f"FILTER({self.timestamp()} {self.random.choice('<>=')} {self.timestamp()})"
         return f"FILTER({self.condition()})"
 
-    def bind(self, _: str | None) -> str:
+    def timestamp(self) -> str:
+        """Return C-SPARQL's function of a triple."""
+        r = self.random
+        subject, object_ = (r.choice([*(f"?{each}" for each in VARIABLES), iri("a")]) for _ in range(2))
+        return f"<{TIMESTAMP.value}>({subject}, {iri(r.choice(PROPERTIES))}, {object_})"
+
+    def bind(self, window: str | None) -> str:
         self.counted += 1
+        if window is None and self.chance(0.2):
+            return f"BIND({self.timestamp()} AS ?n{self.counted})"
         return f"BIND(?{self.random.choice(VARIABLES)} + 1 AS ?n{self.counted})"
 
     def values(self, _: str | None) -> str:

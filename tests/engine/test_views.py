@@ -291,3 +291,75 @@ def test_a_named_graph_has_what_the_schema_entails_and_none_of_the_schema_itself
     engine.flush()
     (report,) = engine.reports(query)
     assert sorted(str(row["p"]).removeprefix(E) for row in report) == ["q", "r"]
+
+
+def test_reports_and_the_phase_may_be_said_beside_the_text(tmp_path: Path) -> None:
+    engine = rw.Engine()
+    text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
+    queries = [
+        engine.register(text),
+        engine.register(text, report="content change"),
+        engine.register(text, report="PERIODIC 4s NON EMPTY"),
+        engine.register(text, t0=1),
+        engine.register(text, report="PERIODIC 4s", t0=2.5),
+    ]
+    for each in (1, 7):
+        engine.push((E + "a", E + "p", each), time=each, stream=E + "s")
+    engine.snapshot(tmp_path / "kept")
+    again = rw.Engine.restore(tmp_path / "kept")
+    times = {}
+    for name, one in (("going", engine), ("restored", again)):
+        one.push((E + "a", E + "p", 9), time=12, stream=E + "s")
+        times[name] = [[report.time for report in one.reports(query)][-2:] for query in one.queries]
+    assert times["going"] == [[5, 10], [5, 10], [8], [6, 11], [4, 8]]
+    assert [each[-1:] for each in times["restored"]] == [each[-1:] for each in times["going"]]
+    assert queries[4].parsed.view is not None and queries[4].parsed.view.t0 == 2_500_000
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "sentence"),
+    [
+        ("RANGE 10s STEP 5s", {"report": "sometimes"}, "unknown report 'sometimes'"),
+        ("RANGE 10s STEP 5s", {"report": "PERIODIC soon"}, "report 'PERIODIC soon'"),
+        ("RANGE 10s STEP 5s", {"report": "PERIODIC 0s"}, "is more than 0"),
+        ("RANGE 10s", {"report": "WINDOW CLOSE"}, "needs a window with STEP"),
+        ("RANGE 10s STEP 5s", {"t0": "noon"}, "t0: "),
+    ],
+)
+def test_what_is_said_beside_the_text_is_checked(window: str, options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(rw.UsageError, match=sentence):
+        rw.Engine().register(PREFIX + COUNT.format(window), **options)  # type: ignore[arg-type]
+
+
+def test_reports_are_for_views_alone() -> None:
+    with pytest.raises(rw.UsageError, match="report is for views"):
+        rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", report="PERIODIC 1s")
+
+
+C_SPARQL = "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#>"
+
+
+def test_the_timestamp_of_a_triple_is_that_of_its_latest_arrival() -> None:
+    text = (
+        f"{C_SPARQL} REGISTER QUERY q AS SELECT ?x (f:timestamp(?x, :p, 1) AS ?t) "
+        "FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p 1 OPTIONAL { ?x :q ?z } "
+        "FILTER(!BOUND(?z) || f:timestamp(?x, :q, ?z) < 4500) }"
+    )
+    told = run(text, (1, "a", "p", 1), (3, "a", "p", 1), (4, "b", "p", 1), (5, "b", "q", 2), (11, "c", "r", 3))
+    assert [(time, rows) for _, time, rows in told] == [(5, [{"x": "a", "t": "3000"}]), (10, [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("SELECT * { ?x :p ?y FILTER(f:timestamp(?x, :p, ?y) > 5) }", "f:timestamp stands in views only"),
+        ("SELECT * FROM STREAM :s [ALL] { ?x :p ?y FILTER(f:timestamp(?x, ?y) > 5) }", "takes its three terms"),
+        (
+            "SELECT (MAX(f:timestamp(?x, :p, ?y)) AS ?t) FROM STREAM :s [ALL] { ?x :p ?y }",
+            "f:timestamp stands in FILTER, BIND and SELECT only",
+        ),
+    ],
+)
+def test_timestamps_stand_where_a_solution_has_them(text: str, sentence: str) -> None:
+    with pytest.raises(rw.QueryError, match=sentence):
+        rw.Engine().register(f"{PREFIX} {C_SPARQL} {text}")
