@@ -7,23 +7,29 @@ agrees with the variables it binds, so a pattern without a share variable is rep
 them, so it is complete in exactly one cell; a shard keeps the matches of its own cell and drops what other roles of the
 same triples make complete.
 
-Invariant: rows that DISTINCT compares are kept by the same shard.
+What a query decides about what is missing, first or chosen is decided in one shard, which has all that is looked at
+(`keys`).  A query for which there is no such key is *alone*: it is in one shard, as a whole.
+
+Invariant: rows that DISTINCT, or a set of solutions, compares are kept by the same shard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
+from types import MappingProxyType
 
 from retewave.compiler.expressions.tree import Call, Constant, Variable
+from retewave.compiler.keys import keys_of, reason_of
 from retewave.compiler.plan.shape import Listener, Member, Shape
 from retewave.compiler.rewrite.normal import Branch, FilterStep
 
-__all__ = ["NO_MATCHES", "Load", "Scheme", "owned", "schemes"]
+__all__ = ["NO_MATCHES", "Alone", "Load", "Scheme", "owned", "schemes"]
 
 _APART = "DISTINCT compares rows that have no variable of all patterns' in common"
+_FEEDING = -1  # in place of a query: all that read what rules build
 MOST_SHARE_VARIABLES = 5  # more of them are never worth their replication
 
 
@@ -36,6 +42,14 @@ class Load:
 
 
 NO_MATCHES = Load(0.0)  # nothing is known of them
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A query that one shard runs as a whole."""
+
+    reason: str  # why
+    feeds: bool = False  # it reads what rules build, or may: all such queries are in the same shard
 
 
 @dataclass(frozen=True)
@@ -76,24 +90,25 @@ def schemes(
     shards: int,
     loads: Mapping[tuple[int, int], Load],
     matches: Mapping[int, Load],
-    distinct: frozenset[int],
+    compared: Mapping[int, frozenset[str]],
+    alone: Mapping[int, Alone] = MappingProxyType({}),
 ) -> tuple[Scheme, ...]:
     """Choose a scheme for each shape.
 
     `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `matches` has the shapes
-    of whose matches something is known, as triples that cost as much; `distinct` are the numbers of the DISTINCT
-    queries.
+    of whose matches something is known, as triples that cost as much; `compared` has, by number, the queries that
+    compare their rows, and in which variables; `alone` those that are in one shard as a whole.
     """
-    meeting = _meeting(shapes, distinct)
+    meeting = _meeting(shapes, compared)
     wanted = []
     for number, shape in enumerate(shapes):
         places = range(len(shape.patterns))
         of_patterns = tuple(loads.get((number, place), Load()) for place in places)
         bound = tuple(_variables(shape, place) for place in places)
         found_there = matches.get(number, NO_MATCHES)
-        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, distinct, meeting)))
+        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, compared, meeting, alone)))
     found: dict[int, Scheme] = {}
-    for group in _groups(shapes, meeting):
+    for group in _groups(shapes, meeting.keys(), alone):
         found |= _spread([(number, wanted[number]) for number in group], shards)
     return tuple(found[number] for number in range(len(shapes)))
 
@@ -107,6 +122,7 @@ class _Wanted:
     matches: Load  # a match binds all variables, and is never sent
     allowed: frozenset[int]  # the variables that the shape may be spread by
     reason: str | None  # why there are none
+    alone: bool = False  # one of its queries is in one shard as a whole
 
 
 def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Scheme]:
@@ -114,7 +130,8 @@ def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Sche
     if shards == 1:
         return {number: Scheme((), 0, tuple(1.0 for _ in one.bound)) for number, one in group}
     if not all(one.allowed for _, one in group):
-        return {number: _in_one_shard(one, number % shards, len(group)) for number, one in group}
+        first = min(number for number, _ in group) % shards
+        return {number: _in_one_shard(one, first, group) for number, one in group}
     if len(group) == 1:
         ((number, one),) = group
         return {number: _best(one.bound, one.loads, one.matches, tuple(sorted(one.allowed)), shards)}
@@ -127,18 +144,23 @@ def _spread(group: Sequence[tuple[int, _Wanted]], shards: int) -> dict[int, Sche
     return {number: scheme for (number, _), scheme in zip(group, best, strict=True)}
 
 
-def _in_one_shard(one: _Wanted, first: int, meeting: int) -> Scheme:
+def _in_one_shard(one: _Wanted, first: int, group: Sequence[tuple[int, _Wanted]]) -> Scheme:
     """Return the scheme of a shape that is not spread; what DISTINCT compares is in the first shard."""
-    reason = one.reason if one.reason is not None else _APART
-    together = meeting > 1 or reason == _APART
+    reason = one.reason
+    if reason is None:
+        reasons = (each.reason for _, each in group if each.alone and each.reason is not None)
+        reason = next(reasons, _APART)
+    together = not any(each.alone for _, each in group) and (len(group) > 1 or reason == _APART)
     return Scheme((), 0 if together else first, tuple(1.0 for _ in one.bound), reason=reason)
 
 
-def _groups(shapes: Sequence[Shape], meeting: Mapping[int, str | None]) -> list[list[int]]:
-    """Return the shapes by groups: those whose rows one DISTINCT query compares are together."""
+def _groups(shapes: Sequence[Shape], meeting: Collection[int], alone: Mapping[int, Alone]) -> list[list[int]]:
+    """Return the shapes by groups: those that one query wants in the same shards are together."""
     groups: list[tuple[set[int], set[int]]] = []  # shapes, and the queries by which they hang together
     for number, shape in enumerate(shapes):
-        queries = {member.listener.number for member in shape.members} & meeting.keys()
+        queries = {member.listener.number for member in shape.members} & {*meeting, *alone}
+        if any(query in alone and alone[query].feeds for query in queries):
+            queries.add(_FEEDING)
         mine = [group for group in groups if group[1] & queries]
         groups = [group for group in groups if group not in mine]
         groups.append(({number}.union(*(each for each, _ in mine)), queries.union(*(each for _, each in mine))))
@@ -149,38 +171,49 @@ def _variables(shape: Shape, place: int) -> frozenset[int]:
     return frozenset(part for part in shape.patterns[place].parts if isinstance(part, int))
 
 
-def _meeting(shapes: Sequence[Shape], distinct: frozenset[int]) -> dict[int, str | None]:
-    """Return, for each DISTINCT query of several branches, the one variable by which all of them are spread."""
+def _meeting(shapes: Sequence[Shape], compared: Mapping[int, frozenset[str]]) -> dict[int, str | None]:
+    """Return, for each query of several branches that compares rows, the one variable by which all are spread."""
     branches: dict[int, list[set[str]]] = {}
     for shape in shapes:
-        in_patterns = frozenset().union(*(_variables(shape, place) for place in range(len(shape.patterns))))
+        in_patterns = _bound(shape)
         for member in shape.members:
-            if member.listener.number in distinct:
+            if member.listener.number in compared:
                 names = {variable.name for variable, number in member.numbers.items() if number in in_patterns}
-                branches.setdefault(member.listener.number, []).append(names & set(member.listener.compared))
+                branches.setdefault(member.listener.number, []).append(names & compared[member.listener.number])
     return {query: min(set.intersection(*names), default=None) for query, names in branches.items() if len(names) > 1}
 
 
+def _bound(shape: Shape) -> frozenset[int]:
+    """Return the variables that a shape may be spread by, for all that its rows are compared in."""
+    if shape.branch is not None:
+        return frozenset(int(variable.name[1:]) for variable in keys_of(shape.branch))
+    return frozenset().union(*(_variables(shape, place) for place in range(len(shape.patterns))))
+
+
 def _allowed(
-    shape: Shape, distinct: frozenset[int], meeting: Mapping[int, str | None]
-) -> tuple[frozenset[int], str | None]:
-    """Return the variables that a shape may be spread by, and why there are none."""
-    allowed = frozenset().union(*(_variables(shape, place) for place in range(len(shape.patterns))))
+    shape: Shape,
+    compared: Mapping[int, frozenset[str]],
+    meeting: Mapping[int, str | None],
+    alone: Mapping[int, Alone],
+) -> tuple[frozenset[int], str | None, bool]:
+    """Return the variables that a shape may be spread by, why there are none, and whether a query is alone."""
+    for member in shape.members:
+        if member.listener.number in alone:
+            return frozenset(), alone[member.listener.number].reason, True
+    allowed = _bound(shape)
     if not allowed:
-        return allowed, "no pattern has a variable"
+        return allowed, "no pattern has a variable" if shape.branch is None else reason_of(shape.branch), False
     for member in shape.members:
         query = member.listener.number
-        if query in distinct:
-            allowed &= _comparable(member, meeting)
-    if allowed:
-        return allowed, None
-    return allowed, _APART
+        if query in compared:
+            allowed &= _comparable(member, compared[query], meeting)
+    return allowed, None if allowed else _APART, False
 
 
-def _comparable(member: Member, meeting: Mapping[int, str | None]) -> frozenset[int]:
-    """Return the variables that equal rows of a DISTINCT query have equal terms in, in all of its branches."""
+def _comparable(member: Member, compared: frozenset[str], meeting: Mapping[int, str | None]) -> frozenset[int]:
+    """Return the variables that equal rows of a query have equal terms in, in all of its branches."""
     query = member.listener.number
-    names = {meeting[query]} if query in meeting else set(member.listener.compared)
+    names = {meeting[query]} if query in meeting else compared
     return frozenset(number for variable, number in member.numbers.items() if variable.name in names)
 
 
@@ -248,12 +281,17 @@ def _parts(variables: int, shards: int) -> Iterator[tuple[int, ...]]:
 def owned(
     listeners: Sequence[Listener], shapes: Sequence[Shape], spread: Sequence[Scheme], shard: int, shards: int
 ) -> list[Listener]:
-    """Return the queries as one shard runs them: with the filters that keep its own cells' matches only."""
-    steps = {
-        (member.listener.number, member.branch): _keeping(member, scheme.parts_of(shard, shards), scheme)
-        for shape, scheme in zip(shapes, spread, strict=True)
-        for member in shape.members
-    }
+    """Return the queries as one shard runs them: with the filters that keep its own cells' matches only.
+
+    A query of which the shard has no cell is left out.
+    """
+    steps: dict[tuple[int, int], tuple[FilterStep, ...]] = {}
+    there: set[int] = set()  # queries
+    for shape, scheme in zip(shapes, spread, strict=True):
+        parts = scheme.parts_of(shard, shards)
+        for member in shape.members:
+            steps[member.listener.number, member.branch] = _keeping(member, parts, scheme)
+            there |= set() if parts is None else {member.listener.number}
 
     def branch_of(listener: Listener, number: int, branch: Branch) -> Branch:
         return replace(branch, steps=steps[listener.number, number] + branch.steps)
@@ -261,6 +299,7 @@ def owned(
     return [
         replace(each, branches=tuple(branch_of(each, number, branch) for number, branch in enumerate(each.branches)))
         for each in listeners
+        if each.number in there
     ]
 
 

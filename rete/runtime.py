@@ -294,6 +294,17 @@ class Runtime:
             self._progress[P_UNTIL] = BEFORE_ALL
         self.arena[layout.A_NOW] = max(int(self.arena[layout.A_NOW]), min(until, LATEST + 1) - 1)
 
+    @property
+    def due(self) -> int:
+        """The earliest time at which something that waits is decided, or comes in; AFTER_ALL: nothing waits."""
+        return int(min(self.arena[layout.A_DUE], self.state.feed[layout.F_DUE]))
+
+    @property
+    def undecided(self) -> int:
+        """How many tuples wait at probes for their decisions."""
+        states = map(self._probe_state, range(len(self.network.probes)))
+        return sum(int(self.arena[state + layout.W_COUNT]) for state in states)
+
     def catch_up(self, now: int, values: Values) -> Iterator[np.ndarray]:
         """Decide on the facts poured what was due before a time; yield what matches.  Rules build nothing of it."""
         self._progress[P_UNTIL] = now
@@ -305,7 +316,7 @@ class Runtime:
     def foretell(self, values: Values) -> Iterator[np.ndarray]:
         """Yield what would match if nothing more came; all goes on as if nobody had asked."""
         arena, feed = self.state.arena, self.state.feed
-        if arena[layout.A_DUE] == AFTER_ALL and feed[layout.F_DUE] == AFTER_ALL:
+        if self.due == AFTER_ALL:
             return
         copied = grown(arena[: arena[layout.A_TOP]], len(arena))
         self.state = self.state._replace(arena=copied, feed=feed.copy())

@@ -260,6 +260,7 @@ def spark(
     shards: options.Shards = None,
     batch_bytes: options.BatchBytes = 1 << 30,
     once: options.Once = False,
+    complete: options.Complete = False,
     master: options.Master = None,
     conf: options.Settings = None,
     sample: options.Sample = None,
@@ -274,7 +275,8 @@ def spark(
 
         TimeOptions(rate, time_property, arrival)  # refuses more than one kind of times
         late = watermark or ("10s" if rate is None else "0s")  # at a rate, triples come in order
-        deployment = cli_spark.Deployment(master, tuple(conf or ()), shards, checkpoint, out, late, batch_bytes, once)
+        settings = tuple(conf or ())
+        deployment = cli_spark.Deployment(master, settings, shards, checkpoint, out, late, batch_bytes, once, complete)
         job = _knowledge(schema, static, dataset) | {
             "rate": rate,
             "time_property": time_property,

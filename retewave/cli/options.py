@@ -22,6 +22,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointEvery",
     "Closer",
+    "Complete",
     "Counted",
     "Datasets",
     "Derivations",
@@ -299,6 +300,9 @@ BatchBytes = Annotated[
     int, Option("--batch-bytes", metavar="N", min=1, help="Read about N bytes of files in a micro-batch.")
 ]
 Once = Annotated[bool, Option("--once", help="Read the input that is there now, and stop.")]
+Complete = Annotated[
+    bool, Option("--complete", help="With --once: nothing comes behind the files, so nothing waits for it.")
+]
 Master = Annotated[
     str | None, Option("--master", metavar="URL", help="Spark's address; by default this machine: local[*].")
 ]

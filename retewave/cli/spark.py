@@ -39,6 +39,7 @@ class Deployment:
     watermark: str  # a duration
     batch_bytes: int  # about as many of files in a micro-batch
     once: bool  # stop when all input that is there has been read
+    complete: bool = False  # nothing comes behind that
 
 
 def run(
@@ -56,10 +57,9 @@ def run(
         from retewave.engine.registry import read_query
         from retewave.spark.driver.job import Job
         from retewave.spark.driver.running import open_session, start
-        from retewave.spark.driver.spread import check_plain
 
-        for query in map(read_query, queries):  # before Spark is started, which takes seconds
-            check_plain(query.name or query.source, query)
+        for query in queries:  # before Spark is started, which takes seconds
+            read_query(query)
         spark = open_session(deployment.master, deployment.shards, streams, _settings(deployment))
         try:
             shards = deployment.shards or spark.sparkContext.defaultParallelism
@@ -67,9 +67,10 @@ def run(
             notes.say(job.explain().rstrip())
             signals = _Signals()
             with signals.listening(), _shown(deployment.out) as show:
-                _wait(start(spark, job, streams, where), signals, show, notes)
-            if deployment.once:
-                notes.say(_waiting(deployment.watermark))
+                running = start(spark, job, streams, where)
+                _wait(running, signals, show, notes)
+            if deployment.once and not deployment.complete:
+                notes.say(_waiting(*running.stats.waiting))
         finally:
             spark.stop()
 
@@ -101,17 +102,25 @@ def _where(deployment: Deployment) -> Where:
     except ValueError as error:
         raise UsageError(f"--watermark {deployment.watermark}: {error}") from error
     spelled = f"{micros} microseconds"
-    return Where(deployment.checkpoint, deployment.out, spelled, deployment.batch_bytes, deployment.once)
+    if deployment.complete and not deployment.once:
+        raise UsageError("--complete says that nothing comes any more", hint="give it with --once")
+    out, once = deployment.out, deployment.once
+    return Where(deployment.checkpoint, out, spelled, deployment.batch_bytes, once, deployment.complete)
 
 
-def _waiting(watermark: str) -> str:
-    """Say which matches a run with --once has not written yet.
+def _waiting(rows: int, decisions: int) -> str:
+    """Say what a run with --once has not decided yet.
 
-    >>> _waiting("0s")
-    "matches that end in the stream's last millisecond wait for what comes later (--watermark)"
+    >>> _waiting(1200, 1)
+    'for what comes later wait 1,200 triples and 1 decision (--watermark); if nothing comes: --complete'
+    >>> _waiting(0, 0)
+    'nothing waits for what comes later'
     """
-    last = "millisecond" if parse(watermark) < 1_000 else watermark
-    return f"matches that end in the stream's last {last} wait for what comes later (--watermark)"
+    counts = ((rows, "triple"), (decisions, "decision"))
+    said = [f"{count:,} {what}{'s' * (count != 1)}" for count, what in counts if count]
+    if not said:
+        return "nothing waits for what comes later"
+    return f"for what comes later wait {' and '.join(said)} (--watermark); if nothing comes: --complete"
 
 
 def _wait(running: RunningQuery, signals: _Signals, show: Callable[[RunningQuery], None], notes: Notes) -> None:

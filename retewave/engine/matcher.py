@@ -349,6 +349,16 @@ class Matcher:
         for batch in made:  # all are made by now: what is told may change the networks
             yield self._noted([batch])
 
+    @property
+    def due(self) -> int:
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        return self._follow().due
+
+    @property
+    def undecided(self) -> int:
+        """How many tuples wait for a decision."""
+        return sum(each.runtime.undecided for each in self._follow().all)
+
     def advance(self, until: int) -> None:
         """Let the next pour make the decisions that are due before a time."""
         self.until = max(self.until, until)

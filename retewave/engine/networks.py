@@ -26,6 +26,7 @@ from retewave.rete.terms.acceptance import Acceptance, either
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words import layout
 from retewave.views.running import RunningView
+from retewave.windows.intervals import AFTER_ALL
 from retewave.windows.times import Clock
 
 __all__ = ["Networks", "are_few"]
@@ -85,6 +86,12 @@ class Networks:
         """The views that feed, each behind those that it reads."""
         found = {view.query.number: view for view in self.views if feeds(view.query)}
         return tuple(found[query.number] for query in in_order(view.query for view in found.values()))
+
+    @property
+    def due(self) -> int:
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        reports = [time for view in self.views if (time := view.due) is not None]
+        return min([*(each.runtime.due for each in self.all), *reports], default=AFTER_ALL)
 
     def see(self, rows: np.ndarray) -> None:
         """Let views know what has come on all streams."""

@@ -25,11 +25,9 @@ import numpy as np
 
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.parse import parse
-from retewave.compiler.plan.identity import digest
+from retewave.engine import image
 from retewave.engine.arguments import policy_of
-from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.framing import phased, report_of
-from retewave.engine.states import arrays_of, put_arrays
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.epsilon.vocabulary import Triple
@@ -37,8 +35,6 @@ from retewave.errors import SnapshotError, UsageError
 from retewave.io.reading.position import Position
 from retewave.log import log
 from retewave.numbering import batches, documents
-from retewave.rete.counters import used
-from retewave.rete.terms.dictionary import Terms
 from retewave.windows.times import Clock
 
 try:
@@ -124,19 +120,7 @@ def _lock(file: BinaryIO) -> None:
 
 
 def _arrays(engine: Engine) -> dict[str, np.ndarray]:
-    compiled = engine.matcher.current()
-    compiled.runtime.collect()
-    arrays = {
-        "arena": used(compiled.runtime.arena),
-        "static": engine.datasets.static,
-        "waiting": engine.matcher.waiting,
-    }
-    arrays |= {f"graph.{name}": rows for name, rows in engine.datasets.graphs.items()}
-    arrays["found"], arrays["stated"] = engine.matcher.found, engine.matcher.stated
-    arrays |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
-    arrays |= {f"order.{name}": array for name, array in engine.order.state().items()}
-    compiled.advance()
-    arrays |= {f"state.{name}": array for name, array in arrays_of(compiled.states).items()}
+    arrays = image.arrays(engine) | {f"order.{name}": array for name, array in engine.order.state().items()}
     for place, position in enumerate(engine.positions):
         arrays |= {f"reader.{place}.{name}": array for name, array in position.arrays().items()}
     return arrays
@@ -167,7 +151,7 @@ def _header(engine: Engine) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "byteorder": "little",
-        "fingerprint": fingerprint(matcher.current()),
+        "fingerprint": image.fingerprint(matcher.current()),
         "options": engine.options,
         "queries": [
             {
@@ -186,13 +170,7 @@ def _header(engine: Engine) -> dict[str, Any]:
         "clock": None if engine.clock is None else _clock_data(engine.clock),
         "readers": [position.header() for position in engine.positions],
         "numbers": {"documents": documents.last, "batches": batches.last},
-        "counts": {
-            "triples": engine.triples, "poured": matcher.triples, "events": matcher.events,
-            "event_blocks": matcher.event_blocks,
-            "collected": matcher.collected, "shed": matcher.shed,
-            "started": matcher.started, "intervals": matcher.intervals,
-            "until": matcher.until, "now": matcher.now, "flushing": matcher.flushing,
-        },
+        "counts": image.counts(engine),
     }  # fmt: skip
 
 
@@ -218,20 +196,6 @@ def _ontology(engine: Engine) -> tuple[Triple, ...]:
 def _axiom_data(axiom: Axiom) -> list[str | None]:
     texts = (axiom.subject, axiom.object, axiom.property)
     return [axiom.kind.name, *(None if text is None else text.decode() for text in texts)]
-
-
-def fingerprint(compiled: CompiledNetwork) -> str:
-    """Return a digest of the meaning of a network's arena: networks with the same digest can exchange arenas.
-
-    It is made of the identities of the producers, and of the words of their rows.
-    """
-    network = compiled.lowered.network
-    nodes = [(node.slots, node.keys, node.window, node.out, node.relations, node.passing) for node in network.nodes]
-    probes = [(each.slot, each.columns, each.keys, each.decided, each.level, each.taken) for each in network.probes]
-    producers = [each.digest for each in compiled.identities]
-    parts = [producers, network.times, network.slots, nodes, probes, len(network.edges())]
-    compared = [node.comparisons for node in network.nodes]
-    return digest([*parts, compared] if any(compared) else parts)
 
 
 def _clock_data(clock: Clock) -> dict[str, Any]:
@@ -260,8 +224,9 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
         raise UsageError(f"a snapshot has its own {', '.join(sorted(fixed))}", hint="restore it without, then `load`")
     header, arrays = _parsed(path)
     engine = engine_type(**(header["options"] | dict(options)))
-    _put_terms(engine, arrays)
-    engine.datasets.put(_schema(header), arrays["static"], header["files"], _of(arrays, "graph."))
+    image.put_terms(engine, arrays)
+    graphs = image.part_of(arrays, "graph.")
+    engine.datasets.put(_schema(header), arrays["static"], header["files"], graphs)
     registry = engine.registry
     registry.streams.update(header["streams"])
     for each in header["queries"]:
@@ -278,7 +243,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
         )
         query.matched, query.by_deadline = each["matched"], each["by_deadline"]
     _put_network(engine, header, arrays, path)
-    engine.order.put(_of(arrays, "order."))
+    engine.order.put(image.part_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])
     engine.note = header["note"]
     _put_positions(engine, header, arrays)
@@ -295,7 +260,8 @@ def _put_positions(engine: Engine, header: Mapping[str, Any], arrays: Mapping[st
     documents.pass_by(header["numbers"]["documents"])
     batches.pass_by(header["numbers"]["batches"])
     positions = tuple(
-        Position.of(each, _of(arrays, f"reader.{place}."), engine.terms) for place, each in enumerate(header["readers"])
+        Position.of(each, image.part_of(arrays, f"reader.{place}."), engine.terms)
+        for place, each in enumerate(header["readers"])
     )
     engine.matcher.positions = lambda: positions
 
@@ -332,15 +298,6 @@ def _array(body: memoryview, place: Mapping[str, Any]) -> np.ndarray:
     return np.frombuffer(body, dtype, count, place["offset"]).reshape(shape).copy()
 
 
-def _of(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def _put_terms(engine: Engine, arrays: Mapping[str, np.ndarray]) -> None:
-    terms = Terms.from_state(_of(arrays, "terms."))
-    engine.terms = engine.matcher.terms = engine.datasets.terms = terms
-
-
 def _schema(header: Mapping[str, Any]) -> Schema:
     def text(of: str | None) -> bytes | None:
         return None if of is None else of.encode()
@@ -357,13 +314,8 @@ def _schema(header: Mapping[str, Any]) -> Schema:
 
 
 def _put_network(engine: Engine, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: Path) -> None:
-    matcher = engine.matcher
-    compiled = matcher.take_over(arrays["waiting"], arrays["found"], arrays["stated"], header["counts"])
-    engine.triples = header["counts"]["triples"]
-    if fingerprint(compiled) != header["fingerprint"]:
+    if not image.put_network(engine, arrays, header["counts"], header["fingerprint"]):
         raise SnapshotError(
             f"{path}: this version plans the queries in another way than the one that wrote it",
             hint="restore it with the version that wrote it",
         )
-    compiled.runtime.put_arena(arrays["arena"])
-    put_arrays(compiled.states, _of(arrays, "state."))

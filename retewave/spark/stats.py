@@ -7,6 +7,7 @@ had to be repeated may be counted twice; what is written to a sink never is.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,23 @@ class _FirstFew(AccumulatorParam[list[str]]):
         return (value1 + value2)[:SHOWN]
 
 
+Waits = dict[int, tuple[int, int, int]]  # shard -> when it was counted; rows, and decisions, that waited then
+
+
+class _Latest(AccumulatorParam[Waits]):
+    """The latest count of each shard."""
+
+    def zero(self, value: Waits) -> Waits:
+        """Return no counts."""
+        return {}
+
+    def addInPlace(self, value1: Waits, value2: Waits) -> Waits:  # noqa: N802
+        """Take over the counts that are later."""
+        for shard, count in value2.items():
+            value1[shard] = max(count, value1.get(shard, count))
+        return value1
+
+
 class Stats:
     """Counts that workers add to while a query runs; give one to `match`."""
 
@@ -43,6 +61,7 @@ class Stats:
         self._late = context.accumulator(0)
         self._matches = context.accumulator(0)
         self._first_malformed = context.accumulator([], _FirstFew())
+        self._waiting = context.accumulator({}, _Latest())
 
     def routed(
         self, triples: int = 0, malformed: int = 0, untimed: int = 0, first_malformed: Sequence[str] = ()
@@ -58,6 +77,10 @@ class Stats:
         """Add rows that came behind the watermark."""
         if count:
             self._late += count
+
+    def waits(self, shard: int, rows: int, decisions: int) -> None:
+        """Note what waits in a shard for what comes later."""
+        self._waiting += {shard: (time.time_ns(), rows, decisions)}
 
     def found(self, count: int) -> None:
         """Add matches."""
@@ -82,6 +105,12 @@ class Stats:
     def late(self) -> int:
         """Triples behind the watermark, which are left out; a triple is counted in every shard that it goes to."""
         return self._late.value
+
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Triples, and decisions, that wait for what comes later, in the shards that have had something to do."""
+        counts = self._waiting.value.values()
+        return sum(rows for _, rows, _ in counts), sum(decisions for _, _, decisions in counts)
 
     @property
     def matches(self) -> int:

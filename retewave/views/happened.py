@@ -18,7 +18,8 @@ __all__ = ["Happened", "latest_of"]
 def latest_of(rows: np.ndarray) -> np.ndarray:
     """Return of rows of a time and terms those with the latest time, once for equal terms."""
     ordered = rows[np.argsort(-rows[:, 0], kind="stable")]
-    return ordered[first_places(ordered[:, 1:])]
+    found: np.ndarray = ordered[first_places(ordered[:, 1:])]
+    return found
 
 
 class Happened:

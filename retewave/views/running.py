@@ -172,6 +172,19 @@ class RunningView:
             return first
         return min(next_step(first - 1, *step) for each in self.frame.windows for step in steps_of(each.extent))
 
+    @property
+    def due(self) -> int | None:
+        """The time of the next report that may be told, by what has come; nothing: none before more comes."""
+        if self._first == NEVER:
+            return None
+        if self.frame.reporting.policy == "change":
+            time = self._next_change()
+        elif self._was_empty and self._next_content() == NEVER:
+            return None
+        else:
+            time = self._next(NEVER)
+        return None if time >= NEVER else time
+
     def _next_change(self) -> int:
         """Return the next time at which a triple may enter or leave."""
         return min((self._changes.next, *(each.next(self._at) for each in self._moving.values())))

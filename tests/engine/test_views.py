@@ -193,14 +193,10 @@ def test_what_views_cannot_do_yet_is_refused_by_name(text: str, sentence: str) -
         rw.Engine().register(PREFIX + text)
 
 
-def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows_nor_be_spread_over_shards() -> None:
+def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
     text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
     with pytest.raises(rw.UsageError, match="its rows are made of whole windows"):
         rw.Engine().register(text, explain=True)
-    with pytest.raises(rw.QueryError, match="a view is not spread over shards yet"):
-        engine = rw.Engine()
-        engine.register(text)
-        engine.explain(shards=4)
     with pytest.raises(rw.QueryError, match='at_limit="shed"'):
         rw.Engine(max_live_rows=10, at_limit="shed").register(text)
     with pytest.raises(rw.UsageError, match="is a view: why a row is not in a report"):

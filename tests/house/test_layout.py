@@ -115,7 +115,8 @@ ROOMS = {
         {"algebra"},
         {"languages", "rewrite"},
         {"parse", "plan"},
-        {"lower", "shares"},
+        {"lower", "keys"},
+        {"shares"},
     ),
     "rete": (
         {"words"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import pickle
 import random
+import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -20,10 +22,8 @@ from hypothesis import strategies as st
 from naive.streams import Item
 
 import retewave as rw
-from retewave.engine.registry import read_query
-from retewave.errors import MalformedInput, QueryError, UsageError
-from retewave.spark.driver.job import Job
-from retewave.spark.driver.spread import check_plain
+from retewave.errors import MalformedInput, UsageError
+from retewave.spark.driver.job import Job, OneShardWarning
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
 from retewave.spark.worker.route import Router, router_of
@@ -368,58 +368,91 @@ def test_streams_that_no_query_names_are_heard_by_queries_that_name_none() -> No
 
 
 PLAIN = "?x e:p ?y . ?x e:q ?z"
-NOT_PLAIN = [
-    ("SEQ", "{ ?x e:p ?y } SEQ { ?x e:q ?z }"),
-    ("EQUALS", "{ ?x e:p ?y } EQUALS { ?x e:q ?z }"),
-    ("NOT", "{ ?x e:p ?y } SEQ NOT { ?x e:r ?v } SEQ { ?x e:q ?z }"),
-    ("OPTIONALSEQ", "{ ?x e:p ?y } OPTIONALSEQ { ?x e:q ?z }"),
-    ("OPTIONAL", "?x e:p ?y OPTIONAL { ?x e:q ?z }"),
-    ("MINUS", "?x e:p ?y MINUS { ?x e:q ?z }"),
-    ("NOT EXISTS", "?x e:p ?y FILTER NOT EXISTS { ?x e:q ?z }"),
-    ("LAST", "LAST { ?x e:p ?y }"),
-    ("WITHIN", f"{{ {PLAIN} }} WITHIN 1s"),
-    ("getSTARTTIME()", f"{PLAIN} FILTER(getSTARTTIME() = getENDTIME())"),
-    ("SEQ", f"{{ {PLAIN} }} UNION {{ {{ ?x e:p ?y }} SEQ {{ ?x e:q ?z }} }}"),
+SPREAD = [
+    ("SEQ", "{ ?x e:p ?y } SEQ { ?x e:q ?z }", {"?x"}),
+    ("EQUALS", "{ ?x e:p ?y } EQUALS { ?x e:q ?z }", {"?x"}),
+    ("NOT", "{ ?x e:p ?y } SEQ NOT { ?x e:r ?v } SEQ { ?x e:q ?z }", {"?x"}),
+    ("NOT for all", "{ ?x e:p ?y } SEQ NOT { ?u e:r ?v } SEQ { ?x e:q ?z }", {"?x"}),
+    ("trailing NOT", "{ ?x e:p ?y } SEQ NOT { ?x e:r ?v } WITHIN 1s", {"?x"}),
+    ("OPTIONALSEQ", "{ ?x e:p ?y } OPTIONALSEQ { ?x e:q ?z }", {"?x"}),
+    ("OPTIONAL", "?x e:p ?y OPTIONAL { ?x e:q ?z }", {"?x"}),
+    ("MINUS", "?x e:p ?y MINUS { ?x e:q ?z }", {"?x"}),
+    ("a key in a NOT of a NOT", "?x e:p ?y FILTER NOT EXISTS { ?y e:q ?z FILTER NOT EXISTS { ?x e:r ?z } }", {"?y"}),
+    ("LAST of what goes with it", "{ LAST { ?x e:p ?y } } SEQ { ?x e:q ?z }", {"?x"}),
+    ("WITHIN", f"{{ {PLAIN} }} WITHIN 1s", {"?x"}),
+    ("getSTARTTIME()", f"{PLAIN} FILTER(getSTARTTIME() = getENDTIME())", {"?x"}),
 ]
 
 
-@pytest.mark.parametrize(("operator", "where"), NOT_PLAIN)
-def test_what_time_asks_something_of_is_not_spread_and_says_where_it_runs(operator: str, where: str) -> None:
-    text = f"{PREFIX}SELECT * FROM STREAM <http://e/s> [RANGE 5s]\nWHERE {{ {where} }}"
-    with pytest.raises(QueryError) as refused:
-        Job.of({"plain": OFFERS, "timed": text}, shards=2)
-    assert refused.value.what == f"timed: {operator} is not spread over shards yet: the query runs in one process"
-    assert refused.value.hint == "`retewave run`, or engine.run"
-    place = refused.value.place
-    assert (place is None) == operator.endswith("()")
-    assert place is None or place.line == 3
+def planned(text: str, **options: Any) -> Job:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Job.of({"asked": text}, shards=2, **options)
 
 
-NOT_SPREAD = [
-    ("a view", "SELECT (COUNT(?x) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] WHERE { ?x <http://e/p> ?y }"),
-    ("OBEP", "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)"),
-    *(
-        (
-            "SPAseq",
-            "PREFIX : <http://e/> SELECT ?x WITHIN 5 SECONDS FROM STREAM S :s "
-            f"WHERE {{ SEQ (A{then}) DEFINE GPM A ON S {{ ?x :p ?y }} DEFINE GPM B ON S {{ ?x :q ?z }} }}",
-        )
-        for then in (", B", "; B", ": B", "; B+")
+@pytest.mark.parametrize(("what", "where", "keys"), SPREAD)
+def test_what_time_asks_something_of_is_spread_by_what_all_of_it_has(what: str, where: str, keys: set[str]) -> None:
+    job = planned(f"{PREFIX}SELECT * FROM STREAM <http://e/s> [RANGE 5s]\nWHERE {{ {where} }}")
+    for each in job.plan.queries:
+        assert each.reason is None, what
+        assert each.shares.keys() == keys, what
+
+
+SCHEMA = [b"<http://e/hotter> <http://www.w3.org/2000/01/rdf-schema#domain> <http://e/Room> ."]
+SEQUENCE = (
+    "PREFIX : <http://e/> SELECT ?x WITHIN 5 SECONDS FROM STREAM S :s "
+    "WHERE { SEQ (A%s) DEFINE GPM A ON S { ?x :p ?y } DEFINE GPM B ON S { ?x :q ?z } }"
+)
+TIMED = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 5s] "
+ALONE = [
+    (
+        "SELECT (COUNT(?x) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] WHERE { ?x <http://e/p> ?y }",
+        "a view looks at the whole content of its windows",
     ),
-    ("SPAseq", "PREFIX : <http://e/> SELECT ?x FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?y } }"),
+    (
+        "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)",
+        "detections are related to each other whatever their individuals are",
+    ),
+    (SEQUENCE % ", B", "the next event of a stream may be in any shard: PARTITION BY a variable would spread it"),
+    (
+        TIMED + "POLICY recent WHERE { { ?x e:p ?y } SEQ { ?x e:q ?z } }",
+        "POLICY recent uses up events, of which other shards may have triples, too: KEEP would not",
+    ),
+    (
+        PREFIX + "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r ?y } FROM STREAM <http://e/s> [RANGE 5s] "
+        "WHERE { ?x e:p ?y . ?x e:q ?z }",
+        "what a rule builds comes in again in its own shard",
+    ),
+    (
+        TIMED + "WHERE { e:a e:p ?y FILTER NOT EXISTS { ?x e:q e:b FILTER NOT EXISTS { ?y e:r ?x } } }",
+        "no variable is the same in all that NOT EXISTS looks at",
+    ),
 ]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("kind", "text"), NOT_SPREAD)
-def test_what_looks_at_whole_windows_or_events_is_not_spread_and_says_where_it_runs(kind: str, text: str) -> None:
-    schema = [b"<http://e/hotter> <http://www.w3.org/2000/01/rdf-schema#domain> <http://e/Room> ."]
-    with pytest.raises(QueryError) as refused:
-        Job.of({"plain": OFFERS, "other": text}, schema=schema, shards=2)
-    assert refused.value.what == f"other: {kind} is not spread over shards yet: the query runs in one process"
-    assert refused.value.hint == "`retewave run`, or engine.run"
-    with pytest.raises(QueryError, match=f"early: {kind} is not spread"):  # before Spark is started, too
-        check_plain("early", read_query(text))
+@pytest.mark.parametrize(("text", "reason"), ALONE, ids=range(len(ALONE)))
+def test_what_has_no_key_runs_in_one_shard_and_says_why(text: str, reason: str) -> None:
+    job = planned(text, schema=SCHEMA)
+    assert {each.reason for each in job.plan.queries} == {reason}
+    with pytest.warns(OneShardWarning, match=re.escape(f"asked runs in one shard: {reason}")):
+        Job.of({"asked": text}, schema=SCHEMA, shards=2)
+
+
+@pytest.mark.parametrize("then", ["; B", ": B", "; B:+"])
+def test_sequences_are_spread_by_what_all_their_events_have(then: str) -> None:
+    assert [each.shares for each in planned(SEQUENCE % then).plan.queries] == [{"?x": 2}]
+
+
+def test_a_sequence_of_each_partition_is_spread_by_it() -> None:
+    text = (SEQUENCE % ", B").replace("WHERE {", "PARTITION BY (?x) WHERE {")
+    assert [each.shares for each in planned(text).plan.queries] == [{"?x": 2}]
+
+
+def test_who_reads_what_a_rule_builds_is_where_the_rule_is() -> None:
+    rule = "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r ?y } FROM STREAM e:s [RANGE 5s] WHERE { ?x e:p ?y . ?x e:q ?z }"
+    with pytest.warns(OneShardWarning):
+        job = Job.of({"rule": PREFIX + rule, "reader": PREFIX + "SELECT * { ?x e:r ?y . ?x e:q ?z }"}, shards=8)
+    assert {each.first for each in job.spread} == {0}
 
 
 def test_minus_that_takes_nothing_away_is_spread() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,17 +96,63 @@ def test_interrupted_job_goes_on_and_writes_what_run_writes(tmp_path: Path) -> N
     assert written(tmp_path) == sorted(wanted.stdout.splitlines()) != []
 
 
-def test_query_that_asks_something_of_time_is_refused(tmp_path: Path) -> None:
+E = "http://e/"
+OF_EACH_KIND = {  # as many kinds as there are of what does not follow from the rows of a window
+    "order.rq": "SELECT * FROM STREAM <http://e/s> [RANGE 3s] { { ?x e:p ?y } SEQ { ?x e:q ?z } }",
+    "absence.rq": "SELECT * FROM STREAM <http://e/s> [RANGE 3s] { { ?x e:p ?y } SEQ NOT { ?x e:q ?z } WITHIN 2s }",
+    "optional.rq": "SELECT * FROM STREAM <http://e/s> [RANGE 3s] { ?x e:p ?y OPTIONAL { ?y e:q ?z } }",
+    "policy.rq": "SELECT ?x FROM STREAM <http://e/s> [RANGE 3s] POLICY recent { { ?x e:p ?y } SEQ { ?x e:q ?z } }",
+    "view.rq": "SELECT ?x (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 3s STEP 1s] { ?x e:p ?y } GROUP BY ?x",
+    "ask.rq": "ASK FROM STREAM <http://e/s> [RANGE 1s STEP 1s] { e:n1 e:p e:n2 }",
+    "runs.spaseq": "SELECT ?x WITHIN 2 SECONDS FROM STREAM S <http://e/s> WHERE { SEQ (A; B+) "
+    "DEFINE GPM A ON S { ?x e:p ?y } DEFINE GPM B ON S { ?x e:q ?z } }",
+}
+
+
+def run_beside(folder: Path, queries: list[str], *options: str) -> list[str]:
+    """Return what `retewave run` writes of all that is in the folder `in`."""
+    whole = folder / "whole.nt"
+    whole.write_bytes(b"".join(path.read_bytes() for path in sorted((folder / "in").iterdir())))
+    asked = command("run", *queries, "--stream", "http://e/s=whole.nt", "--rate", "10", *options)
+    ended = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=True)
+    return sorted(ended.stdout.splitlines())
+
+
+def test_complete_stream_brings_what_run_writes_of_a_query_of_each_kind(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    timed = QUERY.replace("?y . ?y", "?y OPTIONAL { ?y").replace("?z }", "?z } }")
-    asked = [timed if word == QUERY else word for word in job(tmp_path)]
+    for name, text in OF_EACH_KIND.items():
+        (tmp_path / name).write_text(f"PREFIX e: <{E}>\n{text}")
+    for place in range(3):
+        (tmp_path / "in" / f"{place}.nt").write_text(lines(60 * place, 60))
+    asked = [*job(tmp_path, "--once", "--complete", "--batch-bytes", "2500")]
+    asked[asked.index(QUERY) : asked.index(QUERY) + 1] = list(OF_EACH_KIND)
     ended = subprocess.run(asked, env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "Chain: OPTIONAL is not spread over shards yet: the query runs in one process" in ended.stderr
-    assert "`retewave run`" in ended.stderr
+    assert ended.returncode == 0, ended.stderr
+    assert written(tmp_path) == run_beside(tmp_path, list(OF_EACH_KIND))
+    assert {f'"query":"{name.partition(".")[0]}"' in "".join(written(tmp_path)) for name in OF_EACH_KIND} == {True}
+
+
+def test_what_waits_is_counted_in_the_last_line(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.nt").write_text(lines(0, 60))
+    asked = job(tmp_path, "--once")
+    asked[asked.index(QUERY)] = f"PREFIX e: <{E}> {OF_EACH_KIND['absence.rq']}"
+    ended = subprocess.run(asked, env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    last = ended.stderr.splitlines()[-1]
+    assert re.fullmatch(
+        r"for what comes later wait \d+ triples and \d+ decisions \(--watermark\); if nothing comes: --complete", last
+    )
 
 
 # ---- without a JVM ----
+def test_complete_belongs_to_once_and_to_files(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    ended = subprocess.run(job(tmp_path, "--complete"), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "give it with --once" in ended.stderr
+
+
 def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
     ended = subprocess.run(
         job(tmp_path), env={"PATH": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True, check=False

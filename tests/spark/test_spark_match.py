@@ -228,12 +228,6 @@ def test_a_frame_with_a_watermark_of_its_own_is_refused(growing: Growing) -> Non
         match(patient, CHAIN, watermark="1 second")
 
 
-def test_query_that_asks_something_of_time_is_refused(growing: Growing) -> None:
-    text = "SELECT * FROM STREAM <http://e/s> [RANGE 3s] { { ?x <http://e/p> ?y } SEQ { ?x <http://e/q> ?z } }"
-    with pytest.raises(rw.QueryError, match="SEQ is not spread over shards yet: the query runs in one process"):
-        match(growing.frame, {"Timed": text}, watermark="1 second")
-
-
 def test_late_rows_are_counted_and_left_out(growing: Growing) -> None:
     from retewave.spark import Stats
 

@@ -39,6 +39,7 @@ class QueryShares:
     reason: str | None  # why the whole query is in one shard, if it is
     shard: int  # the number of that shard
     patterns: tuple[PatternShare, ...]  # in the order written
+    decided: tuple[str, ...]  # the operators whose decisions look at other solutions, in the order met
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,16 @@ def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: 
     shares = {variables[variable]: parts for variable, parts in scheme.shares}
     return QueryShares(
         users[:MOST_LISTED], len(users), shares, scheme.cells, scheme.share_of_stream, scheme.replication,
-        scheme.reason, scheme.first, tuple(patterns),
+        scheme.reason, scheme.first, tuple(patterns), _decided(shape),
     )  # fmt: skip
+
+
+def _decided(shape: Shape) -> tuple[str, ...]:
+    """Return the operators of a shape that need all that they look at in one shard."""
+    if shape.branch is None:
+        return ()
+    found = [each.operator for each in shape.branch.all_probes if each.operator]
+    return tuple(dict.fromkeys([*found, *(["the sequence"] if shape.branch.has_runs else [])]))
 
 
 def explain_shares(plan: ShardPlan) -> str:
@@ -90,6 +99,12 @@ def _lines(of: QueryShares, shards: int) -> Iterator[str]:
     yield ""
     yield f"{'query' if of.count == 1 else 'queries'} {listed(of.queries, of.count)}"
     yield f"  {_spread(of, shards)}"
+    if of.decided and of.reason is None and of.shares:
+        one = len(of.decided) == 1
+        yield (
+            f"  {' and '.join(of.decided)} {'is' if one else 'are'} decided in the shard of {' and '.join(of.shares)}, "
+            f"which has all that {'it looks' if one else 'they look'} at"
+        )
     for each in of.patterns:
         why = f", it has no {' and no '.join(each.lacks)}" if each.lacks else ""
         yield f"    {each.pattern}  -> {_many(each.shards)}{why}"

@@ -47,7 +47,7 @@ class Carried:
 def carry(spark: SparkSession, job: Job) -> Carried:
     """Give a job to all executors, those that come later included."""
     context = spark.sparkContext
-    name = f"retewave-{job.digest}-{job.on_error}.job"
+    name = f"retewave-{job.digest}-{job.on_error}-{job.lines}.job"
     path = _folder(context.applicationId) / name
     if not path.exists():
         path.write_bytes(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))

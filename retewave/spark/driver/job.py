@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,27 +21,40 @@ import numpy as np
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
+from retewave.engine import image
 from retewave.engine.engine import Engine
 from retewave.engine.registry import Registry
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
+from retewave.epsilon.vocabulary import Triple
+from retewave.errors import UsageError
 from retewave.rete.pack import pack, unpack
+from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.spark.driver.spread import spread
+from retewave.spark.driver.spread import check_on_shards, follows, queries_of, spread
 from retewave.viz.explain.names import listed
 from retewave.viz.explain.shards import ShardPlan, explain_shares
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
 from retewave.windows.times import Clock
 
-__all__ = ["Job", "OneShardWarning", "Stated"]
+__all__ = ["Image", "Job", "OneShardWarning", "Stated"]
 
 
-_FORMAT = 3  # of the state that shards keep; another format is another job
+_FORMAT = 4  # of the state that shards keep; another format is another job
 
 
 class OneShardWarning(UserWarning):
     """A query runs in one shard, because it cannot be spread."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a shard's network was at a time."""
+
+    arrays: Mapping[str, np.ndarray]  # by name
+    counts: Mapping[str, Any]  # how far it had come
+    fingerprint: str  # of a network that can go on from it
 
 
 @dataclass(frozen=True)
@@ -58,15 +71,18 @@ class Job:
 
     queries: tuple[Stated, ...]  # in the order given
     axioms: tuple[Axiom, ...]  # the schema
+    ontology: tuple[Triple, ...]  # the schema's triples, for queries that define events by them
     static: bytes  # packed static triples
     shards: int  # how many
     spread: tuple[Scheme, ...]  # how each shape is spread
     announces: bool  # static data alone makes matches: every shard reports its own at its first step
+    follows: bool  # what a network holds follows from the rows of its windows; else its store has an image of it
     plan: ShardPlan  # the description of it for people
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
     on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
+    lines: str | None = None  # the format in which shards write matches; None: they pack terms
 
     @classmethod
     def of(
@@ -93,16 +109,18 @@ class Job:
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
-            engine.register(query, name=name, keep=0, language=language)
+            check_on_shards(engine.register(query, name=name, keep=0, language=language))
         schemes, plan = spread(engine, shards, sample, rate)
         facts = engine.datasets.static
         job = cls(
             tuple(Stated(query.parsed, query.name) for query in engine.queries),
             engine.datasets.schema.axioms,
+            engine.datasets.schema.ontology if any(query.plan is not None for query in engine.queries) else (),
             pack(engine.terms, facts[:, [SUBJECT, PREDICATE, OBJECT]].T, []),
             shards,
             schemes,
             any(True for _ in engine.matcher.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
+            all(follows(listener, query) for listener, query in queries_of(engine)),
             plan,
             rate,
             start,
@@ -120,10 +138,27 @@ class Job:
         """A name of the job's meaning: equal jobs of different runs have the same name."""
         said = hashlib.sha256(self.static)
         said.update(Schema(self.axioms).digest.encode())
+        said.update(repr(self.ontology).encode())
         for query in self.queries:
-            said.update(repr((query.name, query.parsed.text, query.parsed.language)).encode())
+            parsed = query.parsed
+            frame = None if parsed.view is None else (str(parsed.view.reporting), parsed.view.t0)
+            said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy), frame)).encode())
         said.update(repr((_FORMAT, self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
         return said.hexdigest()
+
+    @cached_property
+    def format(self) -> str:
+        """The format of its matches as text: that of `retewave run`, which writes ndjson where queries differ."""
+        queries = self.engine().queries
+        if all(query.plan is not None and query.plan.definitions.form == "RDF" for query in queries):
+            return "nq"
+        return "nt" if all(query.is_construct for query in queries) else "ndjson"
+
+    @cached_property
+    def tells_more(self) -> bool:
+        """Whether matches as text tell more than terms: repetitions, a boolean, or a detection with its parts."""
+        queries = self.engine().queries
+        return any(query.plan is not None or query.repeated or query.parsed.form == "ASK" for query in queries)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -141,34 +176,43 @@ class Job:
 
     @property
     def unbounded(self) -> bool:
-        """Whether some query has no window, so that the state grows for ever."""
-        return self.retention >= UNBOUNDED
+        """Whether some query has no window, so that rows are kept for ever; an image forgets what a network does."""
+        return self.follows and self.retention >= UNBOUNDED
 
     def explain(self) -> str:
         """Return how the queries are spread, for people."""
         return explain_shares(self.plan)
 
-    def engine(self, shard: int | None = None) -> Engine:
-        """Make an engine that runs the queries: a shard's, or one that keeps everything."""
+    def engine(self, shard: int | None = None, kept: Image | None = None) -> Engine:
+        """Make an engine that runs the queries: a shard's, or one that keeps everything; it may go on from an image."""
         engine = Engine(seed=int(self.digest[:15], 16))
         if shard is not None:
-            engine.registry = engine.matcher.registry = _Owned(self, shard)
-        ids, _ = unpack(engine.terms, self.static)
+            engine.registry = engine.matcher.registry = _Owned(self, shard, engine.registry)
+        if kept is not None:
+            image.put_terms(engine, kept.arrays)
+        static = self._static(engine.terms) if kept is None else kept.arrays["static"]
+        engine.datasets.put(Schema(self.axioms, ontology=self.ontology), static, ())
+        for query in self.queries:
+            engine.registry.add(query.parsed, name=query.name, on_match=None, keep=0, allow_cartesian=True, quiet=True)
+        if kept is not None and not image.put_network(engine, kept.arrays, kept.counts, kept.fingerprint):
+            raise UsageError("this version plans the queries in another way than the one that wrote the checkpoint")
+        return engine
+
+    def _static(self, terms: Terms) -> np.ndarray:
+        """Return the static data as rows."""
+        ids, _ = unpack(terms, self.static)
         rows = np.zeros((ids.shape[1], ROW_WIDTH), np.int64)
         rows[:, : OBJECT + 1] = ids.T
         rows[:, START], rows[:, END] = STATIC_START, STATIC_END
-        engine.terms.pin(np.unique(ids))
-        engine.datasets.put(Schema(self.axioms), rows, ())
-        for query in self.queries:
-            engine.registry.add(query.parsed, name=query.name, on_match=None, keep=0, allow_cartesian=True, quiet=True)
-        return engine
+        terms.pin(np.unique(ids))
+        return rows
 
 
 class _Owned(Registry):
     """The queries as one shard runs them."""
 
-    def __init__(self, job: Job, shard: int) -> None:
-        super().__init__()
+    def __init__(self, job: Job, shard: int, whole: Registry) -> None:
+        super().__init__(network=whole.network, plan=whole.plan)
         self._job, self._shard = job, shard
 
     def listeners(self, numbers: Iterable[int] | None = None) -> list[Listener]:
@@ -177,9 +221,9 @@ class _Owned(Registry):
         return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
 
 
-def _named(queries: Any) -> list[tuple[str | None, str | Path]]:
+def _named(queries: Any) -> list[tuple[str | None, str | Path | Parsed]]:
     """Return (name, query) of a query in any form that a user may give."""
-    if isinstance(queries, str | Path):
+    if isinstance(queries, str | Path | Parsed):
         return [(None, queries)]
     if hasattr(queries, "items"):
         return list(queries.items())

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -66,6 +66,7 @@ class Where:
     watermark: str  # how late rows may come, in Spark's words
     batch_bytes: int  # of files that a micro-batch takes
     once: bool  # stop when everything that is there is done
+    complete: bool = False  # then nothing comes any more: nothing waits for it
 
 
 @dataclass(frozen=True)
@@ -128,12 +129,12 @@ def open_session(
 def start(spark: SparkSession, job: Job, inputs: Sequence[StreamInput], where: Where) -> RunningQuery:
     """Start a job."""
     stats = Stats(spark)
+    job = replace(job, lines=job.format) if job.tells_more else job
     register(spark)
     frames = [_frame(spark, job, each, where) for each in inputs]
     columns = Columns(stream="stream" if any(each.name for each in inputs) else None)
     packed, carried = run_packed(job, frames, columns, watermark=where.watermark, stats=stats)
-    triples = all(query.parsed.form == "CONSTRUCT" for query in job.queries)
-    lines = packed.mapInArrow(Lines(carried, triples, stats), LINES)
+    lines = packed.mapInArrow(Lines(carried, stats), LINES)
     write = _print if where.out == "console" else _Folders(where.out)
     writer = lines.writeStream.foreachBatch(write).option("checkpointLocation", where.checkpoint)
     writer = writer.trigger(availableNow=True) if where.once else writer.trigger(processingTime=_PAUSE)
@@ -142,7 +143,7 @@ def start(spark: SparkSession, job: Job, inputs: Sequence[StreamInput], where: W
 
 # ---- inputs ----
 def _frame(spark: SparkSession, job: Job, each: StreamInput, where: Where) -> DataFrame:
-    frame = _topic(spark, job, each.where) if each.is_kafka else _files(spark, job, each, where)
+    frame = _topic(spark, job, each.where, where) if each.is_kafka else _files(spark, job, each, where)
     return frame.withColumn("stream", F.lit(each.name).cast("string"))
 
 
@@ -153,15 +154,19 @@ def _files(spark: SparkSession, job: Job, each: StreamInput, where: Where) -> Da
     reader = reader.option("partitionBytes", max(1 << 20, -(-where.batch_bytes // tasks)))
     if each.format is not None:
         reader = reader.option("format", each.format)
+    if where.complete:
+        reader = reader.option("complete", "true")
     if job.rate is not None:
         reader = reader.option("rate", job.rate)
     # What arrives is as old as its batch; Spark keeps that time with the batch, should it be repeated.
     return reader.load(each.where).withColumn("timestamp", F.current_timestamp())
 
 
-def _topic(spark: SparkSession, job: Job, address: str) -> DataFrame:
+def _topic(spark: SparkSession, job: Job, address: str, where: Where) -> DataFrame:
     if job.rate is not None:
         raise UsageError(f"{address}: a rate is for files", hint="a topic's messages have times of their own")
+    if where.complete:
+        raise UsageError(f"{address}: only files can be complete", hint="a topic has no end; leave out --complete")
     parts = urlsplit(address)
     topic = parts.path.strip("/")
     if not parts.netloc or not topic:

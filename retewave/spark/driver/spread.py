@@ -7,7 +7,7 @@ Patterns that static data feeds are taken to be fed by it only, unless a sample 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,22 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler import algebra
-from retewave.compiler.algebra.walk import walk
-from retewave.compiler.algebra.written import looking
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
-from retewave.compiler.plan.shape import Member, Shape, shapes_of
-from retewave.compiler.rewrite.normal import branches
-from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
+from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
+from retewave.compiler.shares import NO_MATCHES, Alone, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
 from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
+from retewave.query import Query
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
 from retewave.viz.explain.shards import ShardPlan, describe_shares
+from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.times import Clock
 
-__all__ = ["spread"]
+__all__ = ["check_on_shards", "follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
 _ENOUGH_MATCHES = 1 << 20
@@ -48,43 +47,75 @@ def spread(
     """
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
-    for listener in engine.registry.listeners():
-        query = engine.registry.queries[listener.number]
-        check_plain(query.name, query.parsed)
     shapes = shapes_of(engine.registry.listeners())
-    distinct = frozenset(query.number for query in engine.queries if query.parsed.distinct)
+    compared = {query.number: names for query in engine.queries if (names := _compared(query)) is not None}
+    alone = dict(_alone(engine))
     counted = None if sample is None else _Sample(engine, sample, rate)
     matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
-    chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, distinct)
+    chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, compared, alone)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
     return chosen, describe_shares(shapes, chosen, queries, shards)
 
 
-def check_plain(name: str, parsed: algebra.Query) -> None:
-    """Refuse a query that only one process can run: it feeds back, looks at whole events, times, or what is missing."""
+def _compared(query: Query) -> frozenset[str] | None:
+    """Return the variables in which a query compares its rows, if it does: equal rows must meet.
+
+    Where DISTINCT compares solutions that are told once anyway, equal rows have equal solutions.
+    """
+    if query.parsed.distinct:
+        return frozenset(query.compared)
+    return frozenset(query.solved) if query.parsed.solutions == "set" else None
+
+
+def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
+    """Yield the queries that one shard runs as a whole, by number."""
+    feeding = any(listener.all_rules and query.plan is None for listener, query in queries_of(engine))
+    feeding |= any(query.plan is not None and query.plan.definitions.form == "RDF" for query in engine.queries)
+    for _, query in queries_of(engine):
+        reason = _reason(query.parsed)
+        if feeding:
+            yield query.number, Alone(reason or "it may read what a rule builds, in the rule's shard", feeds=True)
+        elif reason is not None:
+            yield query.number, Alone(reason)
+
+
+def check_on_shards(query: Query) -> None:
+    """Refuse what shards do not have: what views feed, and named graphs."""
+    if query.is_view and query.parsed.is_rule:
+        raise QueryError(f"{query.name}: a view that feeds a stream is not supported on Spark yet")
+    if query.is_view and query.parsed.graphs:
+        raise QueryError(f"{query.name}: GRAPH is not supported on Spark yet", hint="give the data as static data")
+
+
+def queries_of(engine: Engine) -> Iterator[tuple[Listener, Query]]:
+    """Yield each query, as the planner needs it, and as the engine knows it."""
+    for listener in engine.registry.listeners():
+        yield listener, engine.registry.queries[listener.number]
+
+
+def follows(listener: Listener, query: Query) -> bool:
+    """Tell whether all that a query's network holds follows from the rows of its windows.
+
+    Decisions, runs, what was built, used up or reported do not.
+    """
+    if query.is_view or query.plan is not None or query.parsed.policy.consumes or listener.all_rules:
+        return False
+    if listener.width >= UNBOUNDED and not all(branch.is_plain for branch in listener.branches):
+        return False  # its network forgets what its store would keep for ever
+    return not any(each.has_runs or any(True for _ in each.all_probes) for each in listener.branches)
+
+
+def _reason(parsed: algebra.Query) -> str | None:
+    """Return why a query is not spread, whatever its variables; nothing if that hangs on these."""
     if parsed.is_rule:
-        raise QueryError(
-            f"{name}: what a rule builds is not sent to other shards yet: the query runs in one process",
-            hint="`retewave run`, or engine.run; REGISTER QUERY name AS CONSTRUCT … only reports what it builds",
-        )
-    for kind, is_so in (
-        ("a view", parsed.view is not None),
-        ("OBEP", parsed.events is not None),
-        ("SPAseq", any(isinstance(each, algebra.Sequence) for each in walk(parsed.where))),
-    ):
-        if is_so:
-            raise QueryError(
-                f"{name}: {kind} is not spread over shards yet: the query runs in one process",
-                hint="`retewave run`, or engine.run",
-            )
-    if all(branch.is_plain for branch in branches(parsed)) and not parsed.policy.consumes:
-        return
-    operator, place = looking(parsed.where) or (f"POLICY {parsed.policy}", parsed.policy.place)
-    raise QueryError(
-        f"{name}: {operator} is not spread over shards yet: the query runs in one process",
-        place=place,
-        hint="`retewave run`, or engine.run",
-    )
+        return "what a rule builds comes in again in its own shard"
+    if parsed.view is not None:
+        return "a view looks at the whole content of its windows"
+    if parsed.events is not None:
+        return "detections are related to each other whatever their individuals are"
+    if parsed.policy.consumes:
+        return f"POLICY {parsed.policy} uses up events, of which other shards may have triples, too: KEEP would not"
+    return None
 
 
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:

@@ -42,15 +42,17 @@ class Offset:
 
     files: Mapping[str, int]  # bytes by path
     statements: int = 0  # in these bytes, if they are counted
+    ended: bool = False  # it was told that nothing comes any more
 
     @classmethod
     def of(cls, data: Mapping[str, object]) -> Offset:
         """Read the text that Spark has kept."""
-        return cls(dict(data["files"]), int(data["statements"]))  # type: ignore[call-overload]
+        return cls(dict(data["files"]), int(data["statements"]), bool(data.get("ended")))  # type: ignore[call-overload]
 
     def data(self) -> dict[str, object]:
         """Return the text that Spark keeps."""
-        return {"files": dict(self.files), "statements": self.statements}
+        data = {"files": dict(self.files), "statements": self.statements}
+        return data | {"ended": True} if self.ended else data
 
 
 @dataclass(frozen=True)

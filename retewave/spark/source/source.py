@@ -62,6 +62,7 @@ class SourceOptions:
     on_error: str  # "raise" or "skip": what is done about a malformed line
     part_bytes: int  # of a partition, about
     trigger: ReadLimit  # of a micro-batch
+    complete: bool = False  # what is there when all is read is all that ever comes, and is told to be
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -79,6 +80,7 @@ class SourceOptions:
             _one_of(given, "onError", ("raise", "skip")),
             int(given.get("partitionBytes", PART_BYTES)),
             _trigger(given),
+            _complete(given),
         )
 
     @property
@@ -92,6 +94,13 @@ def _one_of(given: Mapping[str, str], name: str, known: Sequence[str]) -> str:
     if value not in known:
         raise UsageError(f"the option {name} is {' or '.join(known)}, not {value!r}")
     return value
+
+
+def _complete(given: Mapping[str, str]) -> bool:
+    complete = _one_of(given, "complete", ("false", "true")) == "true"
+    if complete and str(given.get("blocks")).lower() != "ranges":
+        raise UsageError("only places of files tell that a stream is complete", hint='say .option("blocks", "ranges")')
+    return complete
 
 
 def _trigger(given: Mapping[str, str]) -> ReadLimit:
@@ -127,9 +136,9 @@ class TripleSource(DataSource):
 
 
 class _Parts(InputPartition):
-    """The part that a task reads."""
+    """The part that a task reads; nothing: the end of the stream."""
 
-    def __init__(self, parts: tuple[Part, ...]) -> None:
+    def __init__(self, parts: tuple[Part, ...] | None) -> None:
         super().__init__(parts)
 
 
@@ -183,6 +192,9 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         most_bytes = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         most_files = limit.max_files if isinstance(limit, ReadMaxFiles) else None
         plan = files.following(begun, ends, most_bytes=most_bytes, most_files=most_files)
+        if self._options.complete and self._ends is not None:
+            left = files.following(plan.end, ends, most_files=1).parts
+            plan = replace(plan, end=replace(plan.end, ended=begun.ended or not left))
         self._planned = begun, plan
         if files.counted and plan.end != begun:
             next_one = (plan.end, ends, most_bytes, most_files)
@@ -199,13 +211,21 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return the parts that the tasks read between two offsets."""
         begun, ended = Offset.of(start), Offset.of(end)
+        return [*self._between(begun, ended), *([_Parts(None)] if ended.ended and not begun.ended else [])]
+
+    def _between(self, begun: Offset, ended: Offset) -> list[InputPartition]:
         if self._planned is not None and self._planned[0] == begun and self._planned[1].end == ended:
             return _partitions(self._planned[1], self._options)
         return _partitions(self._files.plan(begun, ended), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read what a task reads."""
-        return _rows(self._options, partition.value)
+        return iter([_end()]) if partition.value is None else _rows(self._options, partition.value)
+
+
+def _end() -> pa.RecordBatch:
+    """Return the row that tells the end of a stream: no place."""
+    return pa.RecordBatch.from_arrays([pa.array([None], _PLACE), pa.array([0], pa.int64())], ["value", "first"])
 
 
 def _rows(options: SourceOptions, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:

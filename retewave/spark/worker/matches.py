@@ -8,17 +8,36 @@ Terms are written once a batch, however often they occur, and are spelled out on
 from __future__ import annotations
 
 import secrets
+from io import BytesIO
 
 import numpy as np
 import pyarrow as pa
 
 from retewave.construct import built
 from retewave.engine.engine import Engine
+from retewave.io.sinks.sinks import open_sink
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
 from retewave.spark.driver.job import Job
 
-__all__ = ["Finder", "schema", "unpack"]
+__all__ = ["Finder", "Writer", "schema", "unpack"]
+
+
+class Writer:
+    """Writes the matches of one engine as lines."""
+
+    def __init__(self, job: Job, engine: Engine) -> None:
+        assert job.lines is not None
+        self._file = BytesIO()
+        self._sink = open_sink(job.lines, engine.queries, self._file, seconds=job.rate is not None)
+
+    def packed(self, batch: Matches) -> bytes:
+        """Return a batch as bytes: the lines that `retewave run` writes."""
+        self._sink.write([batch])
+        lines = self._file.getvalue()
+        self._file.seek(0)
+        self._file.truncate()
+        return lines
 
 
 class Finder:

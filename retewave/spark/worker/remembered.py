@@ -2,7 +2,8 @@
 
 Data's way: states -> **packed, with the texts of their terms** -> the store -> states of another process.
 A network that is made anew sees the rows of the window again; what follows from these (`State.follows`: DISTINCT) is
-remembered by that.  The rest depends on all that was before: it is written down whole with each step.
+remembered by that.  The rest depends on all that was before: it is written down whole with each step.  What nodes hold
+follows from these rows, too; where it does not, the store has an image of the network instead (`imaged`).
 Left out: when a step is written, and when it is read (`retewave/spark/worker/shard.py`).
 """
 
@@ -27,7 +28,7 @@ Remembered = dict[str, dict[str, Packed]]  # a state's identity -> its arrays, b
 def kept(engine: Engine) -> Remembered:
     """Return the remembered data of an engine's states."""
     compiled, found = engine.matcher.current(), {}
-    for name, each in compiled.states.items():
+    for name, each in compiled.outcome.states(compiled.outcome.queries).items():
         if not each.follows:
             each.advance(totals(compiled.runtime.arena).now)
             state = each.state().items()
@@ -37,7 +38,8 @@ def kept(engine: Engine) -> Remembered:
 
 def put(engine: Engine, remembered: Mapping[str, Mapping[str, Packed]]) -> None:
     """Let the states of an engine remember this, and nothing else."""
-    states = engine.matcher.current().states
+    compiled = engine.matcher.current()
+    states = compiled.outcome.states(compiled.outcome.queries)
     for name in states.keys() & remembered.keys():
         states[name].put({part: _array(engine.terms, *packed) for part, packed in remembered[name].items()})
 

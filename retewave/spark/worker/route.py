@@ -8,7 +8,7 @@ told even when nothing is sent, so that event time goes on.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from retewave.compiler.plan.plan import tested
-from retewave.compiler.plan.shape import shapes_of
+from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.engine.compiled import CompiledNetwork
+from retewave.engine.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.lines.lines import LineReading, Room, Wanted
 from retewave.io.lines.scan import KEEP_GRAPHS
@@ -67,10 +68,9 @@ class Router:
         compiled = self.engine.matcher.current()
         self._acceptance = compiled.acceptance
         self._streams = dict(self.engine.registry.streams)
-        state = compiled.runtime.state
-        self._routing = Routing(
-            state.net, state.stack, _roles(job, self.engine.registry.listeners(), compiled), job.shards
-        )
+        state, listeners = compiled.runtime.state, self.engine.registry.listeners()
+        self._routing = Routing(state.net, state.stack, _roles(job, listeners, compiled), job.shards)
+        self._views = _views(job, listeners, self.engine)
 
     def text(
         self,
@@ -104,6 +104,12 @@ class Router:
         if self.engine.terms.due():
             self.engine.matcher.sweep()
         return found
+
+    def end(self) -> Packet:
+        """Return a packet that tells that nothing comes any more."""
+        from retewave.spark.worker.routing import END
+
+        return Packet(0, BEFORE_ALL, END, b"")
 
     def take_counts(self) -> IncomingCounts:
         """Return the counts since the last call."""
@@ -207,7 +213,10 @@ class Router:
 
     def _sent(self, rows: np.ndarray) -> Iterator[Packet]:
         terms = self.engine.terms
-        for shard, places in self._routing.route(rows, terms.values):
+        found = dict(self._routing.route(rows, terms.values))
+        if len(rows):
+            found |= dict.fromkeys(self._views, np.arange(len(rows)))
+        for shard, places in found.items():
             mine = rows[places]
             ends = mine[:, END]
             plain = not (mine[:, STREAM].any() or mine[:, EVENT].any() or (mine[:, START] != ends).any())
@@ -275,7 +284,7 @@ class _Texts:
         return np.searchsorted(self._begins, offsets, side="right") - 1
 
 
-def _roles(job: Job, listeners: Any, compiled: CompiledNetwork) -> list[list[Role]]:
+def _roles(job: Job, listeners: Sequence[Listener], compiled: CompiledNetwork) -> list[list[Role]]:
     """Return the roles of each α of a network."""
     found: list[list[Role]] = [[] for _ in compiled.lowered.network.alphas]
     for shape, scheme in zip(shapes_of(listeners), job.spread, strict=True):
@@ -286,6 +295,13 @@ def _roles(job: Job, listeners: Any, compiled: CompiledNetwork) -> list[list[Rol
             free = tuple((parts, strides[v, parts]) for v, parts in scheme.shares if v not in of.columns)
             found[compiled.lowered.alphas[compiled.plan.number(of.test)]].append(Role(bound, free, scheme.first))
     return found
+
+
+def _views(job: Job, listeners: Sequence[Listener], engine: Engine) -> tuple[int, ...]:
+    """Return the shards that run views: they hear all items, as any of them may move a window."""
+    views = {each.number for each in listeners if engine.registry.queries[each.number].is_view}
+    shapes = zip(shapes_of(listeners), job.spread, strict=True)
+    return tuple(sorted({s.first for shape, s in shapes if any(m.listener.number in views for m in shape.members)}))
 
 
 _MOST_ROUTERS = 4  # that a process keeps

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from retewave.errors import MalformedInput
+from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
     from retewave.spark.driver.carried import Carried
@@ -31,6 +32,7 @@ FIRST = "first"  # bigint: the ordinal of the value's first statement, for a nom
 DOCUMENT = "document"  # bigint: the number of the document that the value is a part of
 STREAM = "stream"  # string: the IRI of the stream
 
+END = 253_402_214_400_000_000  # microseconds, the last day of 9999: the time of a stream's end
 PACKETS = "shard int, oldest bigint, newest timestamp, payload binary"
 _ENOUGH = 8 << 20  # bytes of text that are worth a call of the router
 _NEWEST = pa.timestamp("us", tz="UTC")
@@ -62,7 +64,7 @@ class RoutingTask:
                 yield self._batch(full)
             self._count(router)
         if latest is not None:
-            yield self._batch(self._last(latest, router.job.announces, sent))
+            yield self._batch(self._last(latest, router.job.announces or latest.newest >= END, sent))
         settle()
 
     def _last(self, latest: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
@@ -70,7 +72,8 @@ class RoutingTask:
         from retewave.spark.worker.route import Packet
 
         shards = [each for each in range(len(self.keys)) if each not in sent] if everyone else []
-        return [Packet(each, latest.newest, latest.newest, b"") for each in shards or [latest.shard]]
+        oldest = BEFORE_ALL if latest.newest >= END else latest.newest  # the end is no time of an item
+        return [Packet(each, oldest, latest.newest, b"") for each in shards or [latest.shard]]
 
     def _timed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Leave out the values without a time, and count them."""
@@ -154,10 +157,13 @@ def _lines(terms: pa.StructArray) -> pa.Array:
     return pc.binary_join_element_wise(*columns[:3], *graphs, ".", " ")
 
 
-def _route_file(router: Router, place: dict[str, Any], row: int, columns: dict[str, Any]) -> Iterator[Packet]:
+def _route_file(router: Router, place: dict[str, Any] | None, row: int, columns: dict[str, Any]) -> Iterator[Packet]:
     """Route a part of a file, which this process reads itself."""
     from retewave.spark.source.parts import Range, texts_of
 
+    if place is None:
+        yield router.end()
+        return
     before = router.counts.triples
     try:
         for text in texts_of(Range(place["file"], place["start"], place["end"], place["format"])):

@@ -4,7 +4,9 @@ Data's way: packets -> **shard** (order -> network) -> packed matches.
 The store holds the packets that may still matter, as numbered chunks, and a little that says how far the shard has come
 (`Progress`).  The live network is a cache of that: it is made anew by pouring the chunks' rows again, silently.  Rows
 wait until nothing earlier can come any more, so every step pours in time order, and the order is the same whenever it
-is done again.
+is done again.  What was decided, used up, built or reported does not follow from the rows of the windows: then the
+store has an image of the network, too, and the chunks that came behind it.  There is a new image once these are as
+large as the last one, so writing images costs no more than writing chunks.
 
 Invariants: a step is a function of the store and its arguments; what it puts out, and what it changes in the store,
 happen together or not at all (Spark sees to that); a network is used only if the store says that its last step was the
@@ -27,21 +29,25 @@ import numpy as np
 from retewave.errors import UsageError
 from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
-from retewave.spark.driver.job import Job
-from retewave.spark.worker.matches import Finder
+from retewave.spark.driver.job import Image, Job
+from retewave.spark.worker.imaged import read, taken
+from retewave.spark.worker.matches import Finder, Writer
 from retewave.spark.worker.remembered import Remembered, kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
 
-__all__ = ["Arrival", "Shard", "StepResult", "Store", "shard_of"]
+__all__ = ["COMPLETE", "Arrival", "Shard", "StepResult", "Store", "shard_of"]
 
+COMPLETE = 253_370_764_800_000_000  # microseconds, the year 9999: a watermark there says that nothing comes any more
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
 _MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
 _HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
-_CLOCK = Clock("float")  # times leave as microseconds; the clock shows them to nobody
+_LEAST_IMAGE = 1 << 16  # bytes of chunks that are worth an image
+_NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
+_SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
 
 
 Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its packed rows
@@ -73,6 +79,16 @@ class KeptChunk:
     number: int  # its name in the store
     newest: int  # microseconds: the latest time in it
     late: int  # microseconds: rows not later than this were late when they arrived
+    size: int  # bytes
+
+
+@dataclass
+class KeptImage:
+    """An image of the network, as the store knows it."""
+
+    number: int  # its name among the chunks; the chunks behind it have higher ones
+    poured: int  # microseconds: the rows up to this time are in it
+    size: int  # bytes
 
 
 @dataclass
@@ -86,6 +102,8 @@ class Progress:
     steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
     late: int = 0  # rows that came too late
     remembered: Remembered = field(default_factory=dict)  # the state that does not follow from rows
+    newest: int = BEFORE_ALL  # microseconds: the latest time that came in
+    image: KeptImage | None = None  # from which a network goes on
 
     @classmethod
     def of(cls, data: bytes | None, digest: str) -> Progress:
@@ -99,12 +117,14 @@ class Progress:
                 hint="start with a new checkpoint folder, or run what it was made for",
             )
         known["chunks"] = [KeptChunk(*each) for each in known["chunks"]]
+        known["image"] = None if known["image"] is None else KeptImage(*known["image"])
         return cls(**known)
 
     def data(self) -> bytes:
         """Return it as bytes."""
         known = asdict(self)
-        known["chunks"] = [[each.number, each.newest, each.late] for each in self.chunks]
+        known["chunks"] = [list(asdict(each).values()) for each in self.chunks]
+        known["image"] = None if self.image is None else list(asdict(self.image).values())
         return json.dumps(known, separators=(",", ":")).encode()
 
 
@@ -116,6 +136,7 @@ class StepResult:
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
     late: int  # rows that came too late in this step
     cached: bool  # the live network could be used as it was
+    waits: tuple[int, int]  # rows, and decisions, that wait for what comes later
 
 
 @dataclass
@@ -134,10 +155,11 @@ class Shard:
         self.job, self.number = job, number
         self._begin()
 
-    def _begin(self) -> None:
-        """Begin anew, with an empty network."""
-        self.engine = self.job.engine(self.number)
-        self.finder = Finder(self.job, self.engine)
+    def _begin(self, kept: Image | None = None) -> None:
+        """Begin anew, with an empty network or with that of an image."""
+        self.engine = self.job.engine(self.number, kept)
+        self.finder = Finder(self.job, self.engine) if self.job.lines is None else Writer(self.job, self.engine)
+        self._clock = _DATES if self.job.lines is not None and self.job.rate is None else _SECONDS
         self._retention = self.job.retention
         self._step = ""  # the name of the last step that the network has taken
         self._poured = BEFORE_ALL
@@ -150,7 +172,8 @@ class Shard:
         """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
 
         Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
-        later steps and is not later than it will be late, so what has arrived up to it need not wait.
+        later steps and is not later than it will be late, so what has arrived up to it need not wait.  A packet
+        without rows tells a time.  From COMPLETE on nothing comes any more.
         """
         until = max(watermark, ahead)
         data = store.meta()
@@ -158,41 +181,63 @@ class Shard:
         before, self._step = self._step, _TORN  # a step that fails leaves a network that nobody may use
         cached = self._catch_up(store, progress, before)
         name = progress.steps[-1] if progress.steps else ""
-        arrived = sorted((packet for packet in packets if packet[1]), key=itemgetter(0))
+        came = list(packets)
+        arrived = sorted((packet for packet in came if packet[1]), key=itemgetter(0))
         intake = _Intake(max(watermark, progress.poured))
         found = self._announced() if data is None else []
         found += self._feed(arrived, intake, until)
         self._keep(store, progress, arrived, intake, until)
+        progress.newest = max([progress.newest, *intake.newest, *(time for time, rows in came if not rows)])
+        if until >= COMPLETE:
+            found += self._ended(store, progress)
         if self._forget(store, progress, until) or self._changed(progress) or intake.late or data is None:
             name = self._note(store, progress, intake.late)
         self._step = name
-        return StepResult(found, self._waiting.oldest(), intake.late, cached)
+        waits = (0, 0) if until >= COMPLETE else (len(self._waiting), self.engine.matcher.undecided)
+        return StepResult(found, self._wake(until), intake.late, cached, waits)
+
+    def _wake(self, until: int) -> int | None:
+        """Return when there is more to do."""
+        if until >= COMPLETE:
+            return None
+        times = [time for time in (self._waiting.oldest(), self._due) if time is not None and time < AFTER_ALL]
+        return min(times, default=None)
+
+    @property
+    def _due(self) -> int:
+        """The earliest time of a decision or a report that waits for the clock."""
+        return AFTER_ALL if self.job.follows else self.engine.matcher.due
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
         """Bring the network to where the store is; return whether it was on the way there."""
+        image = progress.image
         cached = step in progress.steps if progress.steps else step == ""
+        cached = cached and (image is None or self._next >= image.number)
         if not cached:
-            self._begin()
-        if progress.steps and self._next == 0 and self._poured == BEFORE_ALL:
+            self._begin(None if image is None else read(store.chunk(image.number)))
+            self._poured = BEFORE_ALL if image is None else image.poured
+        if progress.steps and self._next == 0 and self._poured == BEFORE_ALL and image is None:
             self._announced()  # an earlier step has reported it
+        over = progress.poured - self._retention if self.job.follows else BEFORE_ALL if image is None else image.poured
         for chunk in progress.chunks:
             if chunk.number >= self._next:
-                again = _Intake(max(chunk.late, progress.poured - self._retention))
+                again = _Intake(max(chunk.late, over))
                 _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
         self._poured = max(self._poured, progress.poured)  # also where no row of it is left to pour again
-        if progress.steps and step != progress.steps[-1]:
+        if self.job.follows and progress.steps and step != progress.steps[-1]:
             put(self.engine, progress.remembered)  # rows that have been poured again have been seen before
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
         """Keep what has arrived, and is not over once all up to a time has been poured, as a chunk."""
-        over = max(intake.bound, until - self._retention)
+        over = max(intake.bound, until - self._retention if self.job.follows else BEFORE_ALL)
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
-            store.put_chunk(progress.number, _joined(kept))
-            progress.chunks.append(KeptChunk(progress.number, max(intake.newest), intake.bound))
+            chunk = _joined(kept)
+            store.put_chunk(progress.number, chunk)
+            progress.chunks.append(KeptChunk(progress.number, max(intake.newest), intake.bound, len(chunk)))
             self._next = progress.number + 1
 
     def _changed(self, progress: Progress) -> bool:
@@ -200,11 +245,48 @@ class Shard:
 
     def _forget(self, store: Store, progress: Progress, until: int) -> bool:
         """Drop the chunks that cannot matter any more; return whether there were any."""
+        if not self.job.follows:
+            return self._imaged(store, progress) if self._is_due(progress) else False
         past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
+        self._drop(store, progress, past)
+        return bool(past)
+
+    def _drop(self, store: Store, progress: Progress, past: Sequence[KeptChunk]) -> None:
         for chunk in past:
             store.drop(chunk.number)
         progress.chunks = [chunk for chunk in progress.chunks if chunk not in past]
-        return bool(past)
+
+    def _is_due(self, progress: Progress) -> bool:
+        """Tell whether the chunks behind the last image are worth a new one."""
+        image = progress.image
+        number, size = (-1, 0) if image is None else (image.number, image.size)
+        return sum(chunk.size for chunk in progress.chunks if chunk.number > number) > max(_LEAST_IMAGE, size)
+
+    def _imaged(self, store: Store, progress: Progress) -> bool:
+        """Put an image of the network in the place of the last one, and of the rows that are in it."""
+        if progress.image is not None:
+            store.drop(progress.image.number)
+        self._drop(store, progress, [chunk for chunk in progress.chunks if chunk.newest <= self._poured])
+        number, data = max(self._next, progress.number), taken(self.engine)
+        store.put_chunk(number, data)
+        progress.image, self._next = KeptImage(number, self._poured, len(data)), number + 1
+        return True
+
+    def _ended(self, store: Store, progress: Progress) -> Iterator[bytes]:
+        """Tell what there is once nothing comes any more, as the end of a run does; yield what that matches."""
+        if self.job.follows:
+            return
+        yield from self._flushed(progress.newest)
+        self._imaged(store, progress)  # what was told ahead does not follow from rows,
+        progress.steps = []  # and no network that has not told it may go on
+
+    def _flushed(self, newest: int) -> Iterator[bytes]:
+        """Tell the matches that there are if nothing comes behind the latest time that came in."""
+        self.engine.matcher.advance(newest)
+        yield from self._found(_NO_ROWS)
+        self.engine.matcher.now = max(self.engine.matcher.now, newest)
+        self.engine.matcher.flush()
+        yield from self._found(_NO_ROWS)
 
     def _note(self, store: Store, progress: Progress, late: int) -> str:
         """Write down how far the shard has come; return the step's name."""
@@ -212,7 +294,7 @@ class Shard:
         progress.poured, progress.number = self._poured, self._next
         progress.steps = [*progress.steps, name][-_STEPS:]
         progress.late += late
-        progress.remembered = kept(self.engine)
+        progress.remembered = kept(self.engine) if self.job.follows else {}
         store.put_meta(progress.data())
         return name
 
@@ -222,8 +304,11 @@ class Shard:
         self._begin()
         self._step = _TORN
         yield from self._announced()
-        arrived = ((oldest, payload) for oldest, payload in packets if payload)
-        yield from self._feed(arrived, _Intake(BEFORE_ALL), AFTER_ALL)
+        newest = [BEFORE_ALL]
+        intake = _Intake(BEFORE_ALL)
+        yield from self._feed(_with_rows(packets, newest), intake, AFTER_ALL)
+        if not self.job.follows:
+            yield from self._flushed(max(newest + intake.newest))
 
     # ---- the network ----
     def _feed(self, packets: Iterable[Arrival], intake: _Intake, until: int) -> Iterator[bytes]:
@@ -256,19 +341,32 @@ class Shard:
 
     def _announced(self) -> list[bytes]:
         """Return the matches of static data alone."""
-        return list(self._found(np.empty((0, ROW_WIDTH), np.int64)))
+        return list(self._found(_NO_ROWS))
 
     def _pour(self, until: int) -> Iterator[bytes]:
-        """Pour the rows that wait, up to a time, in time order; yield what they match."""
+        """Pour the rows that wait, up to a time, in time order, and let the clock go there; yield what they match."""
         for run in self._waiting.until(until):
             self._poured = until
             yield from self._found(run.rows)
+        if self._due <= until < COMPLETE:  # its end is another matter
+            self._poured = until
+            self.engine.matcher.advance(until + 1)
+            yield from self._found(_NO_ROWS)
 
     def _found(self, rows: np.ndarray) -> Iterator[bytes]:
-        for batches in self.engine.matcher.pour(rows, _CLOCK):
+        for batches in self.engine.matcher.pour(rows, self._clock):
             found = [self.finder.packed(batch) for batch in batches]
             batches.clear()  # a sweep decodes matches that are still held
             yield from found
+
+
+def _with_rows(packets: Iterable[Arrival], newest: list[int]) -> Iterator[Arrival]:
+    """Yield the packets with rows; take note of the times that the others tell."""
+    for oldest, payload in packets:
+        if payload:
+            yield oldest, payload
+        else:
+            newest.append(oldest)
 
 
 def _silently(found: Iterable[bytes]) -> None:
@@ -294,13 +392,14 @@ def _parts(chunk: bytes) -> Iterator[Arrival]:
         yield oldest, chunk[at - size : at]
 
 
-_shards: dict[tuple[str, int], Shard] = {}  # the one that was used last is the last
+_shards: dict[tuple[str, str | None, int], Shard] = {}  # the one that was used last is the last
 
 
 def shard_of(job: Job, number: int) -> Shard:
     """Return the live network of a shard in this process; the store says whether it is of any use."""
-    shard = _shards.pop((job.digest, number), None) or Shard(job, number)
+    name = job.digest, job.lines, number
+    shard = _shards.pop(name, None) or Shard(job, number)
     while len(_shards) >= _MOST_NETWORKS:
         del _shards[next(iter(_shards))]
-    _shards[job.digest, number] = shard
+    _shards[name] = shard
     return shard

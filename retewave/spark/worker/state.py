@@ -126,6 +126,7 @@ class Keeping(StatefulProcessor):
             self._handle.registerTimer(max(-(-step.wake // _MICROS), millis + 1))
         if self.stats is not None:
             self.stats.came_late(step.late)
+            self.stats.waits(self._shards[key], *step.waits)
         return (Row(found=packed) for packed in step.found)
 
 

@@ -36,7 +36,6 @@ class Lines:
     """Writes packed matches as texts without a last line's end; goes to the workers."""
 
     carried: Carried  # the job
-    triples: bool  # N-Triples, for queries that all build triples; else ndjson
     stats: Stats | None  # told of matches
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -44,12 +43,18 @@ class Lines:
         job = self.carried.job()
         for batch in batches:
             for packed in batch.column(0):
-                text, matches = ntriples(packed.as_py()) if self.triples else ndjson(job, packed.as_py())
+                text, matches = self._written(job, packed.as_py())
                 if self.stats is not None:
                     self.stats.found(matches)
                 if matches:
                     yield pa.RecordBatch.from_arrays([text], ["value"])
         settle()
+
+    def _written(self, job: Job, packed: bytes) -> tuple[pa.Array, int]:
+        """Return matches as one text, and how many they are."""
+        if job.lines is not None:  # shards have written it
+            return pa.array([packed.removesuffix(b"\n").decode()]), packed.count(b"\n")
+        return ntriples(packed) if job.format == "nt" else ndjson(job, packed)
 
 
 @dataclass(frozen=True)

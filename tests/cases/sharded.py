@@ -1,0 +1,112 @@
+"""Events over shards beside the same events in one engine, in a form in which both can be compared."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import retewave as rw
+from cases.shards import Cluster, micros
+from retewave.compiler.algebra import Query
+from retewave.spark.driver.job import Job
+from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.route import Router
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+
+Found = Counter[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]
+Queries = dict[str, Query | str]
+_NEW = re.compile(r"^_:.*|urn:retewave:events:[^>\"\\ ]*")  # blank nodes, and individuals of detections
+
+
+@dataclass(frozen=True)
+class Event:
+    """What came at once."""
+
+    time: int  # microseconds
+    triples: Sequence[tuple[bytes, bytes, bytes]]
+    stream: str | None = None
+    whole: bool = False  # its triples are one event; else each is one of its own
+
+
+def job_of(queries: Queries, shards: int, **options: Any) -> Job:
+    """Plan queries for some shards, without a word about what that costs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Job.of(queries, shards=shards, allow_cartesian=True, **options)
+
+
+def sharded(
+    job: Job, events: Sequence[Event], cuts: Iterable[int], chance: random.Random, *, delay: int, ahead: bool
+) -> Found:
+    """Return what shards find in a stream that is complete, in micro-batches, with failures and lost caches."""
+    cluster, router, watermark, newest = Cluster(job, chance), Router(job), BEFORE_ALL, BEFORE_ALL
+    for begin, end in pairwise([0, *sorted(min(cut, len(events)) for cut in cuts), len(events)]):
+        middle = chance.randint(begin, end)
+        parts = [(start, stop) for start, stop in ((begin, middle), (middle, end)) if start < stop]
+        packets = [packet for part in parts for packet in _routed(router, events, *part)]
+        chance.shuffle(packets)
+        cluster.batch(packets, watermark, delay if ahead else None)
+        newest = max([newest, *(packet.newest for packet in packets)])
+        if newest > BEFORE_ALL:
+            watermark = newest - delay
+            cluster.batch([], watermark)
+    for number in range(job.shards):
+        cluster.step(number, [(newest, b"")] if newest > BEFORE_ALL else [], AFTER_ALL, BEFORE_ALL)
+    assert cluster.late == 0
+    return _read(job, cluster.found)
+
+
+def _routed(router: Router, events: Sequence[Event], begin: int, end: int) -> list[Any]:
+    lines, times, streams = [], [], []
+    for place in range(begin, end):
+        event = events[place]
+        graph = f" <urn:graph:{place}>" if event.whole else ""
+        for triple in event.triples:
+            lines.append(" ".join(text.decode() for text in triple) + f"{graph} .")
+            times.append(event.time)
+            streams.append(event.stream)
+    return router.text(
+        pa.array(lines, pa.string()), times=np.array(times, np.int64), streams=pa.array(streams, pa.string())
+    )
+
+
+def _read(job: Job, found: Sequence[bytes]) -> Found:
+    told: Found = Counter()
+    for blob in found:
+        for row in unpack(job, blob).to_pylist():
+            times = [None if row[name] is None else micros(row[name]) for name in ("start", "end")]
+            bound = ((name, _NEW.sub("new", row[name])) for name in job.columns if row[name] is not None)
+            told[row["query"], times[0], times[1], tuple(sorted(bound))] += 1
+    return told
+
+
+def single(queries: Queries, events: Sequence[Event], **options: Any) -> Found:
+    """Return what one engine finds in the same stream."""
+    told: Found = Counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        engine = rw.Engine(**options, seed=1, max_future=None, allow_cartesian=True)
+        for name, query in queries.items():
+            engine.register(query, name=name, keep=0)
+    told.update(map(_shown, engine.flush()))
+    for event in events:
+        triples: list[Any] = [tuple(text.decode() for text in triple) for triple in event.triples]
+        for item in [triples] if event.whole else [[triple] for triple in triples]:
+            told.update(map(_shown, engine.push(item, time=event.time / 1e6, stream=event.stream)))
+    told.update(map(_shown, engine.flush()))
+    return told
+
+
+def _shown(match: Any) -> tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]:
+    times = [None if time is None else round(float(time) * 1e6) for time in (match.start, match.end)]
+    bound = ((name, _NEW.sub("new", match.text(name).decode())) for name in match)
+    return match.query.name, times[0], times[1], tuple(sorted(bound))
