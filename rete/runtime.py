@@ -72,6 +72,7 @@ class Options:
     shed: bool = False  # at the bound: drop the oldest rows, counted, instead of stopping
     stats: bool = False  # keep counters by memory and edge
     max_derivations: int = 1_000_000  # occurrences that rules may build at one instant
+    max_runs: int = 0  # bound on the runs of sequences; 0 for none
 
 
 class LiveRowsAtBound(Exception):
@@ -126,7 +127,7 @@ class Runtime:
         net = assemble(self.network, self.options.seed, counting=self.options.stats)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
-        arena[layout.A_COUNTING] = self.options.stats
+        arena[layout.A_COUNTING], arena[layout.A_MOST_RUNS] = self.options.stats, self.options.max_runs
         self.state = new_state(net, arena, self.depth, self.options.max_derivations)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
@@ -223,7 +224,7 @@ class Runtime:
             len(rows),
             facts,
             0,
-            MOST_OUTPUT,
+            1 << 62 if self.network.settles else MOST_OUTPUT,  # what is chosen among is whole
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
@@ -374,13 +375,13 @@ class Runtime:
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""
         roomy = grown(arena, max(len(self.state.arena), 2 * len(arena)))
-        for word in (layout.A_LIMIT, layout.A_SHEDDING, layout.A_COUNTING):
+        for word in (layout.A_LIMIT, layout.A_SHEDDING, layout.A_COUNTING, layout.A_MOST_RUNS):
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
 
-    def bound(self, most: int) -> None:
-        """Bound the live rows from now on; 0 for no bound."""
-        self.arena[layout.A_LIMIT] = most
+    def bound(self, rows: int, runs: int) -> None:
+        """Bound the live rows and the runs from now on; 0 for no bound."""
+        self.arena[layout.A_LIMIT], self.arena[layout.A_MOST_RUNS] = rows, runs
 
     def collect(self) -> None:
         """Drop every row that is due."""

@@ -124,8 +124,9 @@ def tested(pattern: ShapePattern) -> Tested:
         columns[pattern.event] = EVENT
     told = (what for what in pattern.told if what >= 0)
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
-    streams = None if pattern.background and not pattern.streams else pattern.streams
-    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, pattern.event is not None, pattern.background)
+    streams = None if pattern.background else pattern.streams
+    whole = pattern.event is not None
+    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, whole, pattern.background, pattern.graph)
     return Tested(test, columns, parameters)
 
 

@@ -25,7 +25,7 @@ from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Value
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
-from retewave.compiler.rewrite.detections import is_static_source
+from retewave.compiler.rewrite.detections import BACKGROUND
 
 __all__ = [
     "Lifted",
@@ -99,10 +99,11 @@ class ShapePattern:
     subject: Part  # subject
     predicate: Part  # predicate; never lifted
     object: Part  # object
-    streams: Streams  # what it listens to; of a named graph, its number among the streams
+    streams: Streams  # what it listens to
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
+    graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -206,7 +207,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, listener.told, own), tuple(constants)
+    graphs = tuple(pattern.graph for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, graphs, listener.told, own), tuple(constants)
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -214,9 +216,8 @@ def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
     named = pattern.streams if pattern.source is None else (pattern.source,)
     if not named:
         return listener.streams
-    if pattern.source is not None and is_static_source(pattern.source):
-        known = listener.sources.get(pattern.source)  # of a named graph
-        return frozenset() if known is None else frozenset(((known, 0),))
+    if pattern.source == BACKGROUND:
+        return frozenset()
     numbers = {listener.sources[each] for each in named}
     if listener.streams is None:
         return frozenset((number, 0) for number in numbers)
@@ -270,8 +271,9 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        background = is_static_source(pattern.source)
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
+        background = pattern.source == BACKGROUND or pattern.graph is not None
+        heard = _streams(listener, pattern)
+        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

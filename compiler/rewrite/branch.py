@@ -167,6 +167,13 @@ class Branch:
             yield from each.all_probes
 
     @property
+    def waits(self) -> bool:
+        """Tell whether some of its solutions are decided later than at the arrival of their last part."""
+        if self.runs is not None and self.runs.waits:
+            return True
+        return any(probe.decided is not Decided.AT_ARRIVAL for probe in self.all_probes)
+
+    @property
     def has_runs(self) -> bool:
         """Tell whether it is, or has as a part, a sequence."""
         return self.runs is not None or any(part.branch.has_runs for part in self.parts)

@@ -66,13 +66,10 @@ __all__ = [
     "Detecting",
     "GuardUse",
     "detecting",
-    "graph_source",
-    "is_static_source",
     "token_of",
 ]
 
 BACKGROUND = b"<urn:retewave:background>"  # the source of a pattern that static data alone must match
-_GRAPH = b"<urn:retewave:graph:"  # begins the source of a pattern that a named graph of static data must match
 OWN = b"<urn:retewave:events:"  # how the names of predicates begin by which detections come in again
 MOST_WAYS = 64  # ways to take the patterns of one proof from the event and from static data
 
@@ -134,20 +131,6 @@ class Detecting:
 def token_of(alias: str) -> Variable:
     """Return the variable of a part's token."""
     return Variable(f"_:.token.{alias}")
-
-
-def graph_source(graph: bytes) -> bytes:
-    """Return the source of a pattern that a named graph must match: the IRI of a stream that brings no items.
-
-    >>> graph_source(b"<urn:g>")
-    b'<urn:retewave:graph:urn:g>'
-    """
-    return _GRAPH + graph[1:]
-
-
-def is_static_source(source: bytes | None) -> bool:
-    """Tell whether static data alone come from a source: the background, or a named graph."""
-    return source is not None and (source == BACKGROUND or source.startswith(_GRAPH))
 
 
 def detecting(

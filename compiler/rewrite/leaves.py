@@ -43,7 +43,7 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Constant, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND, graph_source
+from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.rewrite.timestamps import calls_apart
 from retewave.errors import QueryError
@@ -309,7 +309,9 @@ def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: _Activ
     """Return what stands for a basic graph pattern with filters on it."""
     frame = of.frame
     if isinstance(window, bytes):
-        return _connected(triples, conditions, graph_source(window), None, of)
+        named = retold(triples, lambda each: replace(each, graph=window))
+        assert isinstance(named, Triples)
+        return _connected(named, conditions, BACKGROUND, None, of)
     if window is not None and not newest_of(frame.windows[window].extent):
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]

@@ -130,11 +130,15 @@ class Drawn(StrEnum):
     reduced = "reduced"
     network = "network"
     all = "all"
+    sequences = "sequences"
 
 
 Draw = Annotated[
     Drawn,
-    Option("--draw", help="For dot, svg and png: the schema's whole ε-network, the reduced one, the joins, or all."),
+    Option(
+        "--draw",
+        help="For dot, svg and png: the whole ε-network, the reduced one, the joins, all, or sequences' automata.",
+    ),
 ]
 Counted = Annotated[bool, Option("--stats", help="Read the streams to their end first, and show the counts.")]
 Queries = Annotated[list[str], Argument(metavar="QUERY", help="Files of queries, or a query's text.")]
@@ -262,6 +266,9 @@ WithClosure = Annotated[Closer, Option("--closure", help="The reasoner that clos
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="The most rows that windows may hold.")
+]
+MostRuns = Annotated[
+    int | None, Option("--max-runs", metavar="N", min=1, help="The most runs that sequences of events may have.")
 ]
 Derivations = Annotated[
     int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")

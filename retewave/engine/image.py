@@ -34,7 +34,6 @@ def arrays(engine: Engine) -> dict[str, np.ndarray]:
         "found": engine.matcher.found,
         "stated": engine.matcher.stated,
     }
-    found |= {f"graph.{name}": rows for name, rows in engine.datasets.graphs.items()}
     found |= {f"terms.{name}": array for name, array in engine.terms.state().items()}
     compiled.advance()
     return found | {f"state.{name}": array for name, array in arrays_of(compiled.states).items()}

@@ -36,7 +36,7 @@ from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
-from retewave.query import Query
+from retewave.query import Query, parted
 from retewave.views.bounds import reach
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
@@ -153,7 +153,7 @@ class Registry:
         self._listeners[query.number] = replace(
             self._listener(query.number, parsed, normal, query.plan),
             projection=query.columns if query.is_view else query.variables,
-            compared=(*query.compared, *query.solved),
+            compared=(*query.compared, *query.solved, *parted(query.parsed)),
             told=_told(parsed, query.explained),
             spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )

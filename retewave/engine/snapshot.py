@@ -225,8 +225,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     header, arrays = _parsed(path)
     engine = engine_type(**(header["options"] | dict(options)))
     image.put_terms(engine, arrays)
-    graphs = image.part_of(arrays, "graph.")
-    engine.datasets.put(_schema(header), arrays["static"], header["files"], graphs)
+    engine.datasets.put(_schema(header), arrays["static"], header["files"])
     registry = engine.registry
     registry.streams.update(header["streams"])
     for each in header["queries"]:

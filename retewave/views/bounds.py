@@ -12,7 +12,7 @@ from retewave.compiler.algebra import Ago, Current, Extent, Fixed, Inside, Landm
 from retewave.views.history import History
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["bounds", "enters", "leaves", "next_step", "opening", "reach"]
+__all__ = ["bounds", "enters", "grid_of", "leaves", "next_step", "opening", "reach"]
 
 NEVER = AFTER_ALL  # the time at which an item leaves a window that never forgets
 
@@ -46,6 +46,18 @@ def bounds(extent: Extent, time: int, history: History | None = None) -> tuple[i
 
 def _stepped(time: int, step: int | None, phase: int) -> int:
     return time if step is None else phase + (time - phase) // step * step
+
+
+def grid_of(extent: Extent) -> tuple[int, int] | None:
+    """Return a step, and a time from which it is counted, such that lower bounds lie on the steps; None: on any time.
+
+    >>> grid_of(Sliding(12, 5, 1)), grid_of(Sliding(12))
+    ((5, 4), None)
+    """
+    match extent:
+        case Sliding(width=width, step=step, phase=phase) | Ago(oldest=width, step=step, phase=phase) if step:
+            return step, (phase - width) % step
+    return None
 
 
 def next_step(time: int, step: int, phase: int) -> int:

@@ -30,6 +30,7 @@ from retewave.compiler.algebra import (
     Values,
 )
 from retewave.compiler.expressions.tree import Expression, Variable
+from retewave.compiler.rewrite.kept import GroupsFound
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, TimesFound
 from retewave.rete.terms.dictionary import Terms
 from retewave.views.expressions import ColumnExpressions
@@ -46,9 +47,10 @@ class Evaluation:
     def __init__(self, terms: Terms, expressions: ColumnExpressions, found: Callable[[Any], Bag]) -> None:
         self._terms = terms
         self._expressions = expressions
-        self._found = found  # gives the solutions of a leaf, and of MATCH
+        self._found = found  # gives the solutions of a leaf, of its groups, and of MATCH
         self._operators: dict[type, Callable[[Any], Bag]] = {
             LeafFound: found,
+            GroupsFound: found,
             MatchFound: found,
             Triples: lambda _: Bag.unit(),
             Join: lambda each: self.of(each.left).joined(self.of(each.right)),

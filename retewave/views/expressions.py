@@ -148,11 +148,12 @@ class ColumnExpressions:
         if (column == 0).any() or not len(column):
             return None
         counts = np.bincount(groups, minlength=count)
-        whole = bool((kinds == INTEGER).all() and values.exact[column].all())
+        known = bool(values.exact[column].all())  # else numbers are only near to the terms'
+        whole = known and bool((kinds == INTEGER).all())
         if whole and float(np.abs(numbers).sum()) < _EXACT_SUM:
             sums = np.rint(np.bincount(groups, numbers, minlength=count)).astype(np.int64)
             return self._whole(function, sums.tolist(), counts.tolist())
-        if (kinds == DOUBLE).all() and math.isfinite(float(np.abs(numbers).sum())):
+        if known and (kinds == DOUBLE).all() and math.isfinite(float(np.abs(numbers).sum())):
             parts = np.split(numbers[np.argsort(groups, kind="stable")], np.cumsum(counts)[:-1])
             exact = [math.fsum(part.tolist()) + 0.0 for part in parts]  # rounded once; no zero is negative
             divisors = counts.tolist() if function == "AVG" else [1] * count

@@ -1,53 +1,82 @@
 """What a view keeps between reports: solutions that may be in a window, and which triples come and go.
 
 Data's way: output rows of the network -> **solutions, presence** -> relations and report times.
-Solutions lie in the order of arrival, each with its interval; one that comes again lengthens the life of an equal one,
-as rows are taken once.  Invariant: what has left its window for good is forgotten.
+A solution that comes again lengthens the life of the equal one that is there (`rete/reports/lives.py`).
+Invariant: what has left its window for good is forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retewave.compiler.algebra import Extent
-from retewave.views.bounds import NEVER, enters, leaves
-from retewave.views.relation import first_places
+from retewave.rete.reports.lives import Lives
+from retewave.rete.terms.kinds import Values
+from retewave.views.bounds import NEVER, enters, grid_of, leaves, reach
+from retewave.views.history import is_moved
+from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+
+if TYPE_CHECKING:
+    from retewave.views.grouping import KeptGroups
 
 __all__ = ["Arrivals", "Changes", "LeafSolutions"]
 
+_MOVED = 1 << 32  # microseconds for which a window that what comes moves has a cell for each stretch
 _ENTERS, _LEAVES = 0, 1  # what happens to a triple; at one time all enter first
 
 
 class LeafSolutions:
-    """The solutions of one leaf."""
+    """The different solutions of one leaf that are in its window, and those that may yet come into it."""
 
-    def __init__(self, columns: int) -> None:
-        self.rows = np.zeros((0, columns + 2), dtype=np.int64)  # start, end, terms
-        self._new: list[np.ndarray] = []
+    def __init__(self, columns: int, extent: Extent | None) -> None:
+        """Keep solutions with so many terms; without an extent for ever."""
+        span, grid = (None, None) if extent is None else (reach((extent,)), grid_of(extent))
+        if extent is not None and is_moved(extent):
+            span = _MOVED
+        self.lives = Lives(columns, 0 if span is None else span + 1, grid)
+        self._new = [np.zeros((0, columns + 2), dtype=np.int64)]  # start, end and terms of what may come in
+        self.came = self.gone = self._new[0][:, 2:]  # what has come and gone at the latest report
+        self._there: np.ndarray | None = None  # all, if somebody has asked since the last change
 
     def add(self, rows: np.ndarray) -> None:
         """Take rows of start, end and terms."""
         self._new.append(rows)
 
-    def inside(self, low: int, high: int) -> np.ndarray:
-        """Return the different solutions in a window, each once, and forget those that are older."""
-        if self._new:
-            self.rows = np.concatenate([self.rows, *self._new])
-            self._new.clear()
-        alive = self.rows[:, 0] > low
-        if not alive.all():
-            self.rows = self.rows[alive]
-        found = self.rows if (self.rows[:, 1] <= high).all() else self.rows[self.rows[:, 1] <= high]
-        return found[first_places(found[:, 2:]), 2:]
+    def advance(self, low: int, high: int, groupings: Sequence[KeptGroups], values: Values) -> None:
+        """Let solutions come and go until the window has the times from behind `low` up to `high`."""
+        lives, rows = self.lives, np.concatenate(self._new)
+        touched, waiting = lives.enter(rows, low, high)
+        self._new = [rows[waiting]]
+        gone = lives.leave(low)
+        for each in groupings:
+            each.table.add(lives.rows, touched, values)
+            each.table.take_away(lives.rows, gone, values)
+        self.came, self.gone = lives.terms(touched[touched > 0]), lives.terms(gone)
+        lives.give_back(gone)
+        if len(self.came) or len(self.gone):
+            self._there = None
+        for each in groupings:
+            each.settle(lives, low)
 
-    def all(self) -> np.ndarray:
-        """Return all rows."""
-        self.rows = np.concatenate([self.rows, *self._new])
-        self._new.clear()
-        return self.rows
+    def there(self) -> np.ndarray:
+        """Return the terms of all that are in the window."""
+        if self._there is None:
+            self._there = self.lives.terms(self.lives.there)
+        return self._there
+
+    def waiting(self) -> np.ndarray:
+        """Return start, end and terms of what may yet come in."""
+        self._new = [np.concatenate(self._new)]
+        return self._new[0]
+
+    def put(self, there: np.ndarray, waiting: np.ndarray) -> None:
+        """Begin with what is in the window, and what may come into it."""
+        self.lives.enter(there, BEFORE_ALL, AFTER_ALL)
+        self._new = [waiting]
 
 
 class Arrivals:
@@ -58,10 +87,12 @@ class Arrivals:
 
     def add(self, ends: np.ndarray) -> None:
         """Take times."""
-        fresh = np.unique(ends)
-        if len(fresh) and (not len(self.times) or fresh[0] > self.times[-1]):
+        if not len(ends):
+            return
+        fresh = np.unique(ends) if (ends[1:] < ends[:-1]).any() else ends[np.append(True, ends[1:] != ends[:-1])]
+        if not len(self.times) or fresh[0] > self.times[-1]:
             self.times = np.concatenate([self.times, fresh])
-        elif len(fresh):
+        else:
             self.times = np.union1d(self.times, fresh)
 
     def any_inside(self, low: int, high: int) -> bool:

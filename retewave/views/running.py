@@ -9,13 +9,15 @@ of the dictionary leave it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
+from retewave.compiler.rewrite.kept import GroupsFound, is_row_by_row, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
@@ -23,9 +25,10 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
+from retewave.views.contents import Contents
 from retewave.views.happened import Happened, latest_of
 from retewave.views.history import History, is_moved
-from retewave.views.kept import Arrivals, Changes, LeafSolutions
+from retewave.views.kept import Arrivals, Changes
 from retewave.views.matching import EventSolutions, match_of
 from retewave.views.moving import MovingTriples
 from retewave.views.relation import Bag, codes
@@ -48,7 +51,10 @@ class RunningView:
         assert query.parsed.view is not None
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
-        self._solved = [LeafSolutions(len(leaf.variables)) for leaf in split.leaves]
+        self._pattern = with_groups(split.pattern)
+        self._by_changes = self.frame.told != "RSTREAM" and is_row_by_row(self._pattern)  # no report needs the former
+        self._contents = Contents(split, self._pattern, self.frame.windows, terms, self._bounds)
+        self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
             number: Happened(len(leaf.variables))
             for number, leaf in enumerate(split.leaves)
@@ -61,11 +67,10 @@ class RunningView:
         self._moving = {
             number: MovingTriples(self.frame.windows[number].extent, each) for number, each in self._histories.items()
         }
-        self._expressions: object | None = None  # made at the first report: it loads rdflib
         self._first = NEVER  # the first item of any stream
         self._at = BEFORE_ALL  # all reports up to here are made
         self._was_empty = False  # the latest report had no window with content
-        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report
+        self._rows = np.zeros((0, len(query.variables)), dtype=np.int64)  # of the latest report, if the next needs them
         self.reported = 0  # how many reports there were
 
     def _made_histories(self, streams: Mapping[str, int]) -> Iterator[tuple[int, History]]:
@@ -77,29 +82,34 @@ class RunningView:
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
         """Take output rows; `columns` are their terms by the query's columns."""
-        branches = rows[:, layout.O_BRANCH] & _BRANCH
+        branches, times = rows[:, layout.O_BRANCH] & _BRANCH, rows[:, [layout.O_START, layout.O_END]]
+        if (branches == branches[0]).all():
+            self._take(int(branches[0]), times, columns)
+            return
         for number in np.unique(branches).tolist():
             own = branches == number
-            leaf = self.split.leaves[number]
-            places = [self.query.columns.index(each.name) for each in leaf.variables]
-            times = rows[own][:, [layout.O_START, layout.O_END]]
-            kept = np.column_stack([times, columns[own][:, places]])
-            if leaf.timed:
-                self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
-                continue
-            if leaf.event is not None:
-                events = columns[own][:, self.query.columns.index(leaf.event.name)]
-                if not leaf.presence:
-                    self._happened[number].add(np.column_stack([times, events, kept[:, 2:]]))
-                number, kept = _AN_EVENT, np.column_stack([times, events])
-            self._keep(number, leaf, kept)
+            self._take(number, times[own], columns[own])
+
+    def _take(self, number: int, times: np.ndarray, columns: np.ndarray) -> None:
+        """Take solutions of one leaf."""
+        leaf = self.split.leaves[number]
+        kept = np.column_stack([times, columns[:, self._places[number]]])
+        if leaf.timed:
+            self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
+            return
+        if leaf.event is not None:
+            events = columns[:, self.query.columns.index(leaf.event.name)]
+            if not leaf.presence:
+                self._happened[number].add(np.column_stack([times, events, kept[:, 2:]]))
+            number, kept = _AN_EVENT, np.column_stack([times, events])
+        self._keep(number, leaf, kept)
 
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
         if not leaf.presence and leaf.event is None:
-            self._solved[number].add(rows)
+            self._contents.solved[number].add(rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
-        streamed = rows[rows[:, 1] != STATIC_END]
+        streamed = rows if rows[:, 1].min() != STATIC_END else rows[rows[:, 1] != STATIC_END]
         if self.frame.reporting.policy == "change" and leaf.window in self._moving:
             self._moving[leaf.window].add(number, streamed)
         elif self.frame.reporting.policy == "change":
@@ -224,39 +234,41 @@ class RunningView:
 
     def _report(self, time: int) -> np.ndarray:
         """Return the rows that are told at a time."""
-        rows = self._evaluated(time)
+        contents, forth = self._contents, self.frame.told != "DSTREAM"
+        contents.advance(time)
+        if self._by_changes:
+            came, gone = self._evaluated(contents.came), self._evaluated(contents.gone)
+            return _without(came, gone) if forth else _without(gone, came)
+        rows = self._all(time)
+        if self.frame.told == "RSTREAM":
+            return rows
         former, self._rows = self._rows, rows
-        match self.frame.told:
-            case "ISTREAM":
-                return _without(rows, former)
-            case "DSTREAM":
-                return _without(former, rows)
-        return rows
+        return _without(rows, former) if forth else _without(former, rows)
 
-    def _evaluated(self, time: int) -> np.ndarray:
-        from retewave.views.evaluate import Evaluation
-        from retewave.views.expressions import ColumnExpressions
-
-        if not isinstance(self._expressions, ColumnExpressions):
-            self._expressions = ColumnExpressions(self.terms_)
-        known: dict[int, Bag] = {}
+    def _all(self, time: int) -> np.ndarray:
+        """Return the rows of the query at a time; note the events that MATCH uses up."""
         used: list[np.ndarray] = []
 
-        def found(each: LeafFound | MatchFound | TimesFound) -> Bag:
+        def found(each: LeafFound | GroupsFound | MatchFound | TimesFound) -> Bag:
             if isinstance(each, TimesFound):
                 return self._times_of(each, time)
-            if isinstance(each, MatchFound):
-                made = match_of(each, partial(self._of_event, time=time))
-                used.append(made.events)
-                return made.bag
-            if each.leaf not in known:
-                known[each.leaf] = Bag(each.variables, self._inside(each.leaf, time))
-            return known[each.leaf]
+            if not isinstance(each, MatchFound):
+                return self._contents.all(each)
+            made = match_of(each, partial(self._of_event, time=time))
+            used.append(made.events)
+            return made.bag
 
-        relation = Evaluation(self.terms_, self._expressions, found).of(self.split.pattern)
+        rows = self._evaluated(found)
         if used and self.query.parsed.policy.consumes:
             kept = [each.all()[:, 2] for each in self._happened.values()]
             self._spent = np.intersect1d(np.concatenate([self._spent, *used]), np.concatenate(kept))
+        return rows
+
+    def _evaluated(self, found: Callable[[Any], Bag]) -> np.ndarray:
+        """Return the rows of the query, where its leaves have found these solutions."""
+        from retewave.views.evaluate import Evaluation
+
+        relation = Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern)
         if self.query.parsed.form == "ASK":
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
@@ -278,11 +290,6 @@ class RunningView:
         assert window is not None
         return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
 
-    def _inside(self, leaf: int, time: int) -> np.ndarray:
-        window = self.split.leaves[leaf].window
-        low, high = (BEFORE_ALL, time) if window is None else self._bounds(window, time)
-        return self._solved[leaf].inside(low, high)
-
     # ---- as a state ----
     @property
     def said(self) -> tuple[str, ...]:
@@ -293,9 +300,8 @@ class RunningView:
     def terms(self) -> frozenset[str]:
         """Return which arrays of its state hold terms."""
         happened = (f"happened{number}" for number in self._happened)
-        return frozenset(
-            ("rows", "there", "coming", "moving", *happened, *(f"solved{n}" for n in range(len(self._solved))))
-        )
+        kept = (f"{name}{number}" for number in range(len(self.split.leaves)) for name in ("solved", "waiting"))
+        return frozenset(("rows", "there", "coming", "moving", *happened, *kept))
 
     def advance(self, now: int) -> None:
         """Forget nothing here: reports do that."""
@@ -303,7 +309,7 @@ class RunningView:
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that it holds and `marks` has room for."""
         changes = self._changes.state(self._width)
-        arrays = [self._rows, *(each.all()[:, 2:] for each in self._solved)]
+        arrays = [self._rows, *self._contents.held]
         arrays += [each.all()[:, 3:] for each in self._happened.values()]
         arrays += [changes["there"][:, 4:], changes["coming"][:, 6:], self._moved()[:, 4:]]
         for ids in arrays:
@@ -316,7 +322,7 @@ class RunningView:
     def state(self) -> dict[str, np.ndarray]:
         """Return all that is remembered."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
-        found = {f"solved{number}": each.all() for number, each in enumerate(self._solved)}
+        found = self._contents.state()
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
         found |= {f"happened{number}": each.all() for number, each in self._happened.items()}
         found["spent"] = self._spent
@@ -339,8 +345,7 @@ class RunningView:
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the content of such arrays."""
-        for number, each in enumerate(self._solved):
-            each.rows = state[f"solved{number}"]
+        self._contents.put(state)
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
         for number, happened in self._happened.items():

@@ -1,0 +1,116 @@
+"""The contents of a view's windows at a report: solutions of leaves, and groups of them.
+
+Data's way: output rows of the network -> **contents** -> relations for `retewave.views.evaluate`.
+Contents go on from report to report: each solution comes once and goes once.
+Invariant: what has come and gone is told as it is between the two latest reports that were evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retewave.compiler.algebra import WindowOn
+from retewave.compiler.rewrite.kept import GroupsFound, groups_in
+from retewave.compiler.rewrite.leaves import LeafFound, ViewLeaves
+from retewave.rete.terms.dictionary import Terms
+from retewave.views.bounds import grid_of
+from retewave.views.kept import LeafSolutions
+from retewave.views.relation import Bag
+from retewave.windows.intervals import BEFORE_ALL
+
+if TYPE_CHECKING:  # they load rdflib
+    from retewave.views.expressions import ColumnExpressions
+    from retewave.views.grouping import KeptGroups
+
+__all__ = ["Contents"]
+
+
+class Contents:
+    """The solutions of a view's leaves, by their numbers, and the groups that are kept of them."""
+
+    def __init__(
+        self,
+        split: ViewLeaves,
+        pattern: object,
+        windows: Sequence[WindowOn],
+        terms: Terms,
+        bounds: Callable[[int, int], tuple[int, int]],
+    ) -> None:
+        self._terms = terms
+        self._bounds = bounds  # of a window, by its number, at a time
+        self._windows = [leaf.window for leaf in split.leaves]
+        self._extents = [None if leaf.window is None else windows[leaf.window].extent for leaf in split.leaves]
+        self.solved = [
+            LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
+        ]
+        self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
+        self._groups: dict[GroupsFound, KeptGroups] = {}
+        self._of_leaf: list[list[KeptGroups]] = [[] for _ in split.leaves]
+        self._known: ColumnExpressions | None = None
+        for each in dict.fromkeys(groups_in(pattern)):
+            from retewave.views.grouping import KeptGroups
+
+            leaf = each.leaf.leaf
+            extent = self._extents[leaf]
+            grid = None if extent is None else grid_of(extent)
+            self._groups[each] = KeptGroups(each, terms, self.expressions, grid)
+            self._of_leaf[leaf].append(self._groups[each])
+
+    def expressions(self) -> ColumnExpressions:
+        """Return what evaluates expressions: made once."""
+        if self._known is None:
+            from retewave.views.expressions import ColumnExpressions
+
+            self._known = ColumnExpressions(self._terms)
+        return self._known
+
+    def advance(self, time: int) -> None:
+        """Let all contents be those of a time."""
+        values = self._terms.values
+        for number in self._read:
+            window = self._windows[number]
+            low, high = (BEFORE_ALL, time) if window is None else self._bounds(window, time)
+            self.solved[number].advance(low, high, self._of_leaf[number], values)
+
+    # ---- relations ----
+    def all(self, found: LeafFound | GroupsFound) -> Bag:
+        """Return all solutions of a leaf or of groups."""
+        if isinstance(found, GroupsFound):
+            return self._groups[found].all()
+        return Bag(found.variables, self.solved[found.leaf].there())
+
+    def came(self, found: LeafFound | GroupsFound) -> Bag:
+        """Return the solutions that have come."""
+        if isinstance(found, GroupsFound):
+            return self._groups[found].came
+        return Bag(found.variables, self.solved[found.leaf].came)
+
+    def gone(self, found: LeafFound | GroupsFound) -> Bag:
+        """Return the solutions that are there no more."""
+        if isinstance(found, GroupsFound):
+            return self._groups[found].gone
+        return Bag(found.variables, self.solved[found.leaf].gone)
+
+    # ---- as a state ----
+    @property
+    def held(self) -> list[np.ndarray]:
+        """All terms that are kept."""
+        found = [each.terms for each in self._groups.values()]
+        for each in self.solved:
+            found += [each.there(), each.waiting()[:, 2:]]
+        return found
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what is remembered: the groups follow from it."""
+        found = {f"solved{number}": each.lives.all() for number, each in enumerate(self.solved)}
+        return found | {f"waiting{number}": each.waiting() for number, each in enumerate(self.solved)}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over the content of such arrays: nothing of it has come or gone."""
+        for number, each in enumerate(self.solved):
+            each.put(state[f"solved{number}"], state[f"waiting{number}"])
+            for grouping in self._of_leaf[number]:
+                grouping.fill(each.lives, self._terms.values)
