@@ -178,10 +178,6 @@ def test_a_view_that_comes_late_begins_then() -> None:
     ("text", "sentence"),
     [
         (
-            "REGISTER STREAM :o AS CONSTRUCT { ?x :q ?y } FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }",
-            "a view that feeds a stream is not supported yet",
-        ),
-        (
             "SELECT * FROM NAMED :s WIN [RANGE 5s STEP 5s] AS :w EVENT ON :w { ?x :p ?y OPTIONAL { ?y :p ?z } } AS E1 "
             "{ MATCH { E1 } }",
             "EVENT … AS E1 has more than triple patterns and filters on them",
@@ -191,6 +187,20 @@ def test_a_view_that_comes_late_begins_then() -> None:
 def test_what_views_cannot_do_yet_is_refused_by_name(text: str, sentence: str) -> None:
     with pytest.raises(rw.QueryError, match=sentence):
         rw.Engine().register(PREFIX + text)
+
+
+FEEDS = "REGISTER STREAM :{} AS CONSTRUCT {{ ?x :q ?y }} FROM STREAM :{} [RANGE 5s STEP 5s] {{ ?x :p ?y }}"
+
+
+def test_views_that_feed_each_other_in_a_ring_are_refused_and_so_are_those_that_read_a_rule() -> None:
+    engine = rw.Engine()
+    engine.register(PREFIX + FEEDS.format("b", "a"), name="one")
+    with pytest.raises(rw.QueryError, match="views feed each other in a ring: .*one -> .*two|two -> .*one"):
+        engine.register(PREFIX + FEEDS.format("a", "b"), name="two")
+    assert [query.name for query in engine.queries] == ["one"]
+    rule = "REGISTER STREAM :a AS CONSTRUCT { ?x :p ?y } FROM STREAM :c [RANGE 5s] { ?x :r ?y }"
+    with pytest.raises(rw.QueryError, match="one is a view that feeds, and reads what the rule .* builds"):
+        engine.register(PREFIX + rule)
 
 
 def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
