@@ -195,11 +195,11 @@ FEEDS = "REGISTER STREAM :{} AS CONSTRUCT {{ ?x :q ?y }} FROM STREAM :{} [RANGE 
 def test_views_that_feed_each_other_in_a_ring_are_refused_and_so_are_those_that_read_a_rule() -> None:
     engine = rw.Engine()
     engine.register(PREFIX + FEEDS.format("b", "a"), name="one")
-    with pytest.raises(rw.QueryError, match="views feed each other in a ring: .*one -> .*two|two -> .*one"):
+    with pytest.raises(rw.QueryError, match=r"views feed each other in a ring: .*one -> .*two|two -> .*one"):
         engine.register(PREFIX + FEEDS.format("a", "b"), name="two")
     assert [query.name for query in engine.queries] == ["one"]
     rule = "REGISTER STREAM :a AS CONSTRUCT { ?x :p ?y } FROM STREAM :c [RANGE 5s] { ?x :r ?y }"
-    with pytest.raises(rw.QueryError, match="one is a view that feeds, and reads what the rule .* builds"):
+    with pytest.raises(rw.QueryError, match=r"one is a view that feeds, and reads what the rule .* builds"):
         engine.register(PREFIX + rule)
 
 
