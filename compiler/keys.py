@@ -32,6 +32,8 @@ def reason_of(branch: Branch) -> str:
     if branch.runs is not None:
         if branch.runs.instants and not branch.runs.partition:
             return "the next event of a stream may be in any shard: PARTITION BY a variable would spread it"
+        if branch.runs.settled and not branch.runs.partition:
+            return "of all matches the first is told, and skips others: PARTITION BY a variable would spread it"
         return "the events of its sequence have no variable in common from the first one on"
     operators = dict.fromkeys(each.operator for each in branch.all_probes if each.operator)
     if not operators or not branch.bound:
@@ -63,4 +65,4 @@ def _keys_of_runs(runs: Runs) -> frozenset[Variable]:
     """Return the variables that a run has from its first event to its last, each with one value."""
     again = frozenset().union(*(way.rebound for way in runs.ways))
     kept = frozenset.intersection(*(state.variables - state.loose - state.own for state in runs.states)) - again
-    return kept & frozenset(runs.partition) if runs.instants else kept
+    return kept & frozenset(runs.partition) if runs.instants or runs.settled else kept

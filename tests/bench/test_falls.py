@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def to_a_later_rise(query: str) -> str:
     return query.replace("A, B+, C", "A, B+; C")
 
 
-DEFINITIONS = {"all": str, "pastLast": skipping, "prefixes": to_a_later_rise}
+DEFINITIONS: dict[str, Callable[[str], str]] = {"all": str, "pastLast": skipping, "prefixes": to_a_later_rise}
 
 
 @made_here

@@ -123,7 +123,7 @@ ROOMS = {
         {"terms", "memory"},
         {"filters", "dispatch", "reports", "written", "pack", "feed"},
         {"operators", "facts", "route", "terminal"},
-        {"deciding", "state"},
+        {"deciding", "gather", "state"},
         {"edges"},
         {"network", "kernel"},
         {"runtime", "counters"},

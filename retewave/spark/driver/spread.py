@@ -87,7 +87,7 @@ def check_on_shards(query: Query) -> None:
     """Refuse what shards do not have: what views feed, and named graphs."""
     if query.is_view and query.parsed.is_rule:
         raise QueryError(f"{query.name}: a view that feeds a stream is not supported on Spark yet")
-    if query.is_view and query.parsed.graphs:
+    if query.parsed.graphs:
         raise QueryError(f"{query.name}: GRAPH is not supported on Spark yet", hint="give the data as static data")
 
 
