@@ -58,6 +58,9 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
     if section.on:
         yield f"  reports {section.on}"
+    if section.kept:
+        yield f"  kept from report to report: {section.kept}"
+        yield f"  evaluated at each report: {section.evaluated}"
     yield from _policy(section)
     yield from _builds(section)
     if not section.alike:
