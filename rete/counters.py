@@ -32,6 +32,7 @@ __all__ = [
     "put_decided",
     "put_known_since",
     "refused_on_edges",
+    "runs_of",
     "slot_counters",
     "totals",
     "used",
@@ -168,6 +169,12 @@ def refused_on_edges(arena: np.ndarray, network: Network) -> dict[int, int]:
 def holds_static(arena: np.ndarray, slot: int) -> bool:
     """Tell whether a memory holds rows that were there before the stream."""
     return bool(arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_STATIC_PAGE] != 0)
+
+
+def runs_of(arena: np.ndarray, network: Network) -> int:
+    """Return how many runs of sequences there are."""
+    slots = (state.slot for state in network.states if state.slot >= 0 and not state.once)
+    return sum(int(arena[int(arena[layout.A_SLOT_STATES]) + slot * layout.S_WIDTH + layout.S_ROWS]) for slot in slots)
 
 
 def known_since(arena: np.ndarray, slot: int) -> int:

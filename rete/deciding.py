@@ -46,6 +46,7 @@ from retewave.rete.words.layout import (
     PROBE_NODE,
     PROBE_STATE,
     PROBE_WANTED,
+    PROBE_WINDOWED,
     T_EDGE_COUNT,
     T_EDGES,
     T_END,
@@ -121,7 +122,8 @@ def probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-u
         return _decided(net, arena, probe, view, stack, at)
     due = item[T_END]
     if net[probe + PROBE_DECIDED] == AT_DEADLINE:
-        due = item[T_START] + net[probe + PROBE_DEADLINE]
+        begin = item[T_WINDOW_START] if net[probe + PROBE_WINDOWED] != 0 else item[T_START]
+        due = begin + net[probe + PROBE_DEADLINE]
     block = wait(arena, net, probe, due, tuple_)
     if at[P_MARKED] != 0:
         mark_waiting(net, arena, probe, block, bytes_at(at[P_MARKS]), at[P_MARKED])

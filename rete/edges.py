@@ -15,8 +15,9 @@ from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
+from retewave.rete.operators.gather import gather
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import NO_ROOM, continue_runs, keep_run, note_instant
+from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs, keep_run, note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -29,6 +30,7 @@ from retewave.rete.words.layout import (
     EDGE_KEYS,
     EDGE_KIND,
     EDGE_TARGET,
+    EDGE_WIDTH,
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_STACK,
@@ -38,9 +40,11 @@ from retewave.rete.words.layout import (
     SLOT_INDEX,
     SLOT_NODE,
     SLOT_READING_COUNT,
-    STATE_SLOT,
     T_COLUMNS,
+    T_EDGE_COUNT,
+    T_EDGES,
     TO_COMPARED,
+    TO_GATHERED,
     TO_INSTANT,
     TO_INSTANTS,
     TO_PASSING,
@@ -143,28 +147,55 @@ def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
         mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
 
+@inlined
+def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[no-untyped-def]
+    """Send the current tuple to a step, and to those behind it as long as nothing comes of them for others."""
+    edge = first
+    while True:
+        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack, sizes.arena)
+        if top < 0:
+            return NEEDS_STACK if top == NO_ROOM else (NEEDS_ARENA if top == NO_ARENA else NEEDS_VERDICT)
+        following = edge + EDGE_WIDTH
+        if top != at[P_TOP] or item[T_EDGE_COUNT] == 1 or net[following + EDGE_KIND] != TO_STEP:
+            at[P_TOP] = top
+            return DONE
+        if net[following + EDGE_CODE] != net[following + EDGE_CODE_END] or not roomy(arena, sizes.arena):
+            return DONE
+        edge = following
+        item[T_EDGES], item[T_EDGE_COUNT] = edge, item[T_EDGE_COUNT] - 1
+
+
 @kernel
 def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a memory of instants, to a state, or to a step."""
-    kind, top = net[edge + EDGE_KIND], at[P_TOP]
-    if kind == TO_INSTANTS:
-        note_instant(arena, net, edge, item)
-        return DONE
+    kind = net[edge + EDGE_KIND]
     if kind == TO_STEP:
-        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack)
-        if top < 0:
-            return NEEDS_STACK if top == NO_ROOM else NEEDS_VERDICT
-    else:
-        if top + net[N_STRIDE] > sizes.stack:
-            return NEEDS_STACK
-        top, row = keep_run(arena, net, edge, item, stack, top)
-        if row != 0 and at[P_MARKED] != 0:
-            mark_row(net, arena, net[net[edge + EDGE_TARGET] + STATE_SLOT], row, bytes_at(at[P_MARKS]), at[P_MARKED])
-    at[P_TOP] = top
+        return _step_on(net, arena, sizes, edge, item, view, stack, at)
+    if kind == TO_INSTANTS:
+        note_instant(arena, net, edge, item, at)
+        return DONE
+    if at[P_TOP] + net[N_STRIDE] > sizes.stack:
+        return NEEDS_STACK
+    at[P_TOP] = keep_run(arena, net, edge, item, view.values, stack, at)
     return DONE
 
 
 @kernel
+def _enters(net, arena, edge, item, values, work, at):  # type: ignore[no-untyped-def]
+    """Store a tuple in any slot but a plain one, or let it pass; return its group if it completes something, or 0."""
+    kind = net[edge + EDGE_KIND]
+    if kind == TO_PASSING:
+        return _pass_by(arena, net, edge, item, work, values)
+    if kind == TO_SPENT:
+        spend(arena, net, edge, item)
+    elif kind == TO_INSTANT:
+        _keep_best(arena, net, edge, item, at)
+    else:
+        return _keep(arena, net, edge, item, work, values, at)
+    return 0
+
+
+@inlined
 def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a probe, or to any slot but a plain one.
 
@@ -180,14 +211,9 @@ def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ig
     kind = net[edge + EDGE_KIND]
     if kind == TO_PROBE:
         return probed(net, arena, sizes, edge, item, view, stack, at)
-    if kind == TO_PASSING:
-        work[GROUP] = _pass_by(arena, net, edge, item, work, view.values)
-    elif kind == TO_SPENT:
-        spend(arena, net, edge, item)
-    elif kind >= TO_INSTANTS:
+    if kind == TO_GATHERED:
+        return gather(arena, net, sizes.arena, sizes.stack, edge, item, work, stack, at)
+    if kind >= TO_INSTANTS:
         return _run_on(net, arena, sizes, edge, item, view, stack, at)
-    elif kind == TO_INSTANT:
-        _keep_best(arena, net, edge, item, at)
-    else:
-        work[GROUP] = _keep(arena, net, edge, item, work, view.values, at)
+    work[GROUP] = _enters(net, arena, edge, item, view.values, work, at)
     return DONE

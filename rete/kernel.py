@@ -18,9 +18,10 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
-from retewave.rete.memory.arena import make_room, roomy
-from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows
+from retewave.rete.memory.arena import STORING, make_room, roomy
+from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
+from retewave.rete.operators.gather import settle
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.state import (
     C_ARENA,
@@ -52,13 +53,14 @@ from retewave.rete.state import (
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, reals_at, tail, words, words_at
+from retewave.rete.words.bare import bytes_at, prefetch, reals_at, tail, words, words_at
 from retewave.rete.words.bytes import Address, cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_DUE,
     A_LIMIT,
     A_LIVE,
+    A_MOST_RUNS,
     A_NOW,
     A_SINCE,
     A_SPENT,
@@ -67,11 +69,13 @@ from retewave.rete.words.layout import (
     EDGE_KIND,
     EDGE_TARGET,
     EDGE_WIDTH,
+    ENDLESS,
     F_DUE,
     INTERVAL,
-    MOST_GROUP_WORDS,
     N_BUILT,
+    N_GATHERING_COUNT,
     N_INSTANTS,
+    N_NUMBERS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
     N_STRIDE,
@@ -86,7 +90,6 @@ from retewave.rete.words.layout import (
     NODE_LAST,
     NONE,
     OUTPUT_FULL,
-    PAGE,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
@@ -108,11 +111,11 @@ from retewave.rete.words.progress import (
     P_TOP,
     P_UNTIL,
 )
-from retewave.rete.words.rows import END, ROW_WIDTH, START
+from retewave.rete.words.rows import END, OBJECT, ROW_WIDTH, START
 
 __all__ = ["run", "run_looking"]
 
-STEP = 3 * PAGE + MOST_GROUP_WORDS  # storing a row takes fewer words than this: a page, and a group
+NUMBERS_AHEAD = 8  # rows: by then the numbers of their terms have come from the memory
 LEAST_SPENT = 256  # events that are used up before the rows that hold them are collected
 
 
@@ -194,8 +197,10 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
 
 
 @inlined
-def _prepared(net, arena, feed, rows, row, at):  # type: ignore[no-untyped-def]
+def _prepared(net, arena, feed, rows, row, end, at):  # type: ignore[no-untyped-def]
     """Prepare to dispatch the next row: note it for rules; say DONE, or what must be done before."""
+    if arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
+        return AT_LIMIT
     if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
         return NEEDS_CLEARING
     if net[N_BUILT] != 0 and at[P_FACTS] == 0:
@@ -203,6 +208,16 @@ def _prepared(net, arena, feed, rows, row, at):  # type: ignore[no-untyped-def]
             return NEEDS_FEED
         note_given(net, feed, rows, row, at)
     return DONE
+
+
+@inlined
+def _foresee_number(rows, row, values, at):  # type: ignore[no-untyped-def]
+    """Prefetch what filters will want to know of the object of a row that comes soon."""
+    if at[P_ROW] + NUMBERS_AHEAD < at[P_LAST_ROW]:
+        term = rows[row + NUMBERS_AHEAD * ROW_WIDTH + OBJECT]
+        prefetch(values.number, term)
+        prefetch(values.kind, term)
+        prefetch(values.exact, term)
 
 
 @inlined
@@ -220,7 +235,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
-    AT_LIMIT: the bound on live rows is reached.
+    AT_LIMIT: the bound on live rows, or on runs, is reached.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
     ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides a filter, builds for a rule, collects used-up events.
@@ -231,6 +246,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
+    numbers = net[N_NUMBERS] != 0 and not facts
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
@@ -267,9 +283,11 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
-            said = _prepared(net, arena, feed, rows, row, at)
+            said = _prepared(net, arena, feed, rows, row, end, at)
             if said != DONE:
                 return said
+            if numbers:
+                _foresee_number(rows, row, view.values, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
@@ -300,21 +318,30 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         bytes_at(cell(cells, C_TERM_ARENA)),
     )
     sizes = Sizes(
-        cell(cells, C_ARENA_WORDS) - STEP, cell(cells, C_STACK_WORDS), cell(cells, C_OUT_WORDS) // net[N_OUT_WIDTH]
+        cell(cells, C_ARENA_WORDS) - STORING, cell(cells, C_STACK_WORDS), cell(cells, C_OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    return _pour(
-        net,
+    arena, stack, at = (
         words_at(cell(cells, C_ARENA)),
+        words_at(cell(cells, C_STACK)),
+        words_at(cell(cells, C_PROGRESS)),
+    )
+    said = _pour(
+        net,
+        arena,
         words_at(cell(cells, C_FEED)),
         sizes,
         words(rows),
         View(filters, values),
         words_at(cell(cells, C_WORK)),
-        words_at(cell(cells, C_STACK)),
+        stack,
         words_at(cell(cells, C_OUT)),
-        words_at(cell(cells, C_PROGRESS)),
+        at,
         looks,
     )
+    if looks is not None and net[N_GATHERING_COUNT] != 0 and not NEEDS_ARENA <= said < ENDLESS:
+        settled = settle(arena, net, sizes.arena, sizes.stack, stack, at)
+        return said if settled == DONE else settled
+    return said
 
 
 @kernel

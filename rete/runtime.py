@@ -72,6 +72,7 @@ class Options:
     shed: bool = False  # at the bound: drop the oldest rows, counted, instead of stopping
     stats: bool = False  # keep counters by memory and edge
     max_derivations: int = 1_000_000  # occurrences that rules may build at one instant
+    max_runs: int = 0  # bound on the runs of sequences; 0 for none
 
 
 class LiveRowsAtBound(Exception):
@@ -126,7 +127,7 @@ class Runtime:
         net = assemble(self.network, self.options.seed, counting=self.options.stats)
         arena = new_arena(self.network, net)
         arena[layout.A_LIMIT], arena[layout.A_SHEDDING] = self.options.max_live_rows, self.options.shed
-        arena[layout.A_COUNTING] = self.options.stats
+        arena[layout.A_COUNTING], arena[layout.A_MOST_RUNS] = self.options.stats, self.options.max_runs
         self.state = new_state(net, arena, self.depth, self.options.max_derivations)
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._address, self._progress = address_of(self._cells), self.state.progress.data
@@ -209,21 +210,14 @@ class Runtime:
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
         self._ahead = None
-        connected = self._connected
-        if (
-            connected is None
-            or connected[0] is not self.state
-            or connected[1] is not values
-            or connected[2] is not self.memo
-        ):
-            self._connect(values)
+        self._connect_anew(values)
         word = self._progress
         word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_MOST] = (
             row,
             len(rows),
             facts,
             0,
-            MOST_OUTPUT,
+            1 << 62 if self.network.settles else MOST_OUTPUT,  # what is chosen among is whole
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)
@@ -238,7 +232,7 @@ class Runtime:
                 self.clear()
             elif not self._goes_on(said):
                 break
-            self._connect(values)
+            self._connect_anew(values)
         values = self._feed(values)
         count = word[P_COUNT]
         out = self._taken(count) if count else self.nothing
@@ -268,7 +262,9 @@ class Runtime:
         rows = self.state.out[self._built * width : word[P_COUNT] * width].reshape(-1, width)
         word[P_BUILDING], self._built = 0, word[P_COUNT]
         built, values = self.build(rows)
-        self.state = self.state._replace(feed=put_built(self.state.feed, built))
+        feed = put_built(self.state.feed, built)
+        if feed is not self.state.feed:
+            self.state = self.state._replace(feed=feed)
         if word[P_MARKED]:
             mark_instant(self.state.feed, self._marks)
         return values
@@ -341,6 +337,12 @@ class Runtime:
         self.state = self.state._replace(out=self._outs.take())
         return rows
 
+    def _connect_anew(self, values: Values) -> None:
+        """Tell the kernel where the arrays are, if any is another one than at the last time."""
+        known = self._connected
+        if known is None or known[0] is not self.state or known[1] is not values or known[2] is not self.memo:
+            self._connect(values)
+
     def _connect(self, values: Values) -> None:
         connect(self._cells, self.state, values, self.memo)
         self._connected = self.state, values, self.memo
@@ -374,13 +376,13 @@ class Runtime:
     def put_arena(self, arena: np.ndarray) -> None:
         """Take over the memories of a network of the same meaning."""
         roomy = grown(arena, max(len(self.state.arena), 2 * len(arena)))
-        for word in (layout.A_LIMIT, layout.A_SHEDDING, layout.A_COUNTING):
+        for word in (layout.A_LIMIT, layout.A_SHEDDING, layout.A_COUNTING, layout.A_MOST_RUNS):
             roomy[word] = self.state.arena[word]
         self.state = self.state._replace(arena=roomy)
 
-    def bound(self, most: int) -> None:
-        """Bound the live rows from now on; 0 for no bound."""
-        self.arena[layout.A_LIMIT] = most
+    def bound(self, rows: int, runs: int) -> None:
+        """Bound the live rows and the runs from now on; 0 for no bound."""
+        self.arena[layout.A_LIMIT], self.arena[layout.A_MOST_RUNS] = rows, runs
 
     def collect(self) -> None:
         """Drop every row that is due."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retewave.viz.draw.render import PictureFormat
     from retewave.viz.explain.compiled import Compiled
 
-__all__ = ["Query"]
+__all__ = ["Query", "parted", "skipping"]
 
 
 class Query:
@@ -58,7 +58,7 @@ class Query:
             _solved(parsed) if plan is None else tuple(plan.hidden)
         )  # the variables in which solutions of one instant are compared; none: in no way
         # the columns of a match until it is reported
-        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved)))
+        self.columns = tuple(dict.fromkeys((*self.variables, *self.compared, *self.solved, *parted(parsed))))
         self.repeated = repeated(parsed)  # the event patterns whose repetitions its matches list
         self.leaves = leaves  # what the network keeps of a view; none for a query that detects
         if leaves is not None:
@@ -197,6 +197,18 @@ def _compared(parsed: algebra.Query, shown: tuple[str, ...]) -> tuple[str, ...]:
     if parsed.on is not None:
         return parsed.on.variables
     return shown if parsed.distinct else ()
+
+
+def parted(parsed: algebra.Query) -> tuple[str, ...]:
+    """Return the variables that tell in which partition a match is, if others of that are skipped."""
+    sequence = skipping(parsed)
+    return () if sequence is None else tuple(each.name for each in sequence.partition)
+
+
+def skipping(parsed: algebra.Query) -> algebra.Sequence | None:
+    """Return the sequence of a query with AFTER MATCH SKIP PAST LAST."""
+    found = (each for each in algebra.walk(parsed.where) if isinstance(each, algebra.Sequence) and each.past_last)
+    return next(found, None)
 
 
 def _solved(parsed: algebra.Query) -> tuple[str, ...]:

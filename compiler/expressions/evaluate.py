@@ -11,12 +11,12 @@ else), and no literal's value is computed before a function asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Final
 
 from rdflib import BNode, Literal, URIRef
 from rdflib.term import Node
 
+from retewave.compiler.expressions import chance
 from retewave.compiler.expressions.faults import ExpressionError, contained
 from retewave.compiler.expressions.functions import FUNCTIONS, labelled
 from retewave.compiler.expressions.numbers import is_numeric, raw_literal
@@ -80,9 +80,9 @@ class Evaluator:
 
     def _run(self, bindings: Bindings, solution: BNode | None) -> Node:
         if self.labels:
-            bindings = {**bindings, _SOLUTION: BNode() if solution is None else solution}
+            bindings = {**bindings, _SOLUTION: chance.new_blank() if solution is None else solution}
         if self._tells_time:  # NOW() is one moment throughout an evaluation
-            bindings = {**bindings, _NOW: Literal(datetime.now(UTC))}
+            bindings = {**bindings, _NOW: Literal(chance.now())}
         return self._closure(bindings)
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-import uuid
 from collections.abc import Callable
 
 from rdflib import RDF, XSD, BNode, Literal, URIRef
 from rdflib.term import Node
 
+from retewave.compiler.expressions import chance
 from retewave.compiler.expressions.casts import CASTS
 from retewave.compiler.expressions.faults import ExpressionError
 from retewave.compiler.expressions.functions_numbers import NUMBERS
@@ -119,11 +119,11 @@ FUNCTIONS: dict[str, Callable[..., Node]] = {
     "LANG": _lang,
     "DATATYPE": _datatype,
     "IRI": _iri,
-    "BNODE": BNode,
+    "BNODE": chance.new_blank,
     "STRDT": _strdt,
     "STRLANG": _strlang,
-    "UUID": lambda: URIRef(f"urn:uuid:{uuid.uuid4()}"),
-    "STRUUID": lambda: raw_literal(str(uuid.uuid4())),
+    "UUID": lambda: URIRef(f"urn:uuid:{chance.new_uuid()}"),
+    "STRUUID": lambda: raw_literal(chance.new_uuid()),
     "ISIRI": _is(URIRef),
     "ISBLANK": _is(BNode),
     "ISLITERAL": _is(Literal),

@@ -8,13 +8,13 @@ a type derived from xsd:integer it makes an xsd:integer.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any
 
 from rdflib.term import Node
 
+from retewave.compiler.expressions import chance
 from retewave.compiler.expressions.faults import ExpressionError
 from retewave.compiler.expressions.numbers import DOUBLE, number, numeric_literal
 
@@ -68,7 +68,7 @@ def _signed(whole: int, value: float) -> float:
 
 
 def _rand() -> Node:
-    return numeric_literal(random.random(), DOUBLE)
+    return numeric_literal(chance.number(), DOUBLE)
 
 
 NUMBERS: dict[str, Callable[..., Node]] = {

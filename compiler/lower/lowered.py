@@ -70,7 +70,8 @@ class AskedCall:
     event: int | None  # the tuple's column with the value in the event that is tested
     counts: bool  # whether that event is a repetition
     states: Mapping[int, int]  # the numbers of the states whose rows are repetitions -> the column of the value
-    link: tuple[int, int]  # the tuple's column with the place of the run's row, and the number of its state
+    link: tuple[int, int | None]  # the tuple's column with the place of the run's row, and the number of its state;
+    # None: the column has the link to the row
 
 
 @dataclass(frozen=True)
@@ -164,4 +165,5 @@ def columns_told(told: Mapping[Told, int]) -> tuple[int, ...]:
 def _has_deadline(branch: Branch) -> bool:
     """Tell whether the solutions of a branch wait for a deadline."""
     late = any(probe.decided is Decided.AT_DEADLINE for probe in branch.probes)
+    late = late or (branch.runs is not None and branch.runs.late)
     return late or any(_has_deadline(part.branch) for part in branch.parts)

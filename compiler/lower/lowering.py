@@ -28,9 +28,10 @@ from retewave.compiler.lower.levels import fed, levels
 from retewave.compiler.lower.lowered import AskedFilter, Lowered, SlotPlan, columns_told
 from retewave.compiler.lower.needs import Needs, length_of
 from retewave.compiler.lower.rules import building, built_predicates
-from retewave.compiler.lower.runs import LoweringRuns, told_runs
+from retewave.compiler.lower.runs import UNDECIDED, LoweringRuns, told_runs
 from retewave.compiler.plan.producers import (
     END,
+    EVENT,
     START,
     AlphaTest,
     End,
@@ -87,6 +88,11 @@ class _Lowering:
         listeners = {m.listener.number: m.listener for end in self.plan.ends for m in end.shape.members}
         self.network.built = built_predicates(listeners.values(), self.programs)
         lower_dispatch(self.lowered, self.dispatch, self.programs)
+        self.runs.numbers()
+        for node in self.network.nodes:
+            if node.gathers:  # those by which its tuples go, then instants, then states
+                node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
+                node.gathers = all(map(self._enters_alone, node.edges))
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
         self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)
@@ -145,9 +151,11 @@ class _Lowering:
         passing = -1 if join.last is None else join.last
         comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
         keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
-        self.network.nodes.append(
-            Node(slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons)
+        made = Node(
+            slots, keys, window, out, relations=relations, passing=passing, spent=spent, comparisons=comparisons
         )
+        made.gathers = window == 0 and self._is_star(join) and not comparisons
+        self.network.nodes.append(made)
         self.lowered.nodes[number] = node
         for place, each in enumerate(join.inputs):
             events = tuple(payloads[place].index(column) for column in each.events)
@@ -156,6 +164,18 @@ class _Lowering:
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
             kind = at.TO_PASSING if place == passing else at.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
+
+    def _enters_alone(self, edge: Edge) -> bool:
+        """Tell whether what an edge leads to gets tuples from nowhere else, if that is a state of solutions."""
+        entries = [each for each in self.network.edges() if (each.kind, each.target) == (edge.kind, edge.target)]
+        return edge.kind != at.TO_STATE or len(entries) == 1
+
+    def _is_star(self, join: Join) -> bool:
+        """Tell whether a join is of patterns that look at one event, and is asked for nothing else."""
+        sources = [self.plan.producers[each.producer] for each in join.inputs]
+        tests = all(isinstance(each, AlphaTest) and each.whole for each in sources)
+        keyed = all(EVENT in each.keys for each in join.inputs)
+        return tests and keyed and not join.gaps and join.last is None and not join.spender
 
     def _note_end(self, inputs: Sequence[Input], place: int, column: int) -> None:
         """Note that a row's end is needed, if it may differ from its start."""
@@ -193,6 +213,7 @@ class _Lowering:
                 tuple(column if column < 0 else kept.index(column) for column in probe.taken),
                 events=tuple(probe.origins.index(column) for column in decided.events),
                 rank=tuple(column if column < 0 else probe.origins.index(column) for column, _ in probe.rank),
+                windowed=probe.windowed,
             )
         )  # fmt: skip
         for column in probe.taken:
@@ -253,11 +274,19 @@ class _Lowering:
         place = {Variable(f"c{column}"): i for i, column in enumerate(probe.origins)}
         width = len(probe.origins)
         place |= {Variable(f"d{column}"): width + i for i, column in enumerate(seen)}
-        programs = [self.programs.compile(each, place, frozenset(place) & variables(each)) for each in probe.conditions]
+        called = {Variable(f"r{i}") for i in range(len(probe.calls))}
+        programs = [
+            UNDECIDED
+            if variables(each) & called
+            else self.programs.compile(each, place, frozenset(place) & variables(each))
+            for each in probe.conditions
+        ]
         if programs:
             mentioned = frozenset().union(*map(variables, probe.conditions))  # other columns may hold times
             columns = {each: column for each, column in place.items() if each in mentioned}
-            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns)
+            link = 0 if probe.link is None else probe.link
+            calls = tuple((Variable(f"r{i}"), self.runs.behind(each, link)) for i, each in enumerate(probe.calls))
+            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns, calls)
         return conjunction(programs)
 
     def _producer(self, number: int) -> Alpha | Node | records.Probe | records.State | records.Step:
@@ -333,6 +362,8 @@ class _Lowering:
                     -1 if end.runs is None else columns[end.runs.link],
                 )
             )
+            asked = member.steps.runs
+            self.network.settles = self.network.settles or (asked is not None and asked.settled)
             if end.runs is not None:
                 runs = told_runs(end.runs, member, self.lowered)
                 self.lowered.outputs[member.listener.number, member.branch] = replace(output, runs=runs)

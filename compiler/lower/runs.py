@@ -30,10 +30,11 @@ from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.runs import Repeated, RunState
 from retewave.rete.filters import codes as op
 from retewave.rete.network import records
+from retewave.rete.network.pairs import pairs_of
 from retewave.rete.network.records import Edge, Node, Slot
 from retewave.rete.words import layout as at
 
-__all__ = ["LoweringRuns", "told_runs"]
+__all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 
 
 @dataclass
@@ -54,7 +55,8 @@ class LoweringRuns:
         ways = [*leaving, *state.again]
         marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == at.NEXT))
         columns, slot = columns_of(state), -1
-        if ways or state.once:
+        own = columns in self.needs.columns[number]
+        if ways or state.once or own:
             slot = self._memory(number, state, columns + len(marks))
         self.lowered.rivals[number] = marks
         record = records.State(
@@ -64,11 +66,12 @@ class LoweringRuns:
             any(way.follows == at.STRICT for way in ways),
             any(way.follows == at.ANY for way in ways),
             link=_link(state),
+            own=own,
             once=state.once,
         )
         self.lowered.states[number] = place = len(network.states)
         network.states.append(record)
-        self.physical[number] = {column: column for column in range(columns)} | _TIMES
+        self.physical[number] = {column: column for column in range(columns + own)} | _TIMES
         for each, row in zip(state.entries, state.columns, strict=True):
             self._enter(each, row, place, state.keys)
         for way in state.again:
@@ -82,7 +85,7 @@ class LoweringRuns:
         self.lowered.steps[number] = len(self.lowered.network.steps)
         record = self._step(step.way, run, place, self.needs.windows[number])
         if step.tumbling is not None and step.width is not None:
-            record.tumbling = (step.width, step.tumbling)
+            record.tumbling = (-step.width if step.closing else step.width, step.tumbling)
         self.physical[number] = {column: column for column in range(columns_of(step))} | _TIMES
 
     def instants(self, number: int, instants: Instants) -> None:
@@ -99,6 +102,20 @@ class LoweringRuns:
             columns = self.physical[each.producer]
             keyed = tuple(columns[key] for key in each.keys)
             self.add(each, Edge(at.TO_INSTANTS, slot, keyed, (at.OF_END,), self.read(each)))
+
+    def numbers(self) -> None:
+        """Give runs the numbers of what steps compare: each is looked up once, when the run is made."""
+        network = self.lowered.network
+        compared: dict[int, set[int]] = {}
+        for step in network.steps:
+            places = (place - step.columns for pair in pairs_of(step.program) for place in pair.places)
+            compared.setdefault(step.state, set()).update(step.seen[place] for place in places if place >= 0)
+        for number, columns in compared.items():
+            if columns:
+                state = network.states[number]
+                state.numbers = tuple(sorted(columns))
+                slot = network.slots[state.slot]
+                network.slots[state.slot] = replace(slot, columns=slot.columns + len(columns))
 
     def _memory(self, number: int, state: State, columns: int) -> int:
         """Add the memory of a state; return its slot."""
@@ -137,6 +154,11 @@ class LoweringRuns:
         self.add(way.event, Edge(at.TO_STEP, number, (), (), self.read(way.event)))
         return record
 
+    def behind(self, call: RunCall, column: int) -> AskedCall:
+        """Return a call that looks at the run to which a link in a column leads."""
+        numbers = {self.lowered.states[number]: of for number, of in call.states}
+        return AskedCall(call.name, call.separator, None, False, numbers, (column, None))
+
     def _call(self, call: RunCall, event: Mapping[int, int], column: int, state: int) -> AskedCall:
         """Return a call in the words of the network; `column` has the place of the run's row, of some state."""
         numbers = {state if number == OWN else self.lowered.states[number]: of for number, of in call.states}
@@ -164,10 +186,11 @@ class LoweringRuns:
     def _program(self, condition: Expression, known: Mapping[Variable, int], loose: Set[Variable]) -> tuple[int, ...]:
         """Return the program of a condition; where a variable may be unbound, Python decides."""
         if variables(condition) & loose:
-            return (op.PUSH_UNDECIDED, 0, 0)
+            return UNDECIDED
         return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
+UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
 _TIMES = {at.OF_START: at.OF_START, at.OF_END: at.OF_END}
 
 
@@ -204,7 +227,7 @@ def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
         own = frozenset(numbers[each] for each in state.own)
         named = {names[number]: column for number, column in columns.items() if number in names}
         found[lowered.states[producer]] = replace(state, repeated=repeated, own=own), named, columns.get(WAY, -1)
-    found[-1] = found[lowered.states[told.final]]
+    found[-1] = (RunState(0, frozenset()), {}, -1) if told.final is None else found[lowered.states[told.final]]
     runs = member.steps.runs
     assert runs is not None
     return OutputRuns(found, runs.calls, runs.groups)

@@ -22,6 +22,7 @@ from retewave.compiler.plan.producers import (
     OWN,
     START,
     TAKEN,
+    WINDOW,
     AlphaTest,
     Input,
     Instants,
@@ -84,15 +85,16 @@ def _identity(producer: Producer, below: list[Identity], streams: Mapping[int, s
     if isinstance(producer, State | RunStep | Instants):
         return _run(producer, below)
     inputs = [below[each.producer] for each in producer.inputs]
-    return _probe(producer, inputs) if isinstance(producer, Probe) else _join(producer, inputs)
+    return _probe(producer, inputs, below) if isinstance(producer, Probe) else _join(producer, inputs)
 
 
 def _run(made: State | RunStep | Instants, below: Sequence[Identity]) -> Identity:
     """Return the identity of a state, a step or instants; their columns are in the order of the query's variables."""
     columns = tuple(f"r{column}" for column in range(columns_of(made)))
+    columns += ("itself",) if isinstance(made, State) else ()
     if isinstance(made, RunStep):
         run = None if made.run is None else _read(made.run, below)
-        return Identity(digest(("step", run, _way(made.way, below), made.width, made.tumbling)), columns)
+        return Identity(digest(("step", run, _way(made.way, below), made.width, made.tumbling, made.closing)), columns)
     if isinstance(made, Instants):
         return Identity(digest(("instants", sorted(_read(each, below) for each in made.inputs))), columns)
     entries = [
@@ -143,7 +145,7 @@ def rival_name(rivals: Iterable[Rival], below: Sequence[Identity]) -> str:
     return digest(("mark", sorted(map(str, (_fitting(*each, below) for each in rivals)))))
 
 
-def _probe(probe: Probe, below: list[Identity]) -> Identity:
+def _probe(probe: Probe, below: list[Identity], known: Sequence[Identity]) -> Identity:
     """Return a probe's identity: what it decides on, what it looks at, and how; its state hangs on all of these."""
     first, second = below
     columns = tuple(column_name(first, origin) for origin in probe.origins)
@@ -161,6 +163,8 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
     how: list[object] = [probe.decided, probe.wanted, probe.streamed, probe.joint]
     how += [probe.deadline, probe.reach, probe.keep, probe.latest, probe.chooses, probe.spender]
     how += [(column_name(first, own), column_name(second, its)) for own, its in probe.rank]
+    if probe.calls or probe.windowed:
+        how += [probe.windowed, [_called(each, first, known) for each in probe.calls]]
     read: list[object] = [
         (_filters(each, identity), each.within, each.streamed)
         for each, identity in zip(probe.inputs, below, strict=True)
@@ -171,7 +175,7 @@ def _probe(probe: Probe, below: list[Identity]) -> Identity:
 
 def column_name(identity: Identity, column: int) -> str:
     """Return the name of a column of a producer, or of its start or end."""
-    return {START: "start", END: "end"}.get(column) or identity.columns[column]
+    return {START: "start", END: "end", WINDOW: "window"}.get(column) or identity.columns[column]
 
 
 def _time(below: list[Identity], time: tuple[int, int]) -> tuple[int, str]:
@@ -182,6 +186,7 @@ def _test(test: AlphaTest, streams: Mapping[int, str]) -> tuple[object, ...]:
     atom = test.atom
     constants = (_sorted(atom.subject), atom.predicate, _sorted(atom.object))
     kinds = tuple(kind for kind, is_one in (("whole", test.whole), ("background", test.background)) if is_one)
+    kinds += () if test.graph is None else (test.graph.decode(),)
     return ("test", constants, test.equal, _named(test.streams, streams), test.columns, *kinds)
 
 

@@ -57,6 +57,7 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
         waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
         waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
         root = joined(plan, waiting or [_table(plan, (), ((),), 0)], Scope(common, pushed, spender=spender))
+        root.within = shape.within
     else:
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
@@ -125,7 +126,8 @@ def tested(pattern: ShapePattern) -> Tested:
     told = (what for what in pattern.told if what >= 0)
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
     streams = None if pattern.background else pattern.streams
-    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, pattern.event is not None, pattern.background)
+    whole = pattern.event is not None
+    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, whole, pattern.background, pattern.graph)
     return Tested(test, columns, parameters)
 
 

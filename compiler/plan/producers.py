@@ -25,6 +25,7 @@ from retewave.rete.words.layout import (
     OF_END,
     OF_NOTHING,
     OF_START,
+    OF_WINDOW,
 )
 
 __all__ = [
@@ -37,11 +38,14 @@ __all__ = [
     "NOTHING",
     "OWN",
     "RUN",
+    "SELF",
+    "SINCE",
     "START",
     "STREAM",
     "TAKEN",
     "TRIPLE",
     "WAY",
+    "WINDOW",
     "AlphaTest",
     "End",
     "Gap",
@@ -68,9 +72,11 @@ __all__ = [
 ]
 
 START, END = OF_START, OF_END  # in place of a column: the start and the end of a producer's tuple
+WINDOW = OF_WINDOW  # likewise: when the window begins in which it is
 RUN, TAKEN = 0, 1  # where a column of a run that goes on is from: the run as it was, or the event that it takes
 OWN = -1  # in place of a producer: the state itself
 LINK, WAY = -1, -2  # in place of a variable: the link to the run before, and which alternative a repetition was
+SELF, SINCE = -3, -4  # likewise: the link to the run itself; when its last event was
 NOTHING = (OF_NOTHING, 0)  # or neither: it is unbound
 # EITHER and more, by a column of the event: the run's, or the event's where the run has none
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
@@ -97,6 +103,7 @@ class AlphaTest:
     columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
     whole: bool = False  # it looks at events, which count by their ends
     background: bool = False  # static data alone can pass it
+    graph: bytes | None = None  # the named graph whose static data it looks at; None: data in no named graph
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,9 @@ class Probe:
     latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
     chooses: bool = False  # it chooses among what is found, and tells of no absence
     spender: str = ""  # see Join
+    calls: tuple[RunCall, ...] = ()  # what `r0`, `r1`, … in the conditions are
+    link: int | None = None  # its own column with the link to the run that calls look at
+    windowed: bool = False  # AT_DEADLINE: the deadline counts from where the tuple's window begins
 
 
 Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]  # see RunWay: what comes, and fits
@@ -230,6 +240,7 @@ class RunStep:
     way: RunWay  # how
     width: int | None = None  # the longest run, microseconds
     tumbling: int | None = None  # of runs that begin, when the first of the windows does in which they must be
+    closing: bool = False  # of these, whether they begin where their window ends
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -249,7 +260,7 @@ class ToldRuns:
     """How the events of complete runs are found."""
 
     link: int  # the column of a complete run that has the link to the run before
-    final: int  # the producer of the complete runs
+    final: int | None  # the producer of the complete runs; None: the link leads to the complete run
     states: Mapping[int, tuple[RunState, Mapping[int, int]]]  # by producer: what runs are there; variable -> column
     calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions
 

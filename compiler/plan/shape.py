@@ -103,6 +103,7 @@ class ShapePattern:
     told: tuple[int, ...] = ()  # what is asked of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
+    graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -139,6 +140,7 @@ class Shape:
     members: tuple[Member, ...]  # at least one
     variables: int  # how many there are
     branch: Branch | None = None  # what time asks of it, over the variables' numbers; its members are alike
+    within: int | None = None  # likewise, where that is all: the greatest end - start, microseconds
 
 
 _Key: TypeAlias = tuple[object, ...]
@@ -189,7 +191,7 @@ def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
 
 def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tuple[_Key, tuple[bytes, ...]]:
     """Return what tells one shape from another, and the constants that it leaves out."""
-    if not branch.is_plain:
+    if not _leaves_constants_open(branch):
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
         return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
@@ -206,7 +208,12 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, listener.told, own), tuple(constants)
+    return (tuple(parts), tables, named, events, listener.told, own, branch.width), tuple(constants)
+
+
+def _leaves_constants_open(branch: Branch) -> bool:
+    """Tell whether branches that differ in constants are one shape: those without time, and those of one event."""
+    return branch.is_plain or branch.is_of_one_event
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -230,7 +237,7 @@ def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
 def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
     listener, branch_number, numbers, _ = found[0]
     branch = listener.branches[branch_number]
-    if not branch.is_plain:
+    if not _leaves_constants_open(branch):
         members = tuple(Member(who, which, names, ()) for who, which, names, _ in found)
         patterns = tuple(_patterns(listener, branch, numbers, {}))
         return Shape(patterns, (), members, len(numbers), canonical(branch, numbers))
@@ -241,7 +248,8 @@ def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ..
         Member(who, which, names, tuple(given[place] for place in open_places)) for who, which, names, given in found
     )
     tables = tuple((tuple(numbers[v] for v in table.variables), full_rows(table)) for table in branch.values)
-    return Shape(tuple(_patterns(listener, branch, numbers, lifted)), tables, members, len(numbers))
+    patterns = tuple(_patterns(listener, branch, numbers, lifted))
+    return Shape(patterns, tables, members, len(numbers), within=branch.width)
 
 
 def full_rows(table: Values) -> tuple[tuple[bytes, ...], ...]:
@@ -269,8 +277,9 @@ def _patterns(
                 parts.append(_part(term, numbers))
         told = listener.told if asked else ()
         event = None if pattern.event is None else numbers[pattern.event]
-        background = pattern.source == BACKGROUND
-        yield ShapePattern(parts[0], parts[1], parts[2], _streams(listener, pattern), told, event, background)
+        background = pattern.source == BACKGROUND or pattern.graph is not None
+        heard = _streams(listener, pattern)
+        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.plan.producers import (
+    EITHER,
     END,
     EVENT,
+    RUN,
     START,
     TAKEN,
     TRIPLE,
@@ -36,6 +38,7 @@ from retewave.compiler.plan.producers import (
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.branch import Branch, Decided
 from retewave.compiler.rewrite.branch import Probe as Look
+from retewave.rete.words.layout import OF_ROW
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
@@ -44,6 +47,7 @@ __all__ = [
     "input_names",
     "inputs_of",
     "lasting",
+    "linking",
     "lookbacks",
     "looks_of",
     "moment_of",
@@ -145,6 +149,9 @@ def _names_below(producer: Maker, inputs: tuple[Reached, ...]) -> dict[int, str]
     return found
 
 
+_NOWHERE = -100  # in place of a column: a link or a constant
+
+
 def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
     """Yield where each column is from: an input, and its column, START or END.
 
@@ -157,8 +164,12 @@ def _origins(producer: Producer) -> Iterator[tuple[int, int]]:
         case State():
             yield from ((0, source) for source in producer.columns[0])
         case RunStep(run, way):
-            begins = run is None
-            yield from ((0 if place != TAKEN else 1 - begins, source) for place, source in way.columns)
+            event = 0 if run is None else 1
+            for place, source in way.columns:
+                if place >= EITHER:
+                    yield event, place - EITHER
+                else:
+                    yield (event, source) if place == TAKEN else (0, source if place == RUN else _NOWHERE)
         case Join():
             yield from _joined(producer)
 
@@ -303,6 +314,28 @@ def momentary(plan: Plan) -> list[bool]:
             timed = [found[each.producer] for each in parts if not each.timeless]
             deadline = isinstance(producer, Probe) and producer.decided is Decided.AT_DEADLINE
             found.append(bool(timed) and all(timed) and not deadline)
+    return found
+
+
+def linking(plan: Plan) -> list[frozenset[int]]:
+    """Return, by producer, the columns of its tuples that have links to runs."""
+    found: list[frozenset[int]] = []
+    for producer in plan.producers:
+        match producer:
+            case State(entries=entries, columns=rows, link=link, once=once):
+                of = (found[each.producer] for each in entries)
+                entered = [{i for i, each in enumerate(row) if each in own} for row, own in zip(rows, of, strict=True)]
+                links = set().union(*entered) if once else {columns_of(producer)} | ({link} - {None})
+                found.append(frozenset(each for each in links if each is not None))
+            case RunStep(run, way):
+                own = frozenset() if run is None else found[run.producer]
+                places = enumerate(way.columns)
+                found.append(frozenset(i for i, (of, it) in places if of == OF_ROW or (of == RUN and it in own)))
+            case Probe(inputs=(decided, _), origins=origins):
+                own = found[decided.producer]
+                found.append(frozenset(i for i, each in enumerate(origins) if each in own))
+            case _:
+                found.append(frozenset())
     return found
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from retewave.compiler.algebra import Term, TriplePattern, Values
 from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, Part, Probe, Step, is_timed
-from retewave.compiler.rewrite.runs import Repeated, Runs, RunState, Way
+from retewave.compiler.rewrite.runs import Barred, Repeated, Runs, RunState, WantedEvents, Way
 
 __all__ = ["canonical"]
 
@@ -46,6 +46,9 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
     def named(found: frozenset[Variable]) -> frozenset[Variable]:
         return frozenset(names[each] for each in found)
 
+    def solutions(found: WantedEvents) -> WantedEvents:
+        return WantedEvents(tuple(map(event, found.alternatives)), None if found.kept is None else named(found.kept))
+
     def event(branch: Branch) -> Branch:
         return replace(_renamed(branch, names), steps=tuple(_step(step, names) for step in branch.steps))
 
@@ -57,28 +60,35 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
 
     def state(one: RunState) -> RunState:
         own, alternatives = named(one.own), tuple(map(repeated, one.repeated))
-        return RunState(one.step, named(one.variables), named(one.loose), own, alternatives)
+        return RunState(one.step, named(one.variables), named(one.loose), own, alternatives, one.passing)
 
     states = tuple(map(state, runs.states))
     return replace(
         runs,
-        events=tuple(map(event, runs.events)),
+        events=tuple(map(solutions, runs.events)),
         states=states,
         ways=tuple(_way(way, names) for way in runs.ways),
         instants=tuple(map(event, runs.instants)),
         partition=tuple(names[each] for each in runs.partition),
         calls=tuple((hidden, replace(call, arguments=renamed(call))) for hidden, call in runs.calls),
+        after=tuple(_barred(each, names) for each in runs.after),
     )
 
 
 def _way(way: Way, names: Mapping[Variable, Variable]) -> Way:
-    def seen(conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
-        known = frozenset(names)
-        return tuple(_seen(each, variables(each) & known, names)[0] for each in conditions)
-
-    barred = tuple(replace(each, conditions=seen(each.conditions)) for each in way.barred)
+    barred = tuple(_barred(each, names) for each in way.barred)
     rebound = frozenset(names[each] for each in way.rebound)
-    return replace(way, conditions=seen(way.conditions), barred=barred, rebound=rebound)
+    return replace(way, conditions=_of_runs(way.conditions, names), barred=barred, rebound=rebound)
+
+
+def _barred(barred: Barred, names: Mapping[Variable, Variable]) -> Barred:
+    passed = None if barred.passed is None else (names[barred.passed[0]], names[barred.passed[1]])
+    return replace(barred, conditions=_of_runs(barred.conditions, names), passed=passed)
+
+
+def _of_runs(conditions: tuple[Expression, ...], names: Mapping[Variable, Variable]) -> tuple[Expression, ...]:
+    known = frozenset(names)
+    return tuple(_seen(each, variables(each) & known, names)[0] for each in conditions)
 
 
 def _probe(probe: Probe, names: Mapping[Variable, Variable]) -> Probe:

@@ -12,8 +12,9 @@ from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Ste
 from retewave.compiler.rewrite.runs import OVER_GROUPS
 from retewave.compiler.terms import XSD
 
-__all__ = ["of_first", "with_calls_apart"]
+__all__ = ["of_first", "of_none", "with_calls_apart"]
 
+_ERROR = Variable("_:error")  # bound nowhere
 _ZERO, _ONE = (Constant(f'"{number}"^^<{XSD}integer>'.encode()) for number in (0, 1))
 
 
@@ -34,6 +35,25 @@ def of_first(condition: Expression) -> Expression:
             return replace(condition, arguments=tuple(map(of_first, parts)))
         case Membership(needle=needle, members=members):
             return replace(condition, needle=of_first(needle), members=tuple(map(of_first, members)))
+    return condition
+
+
+def of_none(condition: Expression) -> Expression:
+    """Return a condition as it is before any repetition.
+
+    >>> of_none(Call("COUNT", (Variable("x"),)))
+    Constant(text=b'"0"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    """
+    match condition:
+        case Call(name, (Variable(), *_)) if name in OVER_GROUPS:
+            found = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": Constant(b'""')}
+            return found.get(name, _ERROR)
+        case Operation(operands=parts):
+            return replace(condition, operands=tuple(map(of_none, parts)))
+        case Call(arguments=parts):
+            return replace(condition, arguments=tuple(map(of_none, parts)))
+        case Membership(needle=needle, members=members):
+            return replace(condition, needle=of_none(needle), members=tuple(map(of_none, members)))
     return condition
 
 

@@ -18,7 +18,7 @@ from retewave.compiler.expressions.tree import Call, Expression, Variable, menti
 if TYPE_CHECKING:
     from retewave.compiler.rewrite.branch import Branch
 
-__all__ = ["BEGIN", "OVER_GROUPS", "Barred", "Repeated", "RunState", "Runs", "Way"]
+__all__ = ["BEGIN", "OVER_GROUPS", "Barred", "Repeated", "RunState", "Runs", "WantedEvents", "Way"]
 
 OVER_GROUPS = frozenset(("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "FIRST", "LAST"))
 BEGIN = -1  # in place of a state: where runs begin
@@ -40,15 +40,17 @@ class RunState:
     loose: frozenset[Variable] = frozenset()  # group variables that some of them bind: those of some alternatives
     own: frozenset[Variable] = frozenset()  # the group variables of their last step
     repeated: tuple[Repeated, ...] = ()  # what their last event may be, if its step may be repeated; by `Way.repeats`
+    passing: bool = False  # their last event was passed over: it is no part of them
 
 
 @dataclass(frozen=True)
 class Barred:
-    """What must not be strictly between a run and the event that it takes."""
+    """What must not be strictly between a run and the event that it takes, or come behind a complete run."""
 
     event: int  # number of the event solutions
     conditions: tuple[Expression, ...] = ()  # they see the run, the event that is taken, and the one between
-    within: int | None = None  # of runs that begin: how far before the event, microseconds
+    begins: bool = False  # it must not come before the run, in its window
+    passed: tuple[Variable, Variable] | None = None  # it must not be an event that was passed over: the run's, its own
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,23 @@ class Way:
     barred: tuple[Barred, ...] = ()  # what must not be between
     rebound: frozenset[Variable] = frozenset()  # group variables that the event binds anew
     repeats: int = 0  # which of the alternatives of a repeated step it takes
+    longest: int = 0  # the step of which the run must not have had a further repetition by then; 0: none
+    once: bool = False  # of this way and others to the same run, one counts
+
+
+@dataclass(frozen=True)
+class WantedEvents:
+    """What ways look for: solutions of one instant, each once."""
+
+    alternatives: tuple[Branch, ...]  # all bind the same; what several find is one solution
+    kept: frozenset[Variable] | None = None  # the variables that count; None: all
 
 
 @dataclass(frozen=True)
 class Runs:
     """A sequence without choices of how often: its states and ways."""
 
-    events: tuple[Branch, ...]  # the event solutions that ways look for: each of one instant
+    events: tuple[WantedEvents, ...]  # what ways look for
     states: tuple[RunState, ...]  # in the order in which runs go through them
     ways: tuple[Way, ...]  # in the order written
     final: int  # the state whose runs are complete
@@ -80,16 +92,31 @@ class Runs:
     tumbling: int | None = None  # when the first of the windows begins in which runs must be
     groups: bool = False  # whether matches tell of each repetition
     calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions of a complete run: hidden variables
+    after: tuple[Barred, ...] = ()  # what must not come behind a complete run until its window is over
+    longest: int = 0  # likewise: a further repetition of this step; 0: none
+    settled: bool = False  # whether complete runs wait for the close of their instant
+
+    @property
+    def late(self) -> bool:
+        """Tell whether complete runs wait until their window is over, and end there."""
+        return bool(self.after or self.longest)
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether something is decided later than at the arrival of an event."""
+        return self.late or self.settled or any(way.longest for way in self.ways)
 
     @property
     def tells(self) -> bool:
         """Tell whether matches tell of the events of their runs."""
-        return self.groups or bool(self.calls)
+        return self.groups or self.settled or bool(self.calls)
 
     @property
     def looks_back(self) -> bool:
         """Tell whether somebody looks at all events of a run."""
-        return self.tells or any(mentions(one, OVER_GROUPS) for way in self.ways for one in way.conditions)
+        barred = (*self.after, *(each for way in self.ways for each in way.barred))
+        asked = [each.conditions for each in self.ways] + [each.conditions for each in barred]
+        return self.tells or any(mentions(one, OVER_GROUPS) for conditions in asked for one in conditions)
 
     @property
     def bound(self) -> frozenset[Variable]:
@@ -99,7 +126,8 @@ class Runs:
     @property
     def branches(self) -> Iterator[Branch]:
         """Yield the branches of single instants, in the order in which their leaves count."""
-        yield from self.events
+        for each in self.events:
+            yield from each.alternatives
         yield from self.instants
 
     def ways_from(self, state: int) -> tuple[Way, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
 from retewave.rete.terms.kinds import DECIMAL, DOUBLE, INTEGER
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
@@ -30,6 +31,15 @@ from retewave.rete.words.layout import (
     NODE_WINDOW,
     NONE,
     OPEN,
+    PAIR_ALLOWED,
+    PAIR_EQUAL,
+    PAIR_GREATER,
+    PAIR_LEFT,
+    PAIR_LEFT_SIDE,
+    PAIR_LESS,
+    PAIR_RIGHT,
+    PAIR_RIGHT_SIDE,
+    PAIR_WIDTH,
     R_LINK,
     R_WINDOW_START,
     READING_CONSTANT,
@@ -44,9 +54,9 @@ from retewave.rete.words.layout import (
     SLOT_READING_COUNT,
     SLOT_READINGS,
 )
-from retewave.rete.words.reals import in_order, real_of
+from retewave.rete.words.reals import bits_of, in_order, real_of
 
-__all__ = ["LARGEST", "find_extremes", "is_beyond", "read_row"]
+__all__ = ["LARGEST", "compare_terms", "find_extremes", "is_beyond", "number_word", "read_row"]
 
 LARGEST = 1e100  # a number beyond this is not read: what a filter calculates with it might overflow
 
@@ -131,3 +141,33 @@ def find_extremes(arena, net, node, group, slot, end):  # type: ignore[no-untype
                 found = arena[row + word]
             row = arena[row + R_LINK] >> 32
         arena[group + extreme] = found
+
+
+@inlined
+def _of_term(values, term):  # type: ignore[no-untyped-def]
+    """Return the number of what a column holds if that is a term with an exact one, else NaN."""
+    return _number(values, term) if term > 0 else np.nan
+
+
+@inlined
+def number_word(values, term):  # type: ignore[no-untyped-def]
+    """Return the number of what a column holds as bits: NaN, if it is no term with an exact one."""
+    return bits_of(_of_term(values, term))
+
+
+@kernel
+def compare_terms(arena, net, at, count, row, item, values):  # type: ignore[no-untyped-def]
+    """Return the verdict on comparisons of terms, of a run's row and of a tuple, all of which must hold.
+
+    UNDECIDED: some term has no exact number; the program of the condition says what is to be said.
+    """
+    for pair in range(at, at + count * PAIR_WIDTH, PAIR_WIDTH):
+        one, other = net[pair + PAIR_LEFT], net[pair + PAIR_RIGHT]
+        left = real_of(arena[row + one]) if net[pair + PAIR_LEFT_SIDE] != 0 else _of_term(values, item[one])
+        right = real_of(arena[row + other]) if net[pair + PAIR_RIGHT_SIDE] != 0 else _of_term(values, item[other])
+        if not (left == left and right == right):
+            return UNDECIDED
+        relation = PAIR_LESS if left < right else (PAIR_EQUAL if left == right else PAIR_GREATER)
+        if net[pair + PAIR_ALLOWED] & relation == 0:
+            return FALSE
+    return TRUE

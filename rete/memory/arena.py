@@ -20,6 +20,7 @@ from retewave.rete.words.layout import (
     A_TOP,
     A_USED_WORDS,
     LOW,
+    MOST_GROUP_WORDS,
     NODE_KEY_COUNT,
     NODE_SEED,
     PAGE,
@@ -27,6 +28,7 @@ from retewave.rete.words.layout import (
 
 __all__ = [
     "HASH",
+    "STORING",
     "forget_group",
     "free_group",
     "free_page",
@@ -40,6 +42,7 @@ __all__ = [
 
 MULTIPLIER = 0x2545F4914F6CDD1D
 WORD = (1 << 64) - 1
+STORING = 3 * PAGE + MOST_GROUP_WORDS  # storing a row takes fewer words than this: a page, and a group
 HASH = (1 << 31) - 1  # mask of the hash that stands beside a group in the bucket table
 
 

@@ -17,19 +17,25 @@ from retewave.rete.words.jit import kernel
 from retewave.rete.words.layout import (
     A_LIMIT,
     A_LIVE,
+    A_MOST_RUNS,
     A_NOW,
     A_SHED,
     A_SHEDDING,
     A_SINCE,
     N_SLOT_COUNT,
     N_SLOTS,
+    N_STATE_COUNT,
+    N_STATES,
     S_ROWS,
     SLOT_STATE,
     SLOT_WIDTH,
+    STATE_ONCE,
+    STATE_SLOT,
+    STATE_WIDTH,
 )
 from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["LEAST_ROWS_BETWEEN_COLLECTIONS", "collect_all", "collect_now", "free_rows"]
+__all__ = ["LEAST_ROWS_BETWEEN_COLLECTIONS", "collect_all", "collect_now", "free_rows", "runs_fit"]
 
 LEAST_ROWS_BETWEEN_COLLECTIONS = 4096  # input rows
 
@@ -60,6 +66,26 @@ def _shed(arena, net):  # type: ignore[no-untyped-def]
         if rows > most:
             fullest, most = slot, rows
     arena[A_SHED] += drop_oldest(arena, net, fullest, AFTER_ALL, AFTER_ALL, (most + 15) // 16)
+
+
+@kernel
+def runs_fit(arena, net, now):  # type: ignore[no-untyped-def]
+    """Tell whether the runs of sequences are below their bound, perhaps without those that are over by now."""
+    if _runs(arena, net) >= arena[A_MOST_RUNS]:
+        arena[A_NOW] = max(arena[A_NOW], now)
+        collect_all(arena, net)
+    return _runs(arena, net) < arena[A_MOST_RUNS]
+
+
+@kernel
+def _runs(arena, net):  # type: ignore[no-untyped-def]
+    """Return how many runs there are."""
+    found = 0
+    for number in range(net[N_STATE_COUNT]):
+        state = net[N_STATES] + number * STATE_WIDTH
+        if net[state + STATE_SLOT] != 0 and net[state + STATE_ONCE] == 0:
+            found += arena[net[net[state + STATE_SLOT] + SLOT_STATE] + S_ROWS]
+    return found
 
 
 @kernel

@@ -92,7 +92,10 @@ def _sink(arena, entry):  # type: ignore[no-untyped-def]
 
 @kernel
 def _enter(arena, net, probe, due, there):  # type: ignore[no-untyped-def]
-    """Note on the agenda that a probe, which may be there already, has a tuple that is due at a time."""
+    """Note on the agenda that a probe, which may be there already, has a tuple that is due at a time.
+
+    A probe that is there is looked for: this is asked only where the time is earlier than all that it waits for.
+    """
     first, count = arena[A_AGENDA], arena[A_AGENDA_COUNT]
     entry = 0 if there else count
     while entry < count and arena[first + entry * _ENTRY + 2] != probe:
@@ -172,16 +175,17 @@ def wait(arena, net, probe, due, item):  # type: ignore[no-untyped-def]
         arena[block + B_COLUMNS + i] = item[T_COLUMNS + i]
     arena[A_LIVE] += 1
     arena[state + W_COUNT] += 1
-    last = arena[state + W_LAST]
+    first, last, root = arena[state + W_FIRST], arena[state + W_LAST], arena[state + W_HEAP]
     if last == 0:
         arena[state + W_FIRST], arena[state + W_LAST] = block, block
-        _enter(arena, net, probe, due, arena[state + W_HEAP] != 0)
     elif arena[last + B_DUE] <= due:
         arena[last + B_NEXT] = block
         arena[state + W_LAST] = block
+        return block
     else:
-        arena[state + W_HEAP] = _melded(arena, arena[state + W_HEAP], block)
-        _enter(arena, net, probe, due, True)
+        arena[state + W_HEAP] = _melded(arena, root, block)
+    if (first == 0 or due < arena[first + B_DUE]) and (root == 0 or due < arena[root + B_DUE]):
+        _enter(arena, net, probe, due, first != 0 or root != 0)
     return block
 
 

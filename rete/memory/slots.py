@@ -137,6 +137,7 @@ def seek_group(arena, net, node, keys, item):  # type: ignore[no-untyped-def]
         group = arena[buckets + at] & LOW
         same = arena[buckets + at] >> 32 == h and arena[group + G_NODE] == number
         if same and _same_key(arena, net, group, keys, count, item):
+            arena[net[node + NODE_LAST_GROUP]] = group
             return group
         at = (at + 1) & mask
     return 0

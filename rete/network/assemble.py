@@ -12,7 +12,10 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
+from retewave.rete.network.gathering import aside_places, aside_words, gathers, leads_to, looked_for, slot_aside
+from retewave.rete.network.pairs import Pair, pairs_of
 from retewave.rete.network.records import (
+    TUPLE_TIMES,
     Comparison,
     Edge,
     Instance,
@@ -57,6 +60,7 @@ class _Assembler:
         self.lists: list[int] = []  # columns, relations and programs
         self.wide = at.T_COLUMNS + network.widest
         self.room = _first_room(len(network.slots), len(network.nodes), len(network.edges()))  # the next state's place
+        self.aside = self._asides()  # of each node that gathers, the place in the arena of what is aside
         begin = at.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin
@@ -97,6 +101,10 @@ class _Assembler:
         self._dispatch()
         self._records()
         self._streams()
+        gathering = [self._at(at.N_NODES, node, at.NODE_WIDTH) for node in self.aside]
+        header[at.N_GATHERING], header[at.N_GATHERING_COUNT] = self._list(gathering), len(gathering)
+        pairs = any(pairs_of(step.program) for step in network.steps)
+        header[at.N_NUMBERS] = pairs or any(node.comparisons for node in network.nodes)
         header[at.N_BUILT] = -1 if network.built is None else len(network.built)
         header[at.N_BUILT_LIST] = self._list(sorted(network.built or ()))
         header[at.N_STRIDE] = self.wide
@@ -181,7 +189,7 @@ class _Assembler:
             alphas += [alpha.streams, alpha.equal, *self._edges(alpha.edges, edges)]
         nodes = [word for i, node in enumerate(network.nodes) for word in self._node(i, node, edges)]
         probes = [word for probe in network.probes for word in self._probe(probe, edges)]
-        states = [word for state in network.states for word in self._state(state, edges)]
+        states = [word for i, state in enumerate(network.states) for word in self._state(i, state, edges)]
         steps = [word for step in network.steps for word in self._step(step, edges)]
         self._put(at.N_ALPHAS, alphas)
         self._put(at.N_EDGES, edges)
@@ -191,14 +199,14 @@ class _Assembler:
         self._put(at.N_STATES, states)
         self._put(at.N_STEPS, steps)
         self.header[at.N_SLOT_COUNT], self.header[at.N_NODE_COUNT] = len(network.slots), len(network.nodes)
-        self.header[at.N_PROBE_COUNT] = len(network.probes)
+        self.header[at.N_PROBE_COUNT], self.header[at.N_STATE_COUNT] = len(network.probes), len(network.states)
         self._terminals()
 
     def _edges(self, edges: list[Edge], words: list[int]) -> tuple[int, int]:
         begin = self.header[at.N_EDGES] + len(words)
         for edge in edges:
             words += [self._kind(edge), self._target(edge), *self._program(edge.program)]
-            payload = [_TUPLE_TIMES.get(column, column) for column in edge.payload]
+            payload = [TUPLE_TIMES.get(column, column) for column in edge.payload]
             words += [self._list(edge.keys), self._list(payload), len(payload)]
         return begin, len(edges)
 
@@ -207,6 +215,8 @@ class _Assembler:
         if edge.kind != at.TO_SLOT or not 0 <= edge.target < len(self.network.slots):
             return edge.kind
         slot = self.network.slots[edge.target]
+        if slot.node in self.aside:
+            return at.TO_GATHERED
         return at.TO_COMPARED if self.network.nodes[slot.node].readings(slot.index) else at.TO_SLOT
 
     def _target(self, edge: Edge) -> int:
@@ -248,6 +258,7 @@ class _Assembler:
             _state(number), lists + slot.index, passing, self._list(events), len(events),
             self._list(rank), len(rank), slot.latest,
             self._lists(readings), len(readings), slot.length,
+            slot_aside(self.network, slot, self.aside[slot.node]) if slot.node in self.aside else 0,
         ]  # fmt: skip
 
     def _readings(self, slot: Slot) -> list[list[int]]:
@@ -295,16 +306,22 @@ class _Assembler:
             probe.columns, self._list(seen), len(seen), self._list(probe.keys),
             first, count, state, probe.level, self._list(taken), len(taken),
             self._list([at.T_COLUMNS + column for column in probe.events]), len(probe.events),
-            self._list([self._of_probe((0, column)) for column in probe.rank]),
+            self._list([self._of_probe((0, column)) for column in probe.rank]), probe.windowed,
         ]  # fmt: skip
 
-    def _state(self, state: State, edges: list[int]) -> list[int]:
+    def _state(self, number: int, state: State, edges: list[int]) -> list[int]:
         """Return the words of a state."""
-        self.wide = max(self.wide, at.T_COLUMNS + state.columns)
+        self.wide = max(self.wide, at.T_COLUMNS + state.columns + state.own)
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
-        return [slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once]
+        behind = state.columns + state.marks
+        numbers = [self._row_word(word) for i, column in enumerate(state.numbers) for word in (column, behind + i)]
+        to_it = (place for node, place in self.aside.items() if leads_to(self.network.nodes[node], number))
+        return [
+            slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
+            next(to_it, 0), self._list(numbers), len(state.numbers), 1 + number if state.own else 0,
+        ]  # fmt: skip
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
         """Return the words of a step."""
@@ -315,18 +332,39 @@ class _Assembler:
         equal = [word for run, column in step.equal for word in (self._row_word(run), column)]
         seen = [column if column == at.OF_ROW else self._row_word(column) for column in step.seen]
         out = [word for place, column in step.out for word in (place, self._of_step(place, column))]
+        compared = [[each.allowed, *self._sides(step, each)] for each in pairs_of(step.program)]
         first, count = self._edges(step.edges, edges)
         return [
             state, step.follows, mark, step.window, self._list(step.keys),
             instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
             *self._program(step.program), step.columns, self._list(seen), len(seen),
             self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
+            self._lists(compared), len(compared), first if self._is_direct(step) else 0,
         ]  # fmt: skip
+
+    def _is_direct(self, step: Step) -> bool:
+        """Tell whether what comes of a step becomes a run at once: nobody else wants to know it."""
+        if len(step.edges) != 1 or step.edges[0].kind != at.TO_STATE or step.edges[0].program:
+            return False
+        state = self.network.states[step.edges[0].target]
+        return state.slot >= 0 and not state.edges and not state.once
+
+    def _sides(self, step: Step, pair: Pair) -> list[int]:
+        """Return the words of both sides of a comparison."""
+        words: list[int] = []
+        for place in pair.places:
+            if place < step.columns:
+                words += 0, at.T_COLUMNS + place
+            else:
+                state = self.network.states[step.state]
+                number = state.numbers.index(step.seen[place - step.columns])
+                words += 1, self._row_word(state.columns + state.marks + number)
+        return words
 
     def _of_step(self, place: int, column: int) -> int:
         """Return the word beside the place in what a step writes."""
         if place == 1:
-            return _TUPLE_TIMES.get(column, column)
+            return TUPLE_TIMES.get(column, column)
         return column if place < 0 else self._row_word(column)
 
     def _relation(self, relation: Relation, word: Callable[[tuple[int, int]], int]) -> list[int]:
@@ -334,12 +372,14 @@ class _Assembler:
         return [earlier[0], word(earlier), relation.gap, later[0], word(later)]
 
     def _of_probe(self, time: tuple[int, int]) -> int:
-        return self._row_word(time[1]) if time[0] else at.T_COLUMNS + _TUPLE_TIMES.get(time[1], time[1])
+        return self._row_word(time[1]) if time[0] else at.T_COLUMNS + TUPLE_TIMES.get(time[1], time[1])
 
     def _row_word(self, column: int) -> int:
         """Return where a row has a column, or one of its times."""
         if column == at.OF_END:
             return self.header[at.N_END]
+        if column == at.OF_WINDOW:
+            return at.R_WINDOW_START
         return self.header[at.N_START] if column == at.OF_START else 1 + self.times + column
 
     def _node(self, number: int, node: Node, edges: list[int]) -> list[int]:
@@ -374,6 +414,39 @@ class _Assembler:
             self._at(at.N_SLOTS, node.slots[0], at.SLOT_WIDTH),
             0 if node.spent < 0 else self._at(at.N_NODES, node.spent, at.NODE_WIDTH),
             self._lists(compared), len(compared),
+            *self._gathered(number, node),
+        ]  # fmt: skip
+
+    def _asides(self) -> dict[int, int]:
+        """Give the nodes that gather room in the arena; a network that counts gathers nothing."""
+        found = {}
+        for number, node in enumerate(self.network.nodes):
+            if not self.counting and gathers(self.network, node):
+                found[number] = self.room
+                self.room += aside_words(node)
+        return found
+
+    def _gathered(self, number: int, node: Node) -> list[int]:
+        """Return the words of a node that are for what it gathers."""
+        if number not in self.aside:
+            return [0] * (at.NODE_WIDTH - at.NODE_ASIDE)
+        given = any(alpha.given for alpha in self.network.alphas)
+        places = aside_places(self.network, node, self.aside[number])
+        direct = [edge for edge in node.edges if edge.at_once and edge.kind == at.TO_STATE]
+        instants = [edge for edge in node.edges if edge.at_once and edge.kind == at.TO_INSTANTS]
+        states = []
+        for edge in direct:
+            state = self._at(at.N_STATES, edge.target, at.STATE_WIDTH)
+            states += [state, len(edge.payload), *(places[column] for column in edge.payload)]
+        ahead = []
+        for slot, keys in looked_for(self.network, node):
+            own = self.network.nodes[slot.node].keys
+            place = self._at(at.N_NODES, slot.node, at.NODE_WIDTH)
+            ahead.append([place, self._list(keys), at.G_KEY + own + slot.index])
+        return [
+            self.aside[number], at.GIVEN_COLUMNS if given else at.ALPHA_COLUMNS, self._list(places),
+            len(node.edges) - len(direct) - len(instants), len(instants),
+            self._list(states), len(direct), self._lists(ahead), len(ahead),
         ]  # fmt: skip
 
     def _listener(self, node: Node) -> Instance | None:
@@ -478,9 +551,6 @@ def _put(table: list[int], home: int, record: list[int], width: int, used: int) 
     table[home * width : (home + 1) * width] = record
 
 
-_TUPLE_TIMES = {at.OF_START: at.T_START - at.T_COLUMNS, at.OF_END: at.T_END - at.T_COLUMNS}  # as columns of a tuple
-
-
 def _first_room(slots: int, nodes: int, edges: int) -> int:
     """Return where the arena has room behind the states of slots, the last groups and the counters of edges."""
     return _state(slots) + nodes + edges
@@ -490,6 +560,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     """Return the empty state of a network."""
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = _first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
+    agenda += sum(aside_words(node) for node in network.nodes if gathers(network, node))
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (at.MOST_GROUP_WORDS if network.states else 0)
     count = at.PAGE

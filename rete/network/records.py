@@ -12,6 +12,7 @@ from retewave.rete.words import layout as at
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
+    "TUPLE_TIMES",
     "Alpha",
     "Comparison",
     "Edge",
@@ -29,6 +30,11 @@ __all__ = [
     "Terminal",
 ]
 
+TUPLE_TIMES = {  # as columns of a tuple
+    at.OF_START: at.T_START - at.T_COLUMNS,
+    at.OF_END: at.T_END - at.T_COLUMNS,
+    at.OF_WINDOW: at.T_WINDOW_START - at.T_COLUMNS,
+}
 Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
 
 
@@ -53,6 +59,11 @@ class Edge:
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key, in the node's order
     payload: tuple[int, ...] = ()  # columns that the slot's row keeps
     program: tuple[int, ...] = ()  # filter; empty for none
+
+    @property
+    def at_once(self) -> bool:
+        """Tell whether what an event's triples give goes this way as soon as they are gathered."""
+        return self.kind in (at.TO_INSTANTS, at.TO_STATE) and not self.program
 
 
 @dataclass
@@ -125,6 +136,8 @@ class Node:
     spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
     comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
 
+    gathers: bool = False  # its inputs are patterns of one event on one subject: their triples come together
+
     def readings(self, slot: int) -> list[tuple[Reading, bool]]:
         """Return the readings that the rows of a slot have, in their order, and whether each is of an upper side."""
         sides = ((side, side is each.upper) for each in self.comparisons for side in (each.lower, each.upper))
@@ -153,6 +166,7 @@ class Probe:
     level: int = 0  # of what is decided at one time, the lower levels come first
     events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
     rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
+    windowed: bool = False  # AT_DEADLINE: the deadline counts from the tuple's window start
     edges: list[Edge] = field(default_factory=list)  # where what passes goes
 
 
@@ -166,7 +180,9 @@ class State:
     strict: bool = False  # whether some step takes the next instant only
     undying: bool = False  # whether some step takes all that comes
     link: int = -1  # the column that has the link to the run before; -1: none
+    own: bool = False  # whether its tuples have a link to their own row, behind their columns
     once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
+    numbers: tuple[int, ...] = ()  # columns whose terms' numbers rows have, too, behind the marks: steps compare them
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 
@@ -186,7 +202,8 @@ class Step:
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run, one of the tuple: equal
     program: tuple[int, ...] = ()  # what makes them compatible: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the run that the program sees
-    tumbling: tuple[int, int] | None = None  # width and origin of the windows, that follow each other, of what begins
+    tumbling: tuple[int, int] | None = None  # width and origin of the windows, that follow each other, of what begins;
+    # a width below 0: what begins where such a window ends
     edges: list[Edge] = field(default_factory=list)  # where what comes of it goes
 
 
@@ -230,13 +247,15 @@ class Network:
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
     intervals: bool = False  # items may be intervals: rows have room for an end
     widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
+    settles: bool = False  # some query chooses among all that is complete at one instant
     apart: bool = False  # some row's end is asked for, and is not its start
     built: frozenset[int] | None = frozenset()  # predicates that rules build; None: any
 
     @property
     def times(self) -> int:
         """Words of a row's times: as few as tell its window start, its end where that matters, and its true start."""
-        if any(shift for shifts in self.streams for shift in shifts.values()):
+        shifted = any(shift for shifts in self.streams for shift in shifts.values())
+        if shifted or any(step.tumbling is not None for step in self.steps):
             return 3
         return 2 if self.intervals or self.apart else 1
 

@@ -8,26 +8,30 @@ Strategies are marks.  A run that takes the next compatible event alone has a ma
 takes the next event of its streams alone goes on if no instant of these streams is between: the *instants* are a
 memory, too, of the times at which events of a partition came, each with the time before it.
 
-A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once.
+A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once; only
+the last of a list stays, as groups without rows would have to be made again and again.
 Its row keeps its place until it is out of the window: later runs may have grown from it, and refer to it.
 """
 
 from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
+from retewave.rete.filters.compare import compare_terms, number_word
 from retewave.rete.filters.interpreter import decide
-from retewave.rete.memory.slots import drop_group, fill_row, find_group, new_row, seek_group
-from retewave.rete.words.bare import tail
-from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.memory.arena import make_room, roomy
+from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
+from retewave.rete.terms.marks import mark_row
+from retewave.rete.words.bare import bytes_at, tail
+from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
     A_NOWHERE,
     ANY,
+    ASIDE_FRESH,
     EDGE_KEYS,
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
     EITHER,
-    G_MASK,
     LINK_STATE,
     LOW,
     N_END,
@@ -39,21 +43,27 @@ from retewave.rete.words.layout import (
     R_LINK,
     R_WINDOW_START,
     S_SINCE,
-    SLOT_INDEX,
     SLOT_LIST,
     SLOT_NODE,
     SLOT_STATE,
+    STATE_ASIDE,
     STATE_COLUMNS,
     STATE_EDGE_COUNT,
     STATE_EDGES,
     STATE_MARK_COUNT,
+    STATE_NUMBER_COUNT,
+    STATE_NUMBERS,
     STATE_ONCE,
+    STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
     STATE_UNDYING,
     STEP_CODE,
     STEP_CODE_END,
     STEP_COLUMNS,
+    STEP_COMPARED,
+    STEP_COMPARED_COUNT,
+    STEP_DIRECT,
     STEP_EDGE_COUNT,
     STEP_EDGES,
     STEP_EQUAL,
@@ -80,16 +90,33 @@ from retewave.rete.words.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.rete.words.progress import P_ASKED, P_ASKED_ROW, P_STEP_BEFORE, P_STEP_TOP, P_STEPPING, P_TOP, P_VERDICT
+from retewave.rete.words.progress import (
+    P_ASKED,
+    P_ASKED_ROW,
+    P_MARKED,
+    P_MARKS,
+    P_STEP_BEFORE,
+    P_STEP_TOP,
+    P_STEPPING,
+    P_TOP,
+    P_VERDICT,
+)
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instant"]
+__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instant"]
 
-NO_ROOM, OPEN_QUESTION = -1, -2  # what stops a step: the stack is full; Python must say whether a run is compatible
+# what stops a step: the stack is full; Python must say whether a run is compatible; the arena is full
+NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
 
 
-@kernel
-def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
+@inlined
+def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
+    if at[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+
+
+@inlined
+def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     """Note that an event of a partition came, once an instant."""
     slot = net[edge + EDGE_TARGET]
     node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
@@ -101,6 +128,7 @@ def note_instant(arena, net, edge, item):  # type: ignore[no-untyped-def]
     former = arena[group + net[slot + SLOT_LIST]] & LOW
     fill_row(arena, net, slot, edge, group, row, item)
     arena[row + column] = arena[former + net[N_END]] if former != 0 else BEFORE_ALL
+    _mark(net, arena, slot, row, at)
 
 
 @inlined
@@ -125,20 +153,39 @@ def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
     return last != 0 and arena[last + net[N_END]] == item[T_END]
 
 
-@kernel
-def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def]
-    """Put a tuple into a state, and on the stack for those who want to know it; return the new top, and its row."""
-    state = net[edge + EDGE_TARGET]
-    slot, row = net[state + STATE_SLOT], 0
-    if net[state + STATE_ONCE] != 0 and _is_there(arena, net, edge, item):
-        return top, row
-    if slot != 0:
-        row = new_row(arena, net, slot, item)
-        group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
-        fill_row(arena, net, slot, edge, group, row, item)
-        marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
-        for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
-            arena[mark] = AFTER_ALL
+@inlined
+def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
+    """Say whether an event's solution is the only one of its instant so far: that is known where it was gathered."""
+    aside = net[state + STATE_ASIDE]
+    return aside != 0 and arena[aside + ASIDE_FRESH] != 0
+
+
+@inlined
+def _store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-untyped-def]
+    """Make a tuple a row of a state's memory; return the row."""
+    slot = net[state + STATE_SLOT]
+    row = new_row(arena, net, slot, item)
+    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
+    fill_row(arena, net, slot, edge, group, row, item)
+    marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
+    for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
+        arena[mark] = AFTER_ALL
+    numbers = net[state + STATE_NUMBERS]
+    for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
+        arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
+    _mark(net, arena, slot, row, at)
+    return row
+
+
+@inlined
+def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-untyped-def]
+    """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
+    state, top, row = net[edge + EDGE_TARGET], at[P_TOP], 0
+    alone = net[state + STATE_ONCE] != 0 and _is_alone(arena, net, state)
+    if net[state + STATE_ONCE] != 0 and not alone and _is_there(arena, net, edge, item):
+        return top
+    if net[state + STATE_SLOT] != 0 and not alone:
+        row = _store_run(arena, net, state, edge, item, values, at)
     if net[state + STATE_EDGE_COUNT] != 0:
         payload = net[edge + EDGE_PAYLOAD]
         stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
@@ -146,8 +193,11 @@ def keep_run(arena, net, edge, item, stack, top):  # type: ignore[no-untyped-def
         stack[top + T_WINDOW_START] = item[T_WINDOW_START]
         for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
             stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
+        own = net[state + STATE_OWN]
+        if own != 0:
+            stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
         top += net[N_STRIDE]
-    return top, row
+    return top
 
 
 @inlined
@@ -205,6 +255,8 @@ def _window_of(net, step, item):  # type: ignore[no-untyped-def]
     every, origin = net[step + STEP_EVERY], net[step + STEP_ORIGIN]
     if every == 0:
         return item[T_WINDOW_START]
+    if every < 0:
+        return item[T_END] + every
     return origin + (item[T_END] - origin) // every * every
 
 
@@ -244,12 +296,32 @@ def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-
 
 
 @inlined
-def _taken(arena, net, step, row, item, stack, top):  # type: ignore[no-untyped-def]
+def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+    """Let a run take a tuple, or begin with it (row 0); return the new top."""
+    into, edge = tail(stack, top), net[step + STEP_DIRECT]
+    _grow(arena, net, step, row, item, into)
+    if edge == 0:
+        return top + net[N_STRIDE]
+    _store_run(arena, net, net[edge + EDGE_TARGET], edge, into, values, at)
+    return top
+
+
+@inlined
+def _taken(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
     """Let a run take a tuple; return the new top."""
     if net[step + STEP_MARK] != NO_WORD:
         arena[row + net[step + STEP_MARK]] = item[T_END]
-    _grow(arena, net, step, row, item, tail(stack, top))
-    return top + net[N_STRIDE]
+    return _goes_on(arena, net, step, row, item, values, stack, top, at)
+
+
+@inlined
+def _lacks(arena, net, step, top, room, most):  # type: ignore[no-untyped-def]
+    """Return what there must be more of before a run takes a tuple: NO_ROOM, NO_ARENA, or 0."""
+    if top + 2 * net[N_STRIDE] > room:
+        return NO_ROOM
+    if net[step + STEP_DIRECT] != 0 and not roomy(arena, most) and not make_room(arena, most):
+        return NO_ARENA
+    return 0
 
 
 @inlined
@@ -259,6 +331,12 @@ def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: igno
         return verdict
     if net[step + STEP_CODE] == net[step + STEP_CODE_END]:
         return TRUE
+    if net[step + STEP_COMPARED_COUNT] != 0:
+        verdict = compare_terms(
+            arena, net, net[step + STEP_COMPARED], net[step + STEP_COMPARED_COUNT], row, item, view.values
+        )
+        if verdict != UNDECIDED:
+            return verdict
     return _condition(arena, net, step, row, item, view, pair)
 
 
@@ -279,34 +357,26 @@ def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _leave_if_empty(arena, net, slot, group):  # type: ignore[no-untyped-def]
-    """Give a group up that has no rows any more."""
-    if arena[group + net[slot + SLOT_LIST]] >> 32 == 0:
-        arena[group + G_MASK] &= ~(1 << net[slot + SLOT_INDEX])
-        if arena[group + G_MASK] == 0:
-            drop_group(arena, net, net[slot + SLOT_NODE], group)
-
-
-@inlined
-def _begin_run(arena, net, step, item, stack, top, room):  # type: ignore[no-untyped-def]
+def _begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
-    if net[step + STEP_EVERY] != 0 and item[T_END] < net[step + STEP_ORIGIN]:
+    top, every, since = at[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
+    if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM
-    _grow(arena, net, step, 0, item, tail(stack, top))
-    return top + net[N_STRIDE]
+    return _goes_on(arena, net, step, 0, item, values, stack, top, at)
 
 
-@kernel
-def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignore[no-untyped-def]
+@inlined
+def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
 
-    Return the new top; NO_ROOM or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says where.
+    Return the new top; NO_ROOM, NO_ARENA or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says
+    where.  `room` is that of the stack, `most` how far the arena may be used before a row is stored.
     """
-    state, stride, end = net[step + STEP_STATE], net[N_STRIDE], item[T_END]
+    state, end = net[step + STEP_STATE], item[T_END]
     if state == 0:
-        return _begin_run(arena, net, step, item, stack, at[P_TOP], room)
+        return _begin_run(arena, net, step, item, view.values, stack, at, room)
     slot, window, end_word = net[state + STATE_SLOT], net[step + STEP_WINDOW], net[N_END]
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
     if group == 0:
@@ -315,20 +385,22 @@ def continue_runs(arena, net, step, item, view, stack, at, room):  # type: ignor
     row, former, top, verdict = _first_run(arena, net, slot, group, at)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
-        if verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
+        last = former == 0 and following == 0  # it keeps the group, which the next run of its key will need
+        if not last and verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
             _take_off(arena, net, slot, group, row, former)
             row = following
             continue
         if end - arena[row + R_WINDOW_START] <= window and _may_go_on(arena, net, step, row, item, before):
-            if top + 2 * stride > room:
+            lacks = _lacks(arena, net, step, top, room, most)
+            if lacks != 0:
                 _stop(at, step, row, former, top)
-                return NO_ROOM
-            verdict = _compatible(arena, net, step, row, item, view, tail(stack, top + stride), verdict)
+                return lacks
+            verdict = _compatible(arena, net, step, row, item, view, tail(stack, top + net[N_STRIDE]), verdict)
             if verdict == UNDECIDED:
                 _stop(at, step, row, former, top)
                 return OPEN_QUESTION
             if verdict == TRUE:
-                top = _taken(arena, net, step, row, item, stack, top)
+                top = _taken(arena, net, step, row, item, view.values, stack, top, at)
+                former = former if arena[group + net[slot + SLOT_LIST]] >> 32 != row else 0  # it may be collected
         row, former, verdict = following, row, UNDECIDED
-    _leave_if_empty(arena, net, slot, group)
     return top

@@ -57,7 +57,11 @@ N_BUILT_LIST = 31
 N_MOST_BUILT = 32  # the most occurrences that one solution of a rule builds
 N_STATES = 33
 N_STEPS = 34
-N_HEADER = 35
+N_STATE_COUNT = 35
+N_GATHERING = 36  # list of the nodes that gather
+N_GATHERING_COUNT = 37
+N_NUMBERS = 38  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
+N_HEADER = 39
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -65,6 +69,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
 OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: the link to the run that goes on; a constant
+OF_WINDOW = -6  # in place of a column: the window start of a row or of a tuple
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
@@ -97,6 +102,7 @@ TO_SPENT = 6  # a slot of events that a query has used up; key: the event; windo
 TO_COMPARED = 7  # a slot whose rows have readings; only `net` tells it from TO_SLOT
 TO_INSTANTS = 8  # a slot of the times at which something came: a row an instant, with the time before it
 TO_STATE, TO_STEP = 9, 10  # a state, which keeps runs; a step, by which its runs go on
+TO_GATHERED = 11  # a slot of a node that gathers; only `net` tells it from TO_SLOT
 TO_SLOTS = (TO_SLOT, TO_MEMORY, TO_PASSING, TO_INSTANT, TO_SPENT, TO_INSTANTS)  # edges whose target is a slot
 SLOT_NODE, SLOT_INDEX, SLOT_ROW_WORDS = 0, 1, 2
 SLOT_STATE = 3  # place in the arena
@@ -105,7 +111,8 @@ SLOT_PASSING = 5  # place in the arena of the only row, if rows of the slot only
 SLOT_EVENTS, SLOT_EVENT_COUNT = 6, 7  # words of a row with events that may be used up
 SLOT_RANK, SLOT_RANK_COUNT, SLOT_LATEST = 8, 9, 10  # words by which the best row is chosen; 1: the greatest is best
 SLOT_READINGS, SLOT_READING_COUNT = 11, 12
-SLOT_LENGTH, SLOT_WIDTH = 13, 14  # time after its true start for which a row is of use
+SLOT_LENGTH = 13  # time after its true start for which a row is of use
+SLOT_ASIDE, SLOT_WIDTH = 14, 15  # place in the arena of the tuple that is aside, if the node gathers
 NODE_NUMBER, NODE_SEED = 0, 1  # the node's number; its hash, with which hashes of its keys begin
 NODE_SLOTS, NODE_FULL, NODE_STATES = 2, 3, 4  # number of slots; mask of them all; place of the first one's state
 NODE_KEY_COUNT, NODE_LISTS, NODE_GROUP_WORDS = 5, 6, 7  # columns of the key, the words of a group before its lists
@@ -116,7 +123,16 @@ NODE_EDGES, NODE_EDGE_COUNT, NODE_LAST = 14, 15, 16
 NODE_FORESEEN = 17  # the edge to prefetch along when all slots but one have rows, or NONE
 NODE_FIRST_SLOT = 18  # the record of the first of its slots
 NODE_SPENT = 19  # the node of the events that its query has used up; 0: it uses none up
-NODE_COMPARED, NODE_COMPARED_COUNT, NODE_WIDTH = 20, 21, 22  # comparisons of readings: COMPARED_* words each
+NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED_* words each
+# a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
+# of what comes of them the place in the arena
+NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
+# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
+# of solutions to which the others lead: the state, its number of columns, and by column the place in the arena
+NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
+# what that tuple will look for: the node, the columns of its key, the word of its groups with the list
+NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 29, 30, 31
+AHEAD_NODE, AHEAD_KEYS, AHEAD_LIST, AHEAD_WIDTH = 0, 1, 2, 3
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
 # a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another word; then
@@ -139,12 +155,18 @@ PROBE_TAKEN, PROBE_TAKEN_COUNT = 20, 21  # words of the row that fits: the tuple
 AT_ARRIVAL, AT_CLOSE, AT_DEADLINE = 1, 2, 3  # when a probe decides
 PROBE_STATE, PROBE_LEVEL = 18, 19  # place in the arena; at one time, lower levels are decided first
 PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that may be used up
-PROBE_RANK, PROBE_WIDTH = 24, 25  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_RANK = 24  # words of the tuple that are compared with the slot's rank: only a better row fits
+PROBE_WINDOWED, PROBE_WIDTH = 25, 26  # 1: the deadline counts from the tuple's window start
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
 # and whether some step takes all; where its tuples go; 1: what is there already, of the same end, does not enter again
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
 STATE_EDGES, STATE_EDGE_COUNT = 5, 6
-STATE_LINK, STATE_ONCE, STATE_WIDTH = 7, 8, 9  # the word of a run's row that has the link to the run before (0: none)
+STATE_LINK, STATE_ONCE = 7, 8  # the word of a run's row that has the link to the run before (0: none)
+STATE_ASIDE = 9  # of a state of solutions: what is aside in the node that they come from; 0: nothing
+# numbers that steps compare, as bits of doubles: of the term in one word of a run's row, into another; NaN: not exact
+STATE_NUMBERS, STATE_NUMBER_COUNT = 10, 11
+STATE_OWN = 12  # 1 and the number of the state: its tuples have a link to their own row behind the columns
+STATE_WIDTH = 13
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
@@ -159,7 +181,13 @@ STEP_EVERY, STEP_ORIGIN = (
     18,
     19,
 )  # windows that follow each other, in which runs begin: their width (0: none), the first
-STEP_NUMBER, STEP_WIDTH = 20, 21  # of its state
+STEP_NUMBER = 20  # of its state
+# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and the word of the
+# run's row that has the number, or 0 and the word of the tuple that has the term
+STEP_COMPARED, STEP_COMPARED_COUNT = 21, 22
+STEP_DIRECT, STEP_WIDTH = 23, 24  # its edge, if it has one alone, to a state whose tuples nobody else reads; else 0
+PAIR_ALLOWED, PAIR_LEFT_SIDE, PAIR_LEFT, PAIR_RIGHT_SIDE, PAIR_RIGHT, PAIR_WIDTH = 0, 1, 2, 3, 4, 5
+PAIR_LESS, PAIR_EQUAL, PAIR_GREATER = 1, 2, 4
 ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
 NO_WORD = 0  # a step that leaves no mark
 TERMINAL_PARAMETERS, TERMINAL_PARAMETER_COUNT = 0, 1
@@ -210,7 +238,8 @@ A_AGENDA = 19  # place of the agenda: a heap of [time, level, probe], one entry 
 A_AGENDA_COUNT = 20
 A_SPENT = 21  # events used up since rows with such events were last collected
 A_NOWHERE = 22  # a group of no node, which rows have that are in no group's list
-A_FREE_GROUPS = 23  # one list of free groups per size, up to MOST_GROUP_WORDS
+A_MOST_RUNS = 23  # bound on the runs of sequences; 0 for none
+A_FREE_GROUPS = 24  # one list of free groups per size, up to MOST_GROUP_WORDS
 MOST_GROUP_WORDS = 320  # two, a key as wide as a row may be, and a word for each of 60 slots
 A_HEADER = A_FREE_GROUPS + MOST_GROUP_WORDS
 
@@ -226,6 +255,10 @@ W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts of tuples: decide
 
 # ---- arena: a tuple that waits for its decision ----
 B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6
+
+# ---- arena: what is aside in a node that gathers: its time, the slots that have a tuple, whether the solution has just
+# been sent on, whether the rest of the instant is in the slots; the key; behind it a tuple a slot ----
+ASIDE_END, ASIDE_MASK, ASIDE_FRESH, ASIDE_SPILLED, ASIDE_KEY = 0, 1, 2, 3, 4
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory

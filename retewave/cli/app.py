@@ -78,6 +78,7 @@ def run(
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
     max_derivations: options.Derivations = 1_000_000,
+    max_runs: options.MostRuns = None,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
@@ -97,17 +98,15 @@ def run(
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
-            "closure": closure.value,
-            "lateness": lateness,
-            "max_future": max_future,
+            **{"closure": closure.value, "lateness": lateness, "max_future": max_future},
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
             "max_derivations": max_derivations,
+            "max_runs": max_runs,
             "allow_cartesian": allow_cartesian,
             "seed": seed,
         }
-        level = log_level.value if log_level else None
-        course = cli_run.Course(every, checkpoint, checkpoint_every, level)
+        course = cli_run.Course(every, checkpoint, checkpoint_every, log_level.value if log_level else None)
         cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
 
 
@@ -284,8 +283,8 @@ def spark(
 
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    epilog="Parts: events, generate, profile, report, roads, soak, spark-scaling, sums, tsunami; without one, the "
-    "sweeps. `retewave bench PART --help` tells more.",
+    epilog="Parts: events, generate, profile, report, roads, soak, spark-events, spark-scaling, sums, tsunami; without "
+    "one, the sweeps. `retewave bench PART --help` tells more.",
 )
 def bench(context: typer.Context) -> None:
     """Measure: the paper's evaluation and more, beside other engines and libraries."""

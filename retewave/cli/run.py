@@ -239,7 +239,7 @@ def _split(streams: Streams) -> list[tuple[str | None, str]]:
 
 def _read(engine: Engine, streams: Streams, options: dict[str, Any]) -> list[str | Path]:
     """Return all files that are read, those that queries name included."""
-    found = [*(query.parsed.source for query in engine.queries), *engine.datasets.named]
+    found = [*(query.parsed.source for query in engine.queries), *engine.datasets.files]
     found += [path for _, path in _split(streams)]
     return [*found, *options["schema"], *options["static"], *options["datasets"].values()]
 

@@ -138,12 +138,14 @@ def check_options(datasets: object, imports: object, on_late: Callable[..., obje
         raise UsageError(f"seed is a whole number from 0 on, not {seed!r}")
 
 
-def check_bounds(max_live_rows: object, at_limit: object, max_derivations: object) -> None:
+def check_bounds(max_live_rows: object, at_limit: object, max_derivations: object, max_runs: object) -> None:
     """Refuse impossible bounds."""
     if at_limit not in ("error", "shed"):
         raise UsageError(f"unknown at_limit {at_limit!r}", hint="known: error, shed")
     if max_live_rows is not None and not _is_whole(max_live_rows, 1):
         raise UsageError(f"max_live_rows is a whole number from 1 on, not {max_live_rows!r}", hint="None: no bound")
+    if max_runs is not None and not _is_whole(max_runs, 1):
+        raise UsageError(f"max_runs is a whole number from 1 on, not {max_runs!r}", hint="None: no bound")
     if not _is_whole(max_derivations, 1):
         raise UsageError(f"max_derivations is a whole number from 1 on, not {max_derivations!r}")
 

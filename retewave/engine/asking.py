@@ -67,7 +67,10 @@ class Asking:
     def _called(self, call: AskedCall, words: np.ndarray) -> bytes | None:
         """Return the value of a call that looks at all repetitions of a run, and perhaps at the event at hand."""
         place, state = call.link
-        rows = self.runtime.run_of(int(words[layout.T_COLUMNS + place]), state)
+        row = int(words[layout.T_COLUMNS + place])
+        if state is None:
+            row, state = row & (1 << layout.LINK_STATE) - 1, row >> layout.LINK_STATE
+        rows = self.runtime.run_of(row, state)
         ids = [columns[call.states[number]] for number, columns in rows if number in call.states][::-1]
         if call.counts:
             ids.append(0 if call.event is None else int(words[layout.T_COLUMNS + call.event]))

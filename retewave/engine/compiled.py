@@ -13,20 +13,22 @@ from functools import cached_property
 import numpy as np
 
 from retewave.compiler.expressions.programs import Programs
-from retewave.compiler.lower import Lowered, lower
+from retewave.compiler.lower import Lowered, Output, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
 from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
+from retewave.compiler.plan.producers import State as RunState
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
-from retewave.compiler.rewrite.branch import Decided
 from retewave.compiler.rewrite.leaves import STREAMED
 from retewave.engine.asking import Asking
+from retewave.engine.datasets import NAMED_GRAPH
 from retewave.engine.deciding import Deciding
 from retewave.engine.feeding import Feeding, feeder
 from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
+from retewave.engine.past_last import PastLast, Skipping
 from retewave.engine.replay import facts_for
 from retewave.engine.stages import Once, Reporting
 from retewave.engine.states import State, States, take_over
@@ -34,7 +36,7 @@ from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
-from retewave.query import Query
+from retewave.query import Query, skipping
 from retewave.rete.counters import put_known_since, totals
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
 from retewave.rete.reports.cool_down import CoolDown
@@ -43,7 +45,7 @@ from retewave.rete.runtime import Options, Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
-from retewave.rete.words.rows import OBJECT, PREDICATE
+from retewave.rete.words.rows import OBJECT, PREDICATE, STREAM
 from retewave.views.running import RunningView
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 
@@ -107,7 +109,7 @@ class CompiledNetwork:
             if isinstance(record, Probe) and record.chooses:
                 continue
             looked = inputs_of(record)[1].producer
-            single = isinstance(self.plan.producers[looked], AlphaTest)  # a triple, which came whole when it ended
+            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # what came whole when it ended
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
@@ -158,7 +160,7 @@ def build(
         for each in listeners
         if (leaves := queries[each.number].leaves) is not None
     }
-    reports, foretold = _reports(listeners, queries), _foretold(listeners, queries)
+    reports, foretold = _reports(listeners, queries, lowered.outputs), _foretold(listeners, queries)
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
@@ -166,9 +168,11 @@ def build(
     return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, acceptance, streams)
 
 
-def _reports(listeners: Iterable[Listener], queries: Mapping[int, Query]) -> Reports:
+def _reports(
+    listeners: Iterable[Listener], queries: Mapping[int, Query], outputs: Mapping[tuple[int, int], Output]
+) -> Reports:
     """Return the report stages, by query; queries without any are left out."""
-    stages = {each.number: tuple(_stages(queries[each.number], each.width)) for each in listeners}
+    stages = {each.number: tuple(_stages(queries[each.number], each.width, outputs)) for each in listeners}
     return {number: found for number, found in stages.items() if found}
 
 
@@ -178,13 +182,16 @@ def _foretold(listeners: Collection[Listener], queries: Mapping[int, Query]) -> 
     return {
         each.number: Foretold(len(queries[each.number].columns))
         for each in listeners
-        if built
-        or any(probe.decided is not Decided.AT_ARRIVAL for branch in each.branches for probe in branch.all_probes)
+        if built or any(branch.waits for branch in each.branches)
     }
 
 
-def _stages(query: Query, width: int) -> Iterator[Reporting]:
+def _stages(query: Query, width: int, outputs: Mapping[tuple[int, int], Output]) -> Iterator[Reporting]:
     """Yield the report stages of a query with a window of some width."""
+    sequence = skipping(query.parsed)
+    if sequence is not None:
+        keys = [query.columns.index(each.name) for each in sequence.partition]
+        yield PastLast(Skipping(len(keys), sequence.width), keys, query.number, outputs)
     if query.parsed.solutions == "set":
         keys = [query.columns.index(name) for name in query.solved]
         yield Once(CoolDown.empty(len(keys) + 2, 0, 1), keys)
@@ -241,7 +248,7 @@ _UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event a
 
 def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
     """Return the facts of static data and of the schema, each once; a justification may ask for each given triple."""
-    given = compiled.runtime.static_facts(static, terms.values)
+    given = np.concatenate([*_given_facts(compiled, terms, static), np.empty((0, FACT_WIDTH), dtype=np.int64)])
     lowered = compiled.lowered
     atoms = compiled.dispatch.reduction.atoms
     tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
@@ -253,7 +260,9 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
         [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
         for fact in compiled.dispatch.facts
         for alpha, test in tests.get(atoms[fact.atom], ())
-        if alpha not in streamed and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
+        if alpha not in streamed
+        and test.graph is None
+        and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
     ]
     given = given[~np.isin(given[:, 0], list(streamed))]
     facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
@@ -266,6 +275,19 @@ def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) ->
     justifying = np.isin(facts[:, FACT_ALPHA], background)
     others = facts[~justifying]
     return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
+
+
+def _given_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the facts that static data gives, graph by graph: a pattern looks at one named graph, or at none."""
+    tests = [each for each in compiled.lowered.alphas if isinstance(compiled.plan.producers[each], AlphaTest)]
+    graphs = {each: compiled.plan.producers[each].graph for each in tests}  # type: ignore[union-attr]
+    marks = {each: 0 if of is None else NAMED_GRAPH + terms.find(of) for each, of in graphs.items()}
+    for mark in np.unique(static[:, STREAM]).tolist():
+        rows = static[static[:, STREAM] == mark]
+        rows[:, STREAM] = 0
+        found = compiled.runtime.static_facts(rows, terms.values)
+        looking = [compiled.lowered.alphas[each] for each, of in marks.items() if of == mark]
+        yield found[np.isin(found[:, FACT_ALPHA], looking)]
 
 
 def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:

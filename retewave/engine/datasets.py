@@ -21,7 +21,9 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 from retewave.windows.intervals import STATIC_END, STATIC_START
 
-__all__ = ["Closure", "DatasetWarning", "Datasets"]
+__all__ = ["NAMED_GRAPH", "Closure", "DatasetWarning", "Datasets"]
+
+NAMED_GRAPH = 1 << 40  # and more: in place of a static row's stream, the term of the named graph that has it
 
 
 class DatasetWarning(UserWarning):
@@ -54,12 +56,13 @@ class Datasets:
         self._static_sources = _listed(static)
         self._local = dict(local)  # IRI -> file, for FROM
         self._imports = dict(imports)  # IRI -> file, for owl:imports
-        self._closure = closure
+        self.closure = closure  # how the schema is closed
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
         self._restored: tuple[Schema, np.ndarray] | None = None  # from a snapshot; further sources add to it
         self.named: set[str] = set()  # files that queries have named
         self._mixed: list[Path] = []  # files of `named` that hold schema and static data
+        self._graphs: dict[str, Path] = {}  # by the name of a graph that queries look at: the file that has it
 
     @property
     def schema(self) -> Schema:
@@ -68,9 +71,9 @@ class Datasets:
             loaded = Schema.load(
                 self._schema_sources,
                 imports=self._imports,
-                closure=self._closure.by,
-                budget=self._closure.budget,
-                progress=self._closure.progress,
+                closure=self.closure.by,
+                budget=self.closure.budget,
+                progress=self.closure.progress,
             )
             before = self._restored[0] if self._restored else Schema(())
             axioms = tuple(dict.fromkeys(before.axioms + loaded.axioms))
@@ -83,9 +86,11 @@ class Datasets:
         if self._static is None:
             rows = [np.empty((0, ROW_WIDTH), dtype=np.int64), *(self._rows(source) for source in self._static_sources)]
             rows += [self._rows(_data_of(path)) for path in self._mixed]
-            rows += [self._restored[1]] if self._restored else []
             found = np.concatenate(rows)
-            found[:, START], found[:, END], found[:, STREAM:] = STATIC_START, STATIC_END, 0
+            found[:, STREAM:] = 0
+            found = np.concatenate([found, *(self._graph_rows(*each) for each in self._graphs.items())])
+            found = np.concatenate([found, *([self._restored[1]] if self._restored else [])])
+            found[:, START], found[:, END] = STATIC_START, STATIC_END
             self.terms.pin(found[:, SUBJECT : OBJECT + 1].ravel())
             self.terms.grow_ahead()  # now, and not in the middle of the stream
             self._static = found
@@ -118,10 +123,39 @@ class Datasets:
                 self.add(schema=[path], started=started)
                 self._mixed.append(path)
                 self._static = None
+        for name in query.graphs if query.language == "spaseq" else ():
+            self._add_graph(name, query, started=started)
         for name in query.schema:
             self.add(schema=self._new_paths(name, query), started=started)
         for name in query.static:
             self.add(static=self._new_paths(name, query), started=started)
+
+    def _add_graph(self, name: str, query: Query, *, started: bool) -> None:
+        """Take the file of a graph that a query looks at by its name."""
+        path = None if self._has_graph(name) else self._path(name, query, "GRAPH")
+        if path is None:
+            return
+        self.add(schema=[path], started=started)
+        self._graphs[name] = path
+        self._static = None
+
+    @property
+    def files(self) -> list[str]:
+        """The files that queries have named."""
+        return [*self.named, *map(str, self._graphs.values())]
+
+    def _has_graph(self, name: str) -> bool:
+        """Tell whether a named graph has been read, here or before a snapshot."""
+        known = self._restored[1][:, STREAM] if self._restored else np.zeros(0, dtype=np.int64)
+        return name in self._graphs or NAMED_GRAPH + self.terms.find(f"<{name}>".encode()) in known
+
+    def _graph_rows(self, name: str, path: Path) -> np.ndarray:
+        """Return the triples of a named graph, each with its name in place of a stream."""
+        rows = self._rows(_data_of(path))
+        graph = self.terms.intern_many([f"<{name}>".encode()])
+        self.terms.pin(np.array(graph))
+        rows[:, STREAM] = NAMED_GRAPH + graph[0]
+        return rows
 
     def _new_paths(self, name: str, query: Query) -> list[Path]:
         """Return the local file behind a name, if there is one that no query has named before."""
@@ -131,7 +165,7 @@ class Datasets:
         self.named.add(str(path))
         return [path]
 
-    def _path(self, name: str, query: Query) -> Path | None:
+    def _path(self, name: str, query: Query, clause: str = "FROM") -> Path | None:
         """Return the local file behind a name, or warn that there is none."""
         if name in self._local:
             return Path(self._local[name])
@@ -142,11 +176,12 @@ class Datasets:
                 return path
         if "://" not in plain:
             raise UsageError(
-                f"{query.source}: FROM <{name}>: there is no file {beside}",
+                f"{query.source}: {clause} <{name}>: there is no file {beside}",
                 hint="write a path that exists, or map the name: datasets={name: path}",
             )
         warnings.warn(
-            f"{query.source}: FROM <{name}> is not read: nothing is fetched (map it: datasets={{{name!r}: path}}, or "
+            f"{query.source}: {clause} <{name}> is not read: nothing is fetched (map it: "
+            f"datasets={{{name!r}: path}}, or "
             "give its content as schema or static data)",
             DatasetWarning,
             stacklevel=4,

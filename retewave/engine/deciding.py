@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from retewave.compiler.expressions.tree import Call, variables
 from retewave.compiler.lower import Output, OutputRuns
 from retewave.compiler.rewrite.branch import ExtendStep, FilterStep, Step, is_timed
 from retewave.engine.calling import called
+from retewave.engine.chances import Chances, Seeds, fixed
 from retewave.engine.stages import Solutions
 from retewave.provenance.groups import RunPart, RunParts
 from retewave.query import Query
@@ -47,6 +49,7 @@ class Deciding:
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
     outputs: dict[tuple[int, int], Output]  # (query, branch) -> its output rows
     _evaluators: dict[int, Evaluator] = field(default_factory=dict)
+    _chances: Chances | None = None  # of rules, once one is asked for
 
     def take(self, found: Solutions) -> Solutions:
         """Return the solutions whose filters are all true, with the columns that the query shows or compares."""
@@ -90,12 +93,18 @@ class Deciding:
             else np.arange(len(rows))
         )
         if len(open_rows):
-            self._take_steps(output.steps, columns, open_rows, passed, rows[:, [layout.O_START, layout.O_END]])
+            times = rows[:, [layout.O_START, layout.O_END]]
+            self._take_steps(output.steps, columns, open_rows, passed, times, self._seeds(query, output, rows))
         shown = np.zeros((len(rows), len(query.columns)), dtype=np.int64)
         for place, name in enumerate(query.columns):
             if name in columns:
                 shown[:, place] = columns[name]
         return shown, passed
+
+    def _seeds(self, query: Query, output: Output, rows: np.ndarray) -> Seeds | None:
+        if self._chances is None:
+            self._chances = Chances(self.runtime.options.seed, self.terms.text)
+        return self._chances.seeds(query, output, rows)
 
     def _called(self, call: Call, output: OutputRuns, runs: list[list[RunPart]]) -> np.ndarray:
         """Return the values of a call that looks at all repetitions, run by run."""
@@ -120,20 +129,34 @@ class Deciding:
         rows: np.ndarray,
         passed: np.ndarray,
         times: np.ndarray,
+        seeds: Seeds | None,
     ) -> None:
-        """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns."""
+        """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns.
+
+        `seeds`: what chance says follows from these, row by row.
+        """
         solutions: defaultdict[int, BNode] = defaultdict(_new_blank)
-        for step in steps:
+        if seeds is not None:
+            solutions.update((row, _new_blank(f"N{name}")) for row, (name, _) in enumerate(seeds))
+        for number, step in enumerate(steps):
             rows = rows[passed[rows]]
             if isinstance(step, FilterStep):
-                passed[rows] = self._verdicts(step, columns, rows, solutions)
+                passed[rows] = self._verdicts(step, columns, rows, solutions, number, seeds)
             else:
                 column = np.zeros(len(passed), dtype=np.int64)
-                column[rows] = [self._value(step, columns, row, solutions, times) for row in rows.tolist()]
+                for row in rows.tolist():
+                    with fixed(seeds[row], number) if seeds else nullcontext():
+                        column[row] = self._value(step, columns, row, solutions, times)
                 columns[step.variable.name] = column
 
     def _verdicts(
-        self, step: FilterStep, columns: dict[str, np.ndarray], rows: np.ndarray, solutions: Mapping[int, BNode]
+        self,
+        step: FilterStep,
+        columns: dict[str, np.ndarray],
+        rows: np.ndarray,
+        solutions: Mapping[int, BNode],
+        number: int,
+        seeds: Seeds | None,
     ) -> np.ndarray:
         seen = step.scope
         evaluator = self._evaluator(step)
@@ -142,11 +165,12 @@ class Deciding:
             used, inverse = np.unique(columns[only.name][rows], return_inverse=True)
             known = [self._remembered(step, only, term) for term in used.tolist()]
             return np.array([verdict == filter_codes.TRUE for verdict in known], dtype=np.bool_)[inverse]
-        said = [
-            evaluator.truth(self._bindings(seen, columns, row), solutions[row] if evaluator.labels else None)
-            for row in rows.tolist()
-        ]
-        return np.array([verdict is True for verdict in said], dtype=np.bool_)
+        said = np.zeros(len(rows), dtype=np.bool_)
+        for place, row in enumerate(rows.tolist()):
+            with fixed(seeds[row], number) if seeds else nullcontext():
+                solution = solutions[row] if evaluator.labels else None
+                said[place] = evaluator.truth(self._bindings(seen, columns, row), solution) is True
+        return said
 
     def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
         """Return the verdict of a filter on one term, evaluated once."""
@@ -199,7 +223,7 @@ def _python() -> Any:
     return evaluate
 
 
-def _new_blank() -> BNode:
+def _new_blank(name: str | None = None) -> BNode:
     from rdflib import BNode
 
-    return BNode()
+    return BNode(name)

@@ -72,6 +72,8 @@ __all__ = ["Engine"]
 _ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
 _NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
 
+_LATE, _FUTURE = "%s items came later than lateness allows", "%s items are dated further ahead than max_future allows"
+
 
 class Engine(Shown):
     """Finds the patterns of registered queries in streams of RDF.  Any thread may call anything, also from callbacks.
@@ -100,48 +102,48 @@ class Engine(Shown):
         at_limit: Literal["error", "shed"] = "error",
         allow_cartesian: bool = False,
         max_derivations: int = 1_000_000,
+        max_runs: int | None = None,
         stats: bool = False,
         seed: int | None = None,
         inbox: int = 1024,
         when_full: WhenFull = "wait",
     ) -> None:
         check_options(datasets, imports, on_late, seed)
-        check_bounds(max_live_rows, at_limit, max_derivations)
+        check_bounds(max_live_rows, at_limit, max_derivations, max_runs)
         check_inbox(inbox, when_full)
         self.terms = Terms(seed)
-        closed = datasets or {}, imports or {}, Closure(closure, closure_budget, on_closure)
-        self.datasets = Datasets(self.terms, schema, static, *closed)
+        closed = Closure(closure, closure_budget, on_closure)
+        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
         self.registry = Registry(sheds=at_limit == "shed", plan=partial(planned, datasets=self.datasets))
-        chosen = secrets.randbits(63) if seed is None else seed
-        options = Options(chosen, max_live_rows or 0, at_limit == "shed", stats, max_derivations)
+        bounds = max_live_rows or 0, at_limit == "shed", stats, max_derivations, max_runs or 0
+        options = Options(secrets.randbits(63) if seed is None else seed, *bounds)
         self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
-        self.allow_cartesian = allow_cartesian
         self.options = {  # the arguments that a snapshot keeps
             "lateness": _duration(lateness) / 1e6,
             "max_future": None if max_future is None else _duration(max_future) / 1e6,
             "max_live_rows": max_live_rows,
             "max_derivations": max_derivations,
+            "max_runs": max_runs,
             "at_limit": at_limit,
             "allow_cartesian": allow_cartesian,
             "stats": stats,
             "seed": options.seed,
         }
-        self._late_tally = Tally("%s items came later than lateness allows")
-        self._future_tally = Tally("%s items are dated further ahead than max_future allows")
+        self._late_tally, self._future_tally = Tally(_LATE), Tally(_FUTURE)
         self.lock, self.registry.network = self.matcher.lock, self._network  # the lock is held to read or change
-        self.telling = Telling(self.registry, on_late)
-        self.turn = self.telling.turn  # held by whoever pours and calls back; taken before the lock
+        self.telling = telling = Telling(self.registry, on_late)
+        self.turn = telling.turn  # held by whoever pours and calls back; taken before the lock
         self._hands_over = on_late is not None  # late items
         self._runs = 0  # runs under way: the last one to end lets waiting items go
-        self.order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
-        self.matcher.holders.append(self.order.held)
+        self.order = order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
+        self.matcher.holders.append(order.held)
         self.clock: Clock | None = None  # of the first time that came in: times are shown likewise
-        self.triples = 0  # triples that came in, those that no pattern could use included
+        self.allow_cartesian, self.triples = allow_cartesian, 0  # triples that came in, unused ones included
         self.readers: list[Reader] = []  # all that were run; they count the lines that they could not read
         self.seconds = Seconds()  # how long the work took
         self._inbox = (inbox, when_full)  # how many items of event loops may wait, and the fate of more
-        self._pushes: Pushes | None = None  # none before the first
-        self._opening = threading.Lock()  # held while `_pushes` is made
+        self._pushes: Pushes | None = None  # none before the first; the lock is held while they are made
+        self._opening = threading.Lock()
         self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
 
     # ---- queries ----

@@ -30,7 +30,7 @@ from retewave.engine.sweep import Sweep, rehearse
 from retewave.errors import LimitError
 from retewave.log import Tally, log
 from retewave.match import Matches
-from retewave.rete.counters import totals
+from retewave.rete.counters import runs_of, totals
 from retewave.rete.runtime import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
@@ -125,7 +125,8 @@ class Matcher:
         Before the stream all queries are planned at once; a bound and counters belong to one network.
         """
         planned, registered = networks.main.outcome.queries.keys(), self.registry.queries.keys()
-        apart = self.triples > 0 and not self.options.max_live_rows and not self.options.stats
+        bounded = self.options.max_live_rows or self.options.max_runs
+        apart = self.triples > 0 and not bounded and not self.options.stats
         # what one network's rules build would have to come to the other; and a rule that is gone builds no more
         apart = apart and not self.registry.rules and not networks.main.feeding.rules
         return apart and are_few(len(planned ^ registered), len(planned))
@@ -167,11 +168,11 @@ class Matcher:
             self.intervals = True  # the new network must keep the ends of rows that may be intervals
         for each in former:
             each.runtime.collect()  # else a new query would find rows that are only not collected yet
-        without_bound = replace(self.options, max_live_rows=0)
+        without_bound = replace(self.options, max_live_rows=0, max_runs=0)
         compiled = self._built(registry.listeners(), without_bound, self.intervals)
         self._begin_to_look(compiled, former)
         found = list(load(compiled, self.terms, self.datasets.static, former))
-        compiled.runtime.bound(self.options.max_live_rows)
+        compiled.runtime.bound(self.options.max_live_rows, self.options.max_runs)
         if not former:
             rehearse(compiled)
         for each in reversed(former):  # the main one last: its memory goes further back
@@ -367,6 +368,14 @@ class Matcher:
 
     def _at_bound(self) -> LimitError:
         self.waiting = self.waiting.copy()
+        compiled, most = self.main, self.options.max_runs
+        if most and compiled is not None and runs_of(compiled.runtime.arena, compiled.runtime.network) >= most:
+            log.warning("the bound of %d runs is met; %d triples wait", most, len(self.waiting))
+            return LimitError(
+                f"there are {most:,} runs of sequences or more, which is the bound; {len(self.waiting):,} triples "
+                "wait until it is made room",
+                hint="narrow WITHIN, write ; in place of : (also between repetitions), or raise max_runs",
+            )
         log.warning("the bound of %d live rows is met; %d triples wait", self.options.max_live_rows, len(self.waiting))
         return LimitError(
             f"there are {self.options.max_live_rows:,} live rows, which is the bound; {len(self.waiting):,} "

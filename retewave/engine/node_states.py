@@ -17,8 +17,8 @@ import numpy as np
 
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, column_name, digest
-from retewave.compiler.plan.walk import lasting
-from retewave.engine.run_states import run_states
+from retewave.compiler.plan.walk import lasting, linking
+from retewave.engine.run_states import Links, run_states
 from retewave.engine.states import State
 from retewave.rete.counters import counted, is_counting, probe_counters, put_counted, put_decided
 from retewave.rete.memory.carry import ROW_TIMES
@@ -29,7 +29,7 @@ from retewave.rete.words.rows import OBJECT
 
 __all__ = ["KINDS", "Counted", "CountedDecisions", "Kind", "SpentEvents", "node_states", "nodes_of"]
 
-Kind = Callable[[Lowered, Runtime, Callable[[], Sequence[Identity]]], Mapping[str, State]]
+Kind = Callable[[Lowered, Runtime, Callable[[], Sequence[Identity]], Links], Mapping[str, State]]
 
 
 def nodes_of(lowered: Lowered, identities: Sequence[Identity]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
@@ -88,7 +88,9 @@ class CountedDecisions:
         put_decided(self.runtime.net, self.runtime.arena, self.probe, state["probes"].tolist())
 
 
-def _counted(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def _counted(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], _links: Links
+) -> Mapping[str, State]:
     if not is_counting(runtime.arena):
         return {}
     known = identities()
@@ -108,6 +110,8 @@ class Waiting:
     runtime: Runtime  # where they are
     probe: int  # number of the probe
     order: tuple[int, ...]  # the probe's columns, in an order that no other query changes
+    links: Links  # where runs have gone
+    linking: tuple[int, ...]  # the columns that have links to runs
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))
 
@@ -131,17 +135,21 @@ class Waiting:
         for place, column in enumerate(self.order):
             rows[:, WAITING_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
         start, end = state["since"].tolist()
-        self.runtime.put_waiting(self.probe, (start, end), rows)
+        places = [WAITING_TIMES + column for column in self.linking]
+        self.links.moved(rows, places, lambda moved: self.runtime.put_waiting(self.probe, (start, end), moved))
 
 
-def _waiting(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def _waiting(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], links: Links
+) -> Mapping[str, State]:
     if not lowered.probes:
         return {}
-    known, found = identities(), []
+    known, found, linked = identities(), [], linking(lowered.plan)
     for producer, probe in lowered.probes.items():
         names = known[producer].columns[: lowered.network.probes[probe].columns]  # columns taken along come later
         order = tuple(sorted(range(len(names)), key=names.__getitem__))
-        found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order)))
+        own = tuple(sorted(linked[producer]))
+        found.append((digest(("waiting", known[producer].digest)), Waiting(runtime, probe, order, links, own)))
     return _together(found)
 
 
@@ -152,6 +160,8 @@ class Made:
     runtime: Runtime  # where they are
     slot: int  # number of the memory
     order: tuple[int, ...]  # its columns, the key's first, in an order that no other query changes
+    links: Links  # where runs have gone
+    linking: tuple[int, ...]  # the columns that have links to runs
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))
 
@@ -173,14 +183,17 @@ class Made:
         rows[:, :ROW_TIMES] = times.reshape(len(times), ROW_TIMES)
         for place, column in enumerate(self.order):
             rows[:, ROW_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
-        self.runtime.put_rows(self.slot, rows)
+        places = [ROW_TIMES + column for column in self.linking]
+        self.links.moved(rows, places, lambda moved: self.runtime.put_rows(self.slot, moved))
 
 
-def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def _made(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], links: Links
+) -> Mapping[str, State]:
     able = lasting(lowered.plan)
     if all(able) and not lowered.spent:
         return {}
-    known, found = identities(), []
+    known, found, linked = identities(), [], linking(lowered.plan)
     users = [(producer, node) for producer, node in lowered.nodes.items()]
     users += [
         (producer, lowered.network.slots[lowered.network.probes[probe].slot].node)
@@ -194,8 +207,10 @@ def _made(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[
                 continue
             names = [column_name(known[plan.producer], column) for column in (*plan.keys, *plan.payload)]
             order = tuple(sorted(range(len(names)), key=names.__getitem__))
+            kept = (*plan.keys, *plan.payload)
+            own = tuple(place for place, column in enumerate(kept) if column in linked[plan.producer])
             canonical = known[producer].places[place] if producer in lowered.nodes else 1
-            found.append((digest(("made", known[producer].digest, canonical)), Made(runtime, slot, order)))
+            found.append((digest(("made", known[producer].digest, canonical)), Made(runtime, slot, order, links, own)))
     return _together(found)
 
 
@@ -225,7 +240,9 @@ class SpentEvents:
         self.runtime.put_rows(self.slot, events[:, [1, 1, 1, 0]])
 
 
-def _spent(lowered: Lowered, runtime: Runtime, _identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def _spent(
+    lowered: Lowered, runtime: Runtime, _identities: Callable[[], Sequence[Identity]], _links: Links
+) -> Mapping[str, State]:
     return {digest(("spent", spender)): SpentEvents(runtime, slot) for spender, slot in lowered.spent.items()}
 
 
@@ -256,7 +273,9 @@ class Instant:
         self.runtime.put_instant(rows, state["counts"])
 
 
-def _instant(lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def _instant(
+    lowered: Lowered, runtime: Runtime, _: Callable[[], Sequence[Identity]], _links: Links
+) -> Mapping[str, State]:
     return {digest(("instant",)): Instant(runtime)} if lowered.network.built != frozenset() else {}
 
 
@@ -304,8 +323,10 @@ def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
     return {name: states[0] if len(states) == 1 else Alike(tuple(states)) for name, states in grouped.items()}
 
 
-def _runs(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
-    return _together(run_states(lowered, runtime, identities))
+def _runs(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], links: Links
+) -> Mapping[str, State]:
+    return _together(run_states(lowered, runtime, identities, links))
 
 
 KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _spent, _instant, _runs)
@@ -313,4 +334,5 @@ KINDS: tuple[Kind, ...] = (_counted, _waiting, _made, _spent, _instant, _runs)
 
 def node_states(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> dict[str, State]:
     """Return the states of a network's nodes, by identity."""
-    return {name: state for kind in KINDS for name, state in kind(lowered, runtime, identities).items()}
+    links = Links()
+    return {name: state for kind in KINDS for name, state in kind(lowered, runtime, identities, links).items()}

@@ -124,7 +124,7 @@ class Outcome:
         if waited is not None:
             query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
-        if query.plan is not None and len(found.rows):
+        if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
         made_of = MadeOf(found.rows, self.sources) if query.explained else None

@@ -36,7 +36,7 @@ from retewave.epsilon.prefixes import absolute
 from retewave.errors import QueryError, UsageError
 from retewave.log import log
 from retewave.match import Match
-from retewave.query import Query
+from retewave.query import Query, parted
 from retewave.views.bounds import reach
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
@@ -153,7 +153,7 @@ class Registry:
         self._listeners[query.number] = replace(
             self._listener(query.number, parsed, normal, query.plan),
             projection=query.columns if query.is_view else query.variables,
-            compared=(*query.compared, *query.solved),
+            compared=(*query.compared, *query.solved, *parted(query.parsed)),
             told=_told(parsed, query.explained),
             spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )
@@ -235,10 +235,14 @@ class Registry:
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
         return Listener(number, normal, (), width, streams, sources=sources, rule=rule, rules=rules)
 
-    def _rules(self, plan: Detecting) -> Iterator[Rule]:
+    def _rules(self, plan: Detecting) -> Iterator[Rule | None]:
         """Yield what the branches of a query about events feed back: Python builds all of it."""
+        is_graph = plan.definitions.form == "RDF"
         for found, template in zip(plan.found, plan.templates, strict=True):
-            told = found.kind == "told" and plan.definitions.form == "RDF"
+            if found.kind == "told" and not is_graph:
+                yield None  # it is told, and nothing comes in again
+                continue
+            told = found.kind == "told"
             stream = plan.definitions.events[found.event].name[1:-1].decode() if told else plan.base
             yield Rule(template, self._number_of(stream), in_python=True)
 

@@ -22,9 +22,10 @@ from retewave.engine.states import State
 from retewave.rete.counters import known_since, put_known_since
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.runtime import Runtime
+from retewave.rete.words.reals import word_of
 from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["run_states"]
+__all__ = ["Links", "run_states"]
 
 
 class Links:
@@ -45,6 +46,20 @@ class Links:
         self._followers.append(follow)
         follow()
 
+    def moved(self, rows: np.ndarray, places: Sequence[int], put: Callable[[np.ndarray], None]) -> None:
+        """Put rows that have links in some places, now and when more runs have gone elsewhere."""
+        if not places:
+            put(rows)
+            return
+
+        def follow() -> None:
+            new = rows.copy()
+            for place in places:
+                new[:, place] = self.found(rows[:, place])
+            put(new)
+
+        self.follow(follow)
+
     def found(self, links: np.ndarray) -> np.ndarray:
         """Return where some links lead now; nowhere, if that is not known yet."""
         return np.array([self._new.get(link, 0) for link in links.tolist()], dtype=np.int64)
@@ -61,6 +76,7 @@ class KeptRuns:
     columns: int  # of a run
     keys: tuple[int, ...]  # the columns that make the key
     marks: tuple[str, ...]  # what the marks wait for, by name
+    numbers: int  # how many numbers of its terms a run has behind the marks
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))
 
@@ -84,8 +100,8 @@ class KeptRuns:
         columns = state["columns"].reshape(len(times), self.columns)
         unknown = np.full(len(times), BEFORE_ALL)
         marks = [state.get(name, unknown) for name in self.marks]
-        keys = columns[:, list(self.keys)]
-        self.runtime.put_rows(self.slot, np.column_stack([times, keys, columns, *marks]))
+        keys, numbers = columns[:, list(self.keys)], [np.full(len(times), word_of(np.nan))] * self.numbers
+        self.runtime.put_rows(self.slot, np.column_stack([times, keys, columns, *marks, *numbers]))
         self.links.move(state["links"], self.runtime.links_to(self.number))
         link = self.runtime.network.states[self.number].link
         if link >= 0:
@@ -125,18 +141,19 @@ class KeptInstants:
 
 
 def run_states(
-    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], links: Links
 ) -> Iterator[tuple[str, State]]:
     """Yield the states of sequences, with their identities."""
     if not lowered.states:
         return
-    known, network, links = identities(), lowered.network, Links()
+    known, network = identities(), lowered.network
     for producer, number in lowered.states.items():
         made, slot = lowered.plan.producers[producer], network.states[number].slot
         assert isinstance(made, RunState)
         if slot >= 0:
             marks = tuple(rival_name(rivals, known) for rivals in lowered.rivals[producer])
-            runs = KeptRuns(runtime, links, number, slot, network.states[number].columns, made.keys, marks)
+            record = network.states[number]
+            runs = KeptRuns(runtime, links, number, slot, record.columns, made.keys, marks, len(record.numbers))
             yield digest(("runs", known[producer].digest)), runs
     for producer, slot in lowered.instants.items():
         keys = network.nodes[network.slots[slot].node].keys

@@ -13,7 +13,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from retewave.rete.counters import RuleCounts, built, next_due, probe_counters, totals
+from retewave.rete.counters import RuleCounts, built, next_due, probe_counters, runs_of, totals
 from retewave.windows.times import spell_instant
 
 if TYPE_CHECKING:
@@ -149,10 +149,18 @@ def _counted(engine: Engine) -> dict[str, Any]:
 def _of_network(engine: Engine) -> dict[str, int]:
     """Return the counts of the network's arrays."""
     matcher = engine.matcher
-    found = {"live_rows": 0, "static_rows": 0, "collected": matcher.collected, "shed": matcher.shed, "arena_bytes": 0}
+    found = {
+        "live_rows": 0,
+        "runs": 0,
+        "static_rows": 0,
+        "collected": matcher.collected,
+        "shed": matcher.shed,
+        "arena_bytes": 0,
+    }
     for each in () if matcher.networks is None else matcher.networks.all:
         held = totals(each.runtime.arena)
         found["live_rows"] += held.live
+        found["runs"] += runs_of(each.runtime.arena, each.runtime.network)
         found["static_rows"] += held.static
         found["collected"] += held.collected
         found["shed"] += held.shed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import retewave as rw
 from retewave.bench.usecases.events import AT, BASE, nquads
-from retewave.bench.usecases.figures import poured, sequence, traffic
+from retewave.bench.usecases.figures import facts, known, poured, sequence, traffic
 from retewave.bench.usecases.streams import road, shares
 
 STOCKS = f"{BASE}stocks"
@@ -39,3 +41,9 @@ def test_a_looser_question_finds_no_less() -> None:
     )
     assert strict <= next_ <= more
     assert poured(sequence(5, ";", 1), SHARES)[0] <= next_
+
+
+def test_a_background_that_knows_each_company_changes_no_match(tmp_path: Path) -> None:
+    (tmp_path / "facts.nt").write_text(facts(1000))
+    query = sequence(3, ",", 1)
+    assert poured(known(query), SHARES, tmp_path / "facts.nt")[0] == poured(query, SHARES)[0] > 0

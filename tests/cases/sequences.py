@@ -35,6 +35,7 @@ class Room:
     repeated: bool = False  # +
     maximal: bool = False  # +!
     absent: bool = False  # !
+    strict: bool = False  # mostly strict contiguity
     maybe: bool = False  # ?
     aggregates: bool = False  # COUNT(…) … and PREV in conditions
     tumbling: bool = False
@@ -136,7 +137,8 @@ def _sequence(random: Random, room: Room, names: list[str]) -> str:
     parts = [_step(random, room, names[min(place, 3)], names, place in (0, count - 1)) for place in range(count)]
     if not any(each[-1] not in "?!" or each.endswith("+!") for each in parts):
         parts[random.randrange(count)] = names[0]
-    return "".join(part + (random.choice(SEPARATORS) if place < count - 1 else "") for place, part in enumerate(parts))
+    separators = (",", ",", ",", ";") if room.strict else SEPARATORS
+    return "".join(part + (random.choice(separators) if place < count - 1 else "") for place, part in enumerate(parts))
 
 
 def _step(random: Random, room: Room, name: str, names: list[str], outer: bool) -> str:

@@ -51,6 +51,30 @@ def test_closure_is_that_of_networkx(edges: list[tuple[int, int]]) -> None:
     assert sorted(pairs(query, found)) == sorted(expected)
 
 
+@pytest.mark.parametrize(
+    "chance", ["RAND()", "UUID()", "STRUUID()", "NOW()", "BNODE()", 'BNODE("b")', "RAND() + RAND()"]
+)
+def test_what_is_built_by_chance_is_what_is_told(chance: str) -> None:
+    engine = rw.Engine()
+    rule = engine.register(feeds("?a <urn:made> ?c", f"{{ ?a <urn:edge> ?b BIND({chance} AS ?c) }}"))
+    heard = engine.register("SELECT ?a ?c FROM STREAM <urn:out> WHERE { ?a <urn:made> ?c }")
+    foretold = []
+    for time in (1, 2):
+        engine.push([(f"urn:{name}", "urn:edge", "urn:b") for name in "pq"], time=time)
+        foretold += [match.text("c") or b"" for match in engine.flush() if match.query is heard]
+    told, built = ([match.text("c") or b"" for match in query.matches] for query in (rule, heard))
+    assert sorted(told) == sorted(built) == sorted(foretold)
+    assert chance == "NOW()" or len({*told}) == 4
+
+
+def test_chance_twice_in_a_rule_is_drawn_twice() -> None:
+    engine = rw.Engine()
+    rule = engine.register(feeds("?a ?b ?c", "{ ?a <urn:edge> ?x BIND(RAND() AS ?b) BIND(RAND() AS ?c) }"))
+    engine.push(("urn:a", "urn:edge", "urn:b"), time=1)
+    (match,) = rule.matches
+    assert match.text("b") != match.text("c")
+
+
 def test_what_a_rule_builds_is_told_at_the_close_of_its_instant() -> None:
     engine, query = closing()
     assert pairs(query, engine.push(("urn:a", "urn:edge", "urn:b"), time=1)) == []

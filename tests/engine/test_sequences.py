@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,23 +127,120 @@ def test_a_query_without_repetitions_has_no_groups() -> None:
     assert match.groups == {}
 
 
-@pytest.mark.parametrize(
-    ("sequence", "said"),
-    [
-        ("SEQ (A, B+!)", "as many as can be"),
-        ("SEQ (A, B!, A)", "cannot stand behind ,"),
-    ],
-)
-def test_what_is_not_supported_is_refused_by_name(sequence: str, said: str) -> None:
-    with pytest.raises(rw.errors.QueryError, match=said):
-        rw.Engine().register(RISES.replace("SEQ (A; B)", sequence).replace("FILTER(?y > ?x)", ""))
+def of_letters(sequence: str, events: str, clauses: str = "", **options: Any) -> list[str]:
+    """Return what is told of events of one letter each, an instant each; `.` is an instant without one."""
+    engine = rw.Engine(**options)
+    engine.register(f"""PREFIX : <urn:> SELECT * {clauses} FROM STREAM S <urn:S> WHERE {{ SEQ ({sequence})
+        DEFINE GPM A {{ ?s :a ?a }} DEFINE GPM B {{ ?s :b ?b }} DEFINE GPM C {{ ?s :c ?c }} }}""")
+    found = []
+    for time, letter in enumerate(events, 1):
+        if letter != ".":
+            found += engine.push(("urn:s", f"urn:{letter}", time), time=time, stream="urn:S")
+    found += engine.flush()
+    return sorted(
+        f"{' '.join(str(match[each]) for each in 'abc' if match.get(each))} @ {match.start:g}-{match.end:g}"
+        for match in found
+    )
 
 
-@pytest.mark.parametrize("clause", ["WITHIN 30 SECONDS TUMBLING", "AFTER MATCH SKIP PAST LAST"])
-def test_clauses_that_are_not_supported_are_refused_by_name(clause: str) -> None:
-    text = RISES.replace("WITHIN 30 SECONDS", clause)
-    with pytest.raises(rw.errors.QueryError, match="is not supported"):
-        rw.Engine().register(text)
+def test_maximal_repetitions_keep_what_could_not_be_longer() -> None:
+    assert of_letters("A; B+; C", "abbc") == ["1 2 4 @ 1-4", "1 3 4 @ 1-4"]
+    assert of_letters("A; B+!; C", "abbc") == ["1 3 4 @ 1-4"]
+
+
+def test_maximal_repetitions_at_the_end_are_told_when_the_next_instant_closes_or_at_the_deadline() -> None:
+    assert of_letters("A, B+!", "abbx.", "WITHIN 30s") == ["1 3 @ 1-4"]
+    assert of_letters("A, B+!", "abb", "WITHIN 30s") == ["1 3 @ 1-31"]
+    assert of_letters("A; B;+!", "abxb", "WITHIN 30s") == ["1 4 @ 1-31"]
+
+
+def test_negation_behind_strict_contiguity_is_nothing_or_an_event_that_is_something_else() -> None:
+    assert of_letters("A, B!, C", "ac") == ["1 2 @ 1-2"]
+    assert of_letters("A, B!, C", "axc") == ["1 3 @ 1-3"]
+    assert of_letters("A, B!, C", "abc") == of_letters("A, B!, C", "axxc") == []
+    assert of_letters("A, B?, C", "abc") == ["1 2 3 @ 1-3"]
+
+
+def test_windows_that_tumble_have_both_bounds_inside() -> None:
+    assert of_letters("A; C", "ac", "WITHIN 2s TUMBLING FROM 1") == ["1 2 @ 1-2"]
+    assert of_letters("A; C", "a.c", "WITHIN 2s TUMBLING FROM 1") == ["1 3 @ 1-3"]
+    assert of_letters("A; C", "xaxc", "WITHIN 2s TUMBLING FROM 1") == []
+
+
+def test_skip_past_last_tells_the_first_and_ends_what_began_before_its_end() -> None:
+    assert of_letters("A; C", "aacac") == ["1 3 @ 1-3", "2 3 @ 2-3", "4 5 @ 4-5"]
+    assert of_letters("A; C", "aacac", "AFTER MATCH SKIP PAST LAST") == ["1 3 @ 1-3", "4 5 @ 4-5"]
+
+
+def test_two_arms_of_a_union_that_find_the_same_are_one_mapping() -> None:
+    engine = rw.Engine()
+    engine.register("""PREFIX : <urn:> SELECT * FROM STREAM S <urn:S> WHERE { SEQ (A)
+        DEFINE GPM A { { ?s :a ?x } UNION { ?s :b ?x } } }""")
+    assert len(engine.push([("urn:s", "urn:a", 1), ("urn:s", "urn:b", 1)], time=1, stream="urn:S")) == 1
+    assert len(engine.push([("urn:s", "urn:a", 1), ("urn:s", "urn:b", 2)], time=2, stream="urn:S")) == 2
+
+
+def test_matches_that_are_told_at_a_deadline_list_their_repetitions() -> None:
+    engine = rw.Engine()
+    engine.register("""PREFIX : <urn:> SELECT (COUNT(?b) AS ?n) WITHIN 5s FROM STREAM S <urn:S> WHERE { SEQ (A; B;+; C!)
+        DEFINE GPM A { ?s :a ?a } DEFINE GPM B { ?s :b ?b } DEFINE GPM C { ?s :c ?c } }""")
+    for time, letter in enumerate("abb", 1):
+        engine.push(("urn:s", f"urn:{letter}", time), time=time, stream="urn:S")
+    found = engine.push(("urn:s", "urn:x", 9), time=9, stream="urn:S")
+    assert [(str(m["n"]), [each.time for each in m.groups["B"]], m.end) for m in found] == [
+        ("1", [2.0], 6.0),
+        ("2", [2.0, 3.0], 6.0),
+    ]
+
+
+def test_what_must_not_be_there_may_look_at_all_repetitions() -> None:
+    engine = rw.Engine()
+    engine.register("""PREFIX : <urn:> SELECT * FROM STREAM S <urn:S> WHERE { SEQ (A; B;+; N!; C)
+        DEFINE GPM A { ?s :a ?a } DEFINE GPM B { ?s :b ?b } DEFINE GPM N { ?s :n ?n FILTER(?n = COUNT(?b)) }
+        DEFINE GPM C { ?s :c ?c } }""")
+    found = []
+    for time, (letter, value) in enumerate([("a", 1), ("b", 2), ("b", 3), ("n", 1), ("c", 4)], 1):
+        found += engine.push(("urn:s", f"urn:{letter}", value), time=time, stream="urn:S")
+    assert [len(match.groups["B"]) for match in found] == [2]
+
+
+def test_a_gpm_joins_the_data_of_a_named_graph_and_no_other(tmp_path: Path) -> None:
+    own, other = tmp_path / "own.ttl", tmp_path / "other.ttl"
+    own.write_text("<urn:s> <urn:name> 'own' .")
+    other.write_text("<urn:s> <urn:name> 'other' . <urn:s> <urn:kind> 'thing' .")
+    engine = rw.Engine(datasets={"urn:own": own, "urn:other": other})
+    engine.register("""PREFIX : <urn:> SELECT ?n ?k FROM STREAM S <urn:S> WHERE { SEQ (A)
+        DEFINE GPM A { ?s :a ?x GRAPH :own { ?s :name ?n } GRAPH :other { ?s :kind ?k } } }""")
+    (match,) = engine.push(("urn:s", "urn:a", 1), time=1, stream="urn:S")
+    assert (str(match["n"]), str(match["k"])) == ("own", "thing")
+    path = tmp_path / "graphs.snapshot"
+    engine.snapshot(path)
+    (match,) = rw.Engine.restore(path).push(("urn:s", "urn:a", 2), time=2, stream="urn:S")
+    assert (str(match["n"]), str(match["k"])) == ("own", "thing")
+
+
+def test_data_of_a_named_graph_is_in_no_event_and_no_default_graph(tmp_path: Path) -> None:
+    own = tmp_path / "own.ttl"
+    own.write_text("<urn:s> <urn:a> 'own' . <urn:s> <urn:b> 'own' .")
+    engine = rw.Engine(datasets={"urn:own": own})
+    engine.register(
+        """PREFIX : <urn:> SELECT * FROM STREAM S <urn:S> WHERE { SEQ (A)
+        DEFINE GPM A { ?s :a ?x ; :c ?y GRAPH :own { ?s :b ?n } } }""",
+        name="seq",
+    )
+    engine.register("SELECT * WHERE { ?s <urn:c> ?y . ?s <urn:b> ?n }", name="plain")
+    assert engine.push(("urn:s", "urn:c", 1), time=1, stream="urn:S") == []
+    found = engine.push([("urn:s", "urn:c", 1), ("urn:s", "urn:a", 1)], time=2, stream="urn:S")
+    assert [match.query.name for match in found] == ["seq"]
+
+
+def test_the_runs_of_an_engine_are_bounded_and_counted() -> None:
+    engine = rw.Engine(max_runs=100)
+    engine.register("PREFIX : <urn:> SELECT ?x WITHIN 20s WHERE { SEQ (A:+) DEFINE GPM A { ?s :a ?x } }")
+    with pytest.raises(rw.errors.LimitError, match="100 runs of sequences"):
+        for time in range(40):
+            engine.push(("urn:s", "urn:a", time), time=time)
+    assert engine.stats()["runs"] == 127  # what an event has begun is finished
 
 
 def test_sequences_cannot_be_explained_nor_shed() -> None:

@@ -8,9 +8,12 @@ import warnings
 import numpy as np
 from cases import temporal
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one
+from cases.sequences import Room, cases
 from hypothesis import HealthCheck, given, seed, settings
+from laws import sequences
 from laws.telling import asked, listening, pushed, told
 
+from retewave.errors import QueryError
 from retewave.rete.words.jit import JIT
 
 found: list[list[str]] = []
@@ -33,8 +36,20 @@ def run_in_time(case: temporal.Case) -> None:
     found.append(sorted(map(repr, told([*matches, *engine.flush()]).elements())))
 
 
+def run_sequences() -> None:
+    room = Room(repeated=True, maximal=True, absent=True, maybe=True, aggregates=True, tumbling=True, past_last=True)
+    for case in cases(room, range(40)):
+        try:
+            engine, _ = sequences.engine_for(case.query)
+        except QueryError:
+            continue
+        matches = [*(each for event in case.events for each in sequences.pushed(engine, event).elements())]
+        found.append(sorted(map(repr, [*matches, *sequences.flushed(engine).elements()])))
+
+
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 run()
 run_in_time()
+run_sequences()
 print(json.dumps({"jit": JIT, "matches": found}))

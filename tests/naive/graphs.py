@@ -6,7 +6,8 @@ SPAseq paper).  Times in its expressions are the event's.
 Decisions where the page is silent:
 * ⟦P⟧ is a set of mappings over all variables of P, hidden ones included: what two arms of a UNION find alike is found
   once.  The variable that names the event is no part of a mapping.
-* A triple pattern in no GRAPH that names no event sees the event and all static data; in GRAPH, that graph alone.
+* A triple pattern in no GRAPH that names no event sees the event and the static data of no named graph; in GRAPH,
+  that graph alone.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def bound(pattern: TriplePattern, fact: Fact) -> Bindings | None:
     source = None if pattern.source is None else pattern.source[1:-1].decode()
     if source is not None and fact.event is not None and fact.stream not in (None, source):
         return None
-    if (pattern.event is not None and fact.event is None) or (pattern.graph or fact.graph) != fact.graph:
+    if (pattern.event is not None and fact.event is None) or pattern.graph != fact.graph:
         return None
     bindings: dict[Variable, bytes] = {}
     for term, text in zip(pattern.terms, fact.triple, strict=True):

@@ -140,7 +140,7 @@ def past_last(sequence: algebra.Sequence, found: list[Complete]) -> Iterator[Com
     """Yield what AFTER MATCH SKIP PAST LAST leaves of a partition; a run that another one begins with is earlier."""
 
     def order(each: Complete) -> tuple[int, int, list[int]]:
-        return each.end, each.run.start, [part.event.time for part in each.run.parts]
+        return each.end, each.run.start, [solution.time for _, solution in each.run.solutions]
 
     for key in {_key(sequence, each.run.bindings) for each in found}:
         waiting = [each for each in found if _key(sequence, each.run.bindings) == key]

@@ -214,7 +214,7 @@ def test_no_text_breaks_out_of_its_place(label: str, text: str) -> None:
 
 
 def test_an_unknown_drawing_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="known: full, reduced, network, all"):
+    with pytest.raises(UsageError, match="known: full, reduced, network, all, sequences"):
         drawing_of(rw.Engine(), "half")
 
 
@@ -333,3 +333,42 @@ def test_a_query_draws_its_own_part_and_says_what_it_cannot_draw() -> None:
     engine.remove(one)
     with pytest.raises(UsageError, match="one is not registered any more"):
         one.draw()
+
+
+# Sequences
+
+FALLS = """PREFIX : <urn:> SELECT * WITHIN 30 MINUTES PARTITION BY ?s WHERE { SEQ (A; N!; B+!, C?; D)
+    DEFINE GPM A { ?s :a ?a } DEFINE GPM N { ?s :n ?n } DEFINE GPM B { ?s :b ?b } DEFINE GPM C { ?s :c ?c }
+    DEFINE GPM D { ?s :d ?d } }"""
+AUTOMATON = """\
+  sequence
+    0 ─ A   →  1   runs begin
+    1 ─ ; B →  2   the next one that fits, no N before it
+    2 ─ , B →  2   again: the very next event, if it fits, as often as can be
+    2 ─ , C →  3   the very next event, if it fits
+    2 ─ –   →  3   no C
+    3 ─ ; D → (4)  the next one that fits
+    each ?s by itself
+    within 30m
+"""
+
+
+def test_a_sequence_is_explained_as_an_automaton() -> None:
+    engine = rw.Engine()
+    engine.register(FALLS, name="falls")
+    assert engine.explain().count("  sequence\n") == 1  # its alternatives have one
+    assert AUTOMATON in engine.explain()
+
+
+def test_a_sequence_is_drawn_as_an_automaton() -> None:
+    engine = rw.Engine()
+    query = engine.register(FALLS, name="falls")
+    drawn = engine.draw("sequences", "dot").decode()
+    assert drawn.count(" -> ") == 6
+    assert drawn.count("doublecircle") == 1
+    assert drawn == query.draw("sequences", "dot").decode()
+
+
+def test_there_is_no_automaton_without_a_sequence() -> None:
+    with pytest.raises(UsageError, match="no sequence of events"):
+        social_engine().draw("sequences", "dot")

@@ -1,4 +1,4 @@
-"""The four drawings of a network as Graphviz DOT: full ε, reduced ε, α/β, and all of it connected.
+"""The drawings of a network as Graphviz DOT: full ε, reduced ε, α/β, and all of it connected; and those of sequences.
 
 Data's way: graph -> fold -> **DOT text** -> `render`.  The writer is our own and deterministic: equal networks give
 equal text.  Left to right; a join is a table whose rows are its memories, a probe one whose rows are the tuples that it
@@ -14,6 +14,7 @@ import networkx
 
 from retewave.epsilon.network import Network, Node
 from retewave.errors import UsageError
+from retewave.viz.draw import automata
 from retewave.viz.draw.fold import fold_alike, fold_far, fold_shortcuts, fold_tests
 from retewave.viz.draw.graph import epsilon_full, epsilon_reduced, graph, leading_to
 from retewave.viz.draw.join_table import join_table, probe_table
@@ -27,13 +28,15 @@ from retewave.viz.draw.style import (
     heat,
     short_number,
 )
+from retewave.viz.draw.writing import attributes, quoted
+from retewave.viz.explain.automaton import Automaton, automaton_of
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.describe import prefixes_of
 
 __all__ = ["DRAWINGS", "Drawing", "PartDrawing", "draw", "to_dot"]
 
-Drawing = Literal["full", "reduced", "network", "all"]
-PartDrawing = Literal["network", "all"]  # the drawings that can show one query's part
+Drawing = Literal["full", "reduced", "network", "all", "sequences"]
+PartDrawing = Literal["network", "all", "sequences"]  # the drawings that can show one query's part
 DRAWINGS: Mapping[str, str] = {
     "full": "the full ε-network",
     "reduced": "the reduced ε-network",
@@ -48,12 +51,14 @@ _MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
 def draw(
     compiled: Compiled, drawing: Drawing = "all", *, network: Network | None = None, query: str | None = None
 ) -> str:
-    """Return one of the four drawings as DOT text: of all queries, or the part that leads to one, by its name.
+    """Return one of the drawings as DOT text: of all queries, or the part that leads to one, by its name.
 
     `network` is the schema's, where it is not the dispatch's own.
     """
+    if drawing == "sequences":
+        return automata.to_dot(_automata(compiled, query))
     if drawing not in DRAWINGS:
-        raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}")
+        raise UsageError(f"unknown drawing {drawing!r}", hint=f"known: {', '.join(DRAWINGS)}, sequences")
     if query is not None and drawing in ("full", "reduced"):
         raise UsageError(f"the drawing {drawing!r} is of the schema, not of a query", hint="give network or all")
     reduction = compiled.dispatch.reduction
@@ -66,6 +71,16 @@ def draw(
         drawn = graph(compiled)
     part = _part(drawn if query is None else leading_to(drawn, query), drawing)
     return to_dot(_folded(part), DRAWINGS[drawing])
+
+
+def _automata(compiled: Compiled, query: str | None) -> dict[str, Automaton]:
+    """Return the automata of the queries that have a sequence of events, or of one of them, by name."""
+    asked = [each for each in compiled.outcome.queries.values() if query in (None, each.name)]
+    found = {each.name: made for each in asked if (made := automaton_of(each.parsed)) is not None}
+    if not found:
+        hint = "a query in SPAseq has one: engine.draw() draws the network of all queries"
+        raise UsageError("there is no sequence of events to draw", hint=hint)
+    return found
 
 
 def _part(drawn: networkx.MultiDiGraph, drawing: Drawing) -> networkx.MultiDiGraph:
@@ -103,10 +118,10 @@ class _Writer:
 
     def lines(self) -> Iterator[str]:
         yield "digraph retewave {"
-        yield f"  graph {_attributes(self._graph_attributes())}"
+        yield f"  graph {attributes(self._graph_attributes())}"
         node = {"fontname": FONT, "fontsize": 11, "fontcolor": INK, "style": "rounded,filled", "margin": "0.12,0.06"}
-        yield f"  node {_attributes(node)}"
-        yield f"  edge {_attributes({'fontname': FONT, 'fontsize': 9, 'fontcolor': '#52606d', 'arrowsize': 0.7})}"
+        yield f"  node {attributes(node)}"
+        yield f"  edge {attributes({'fontname': FONT, 'fontsize': 9, 'fontcolor': '#52606d', 'arrowsize': 0.7})}"
         epsilon = [name for name in self.ids if self._kind(name) in _EPSILON]
         mixed = 0 < len(epsilon) < len(self.ids)
         if mixed:
@@ -118,7 +133,7 @@ class _Writer:
                 "fillcolor": "#fffcf2",
                 "labelloc": "t",
             }
-            yield f"    graph {_attributes(said | {'fontcolor': '#b08a1c', 'fontsize': 14, 'margin': 14})}"
+            yield f"    graph {attributes(said | {'fontcolor': '#b08a1c', 'fontsize': 14, 'margin': 14})}"
             yield from (f"  {line}" for name in epsilon for line in self._node(name))
             yield "  }"
         for name in self.ids:
@@ -155,7 +170,7 @@ class _Writer:
             before = [self.drawn.nodes[each] for each in self.drawn.predecessors(name)]
             memories = sorted((each for each in before if each["kind"] == "memory"), key=lambda each: each["memory"])
             table = join_table(data, memories) if kind == "join" else probe_table(data, memories[0], _waiting(data))
-            yield f"  {self.ids[name]} [shape=plain, label=<{table}>, tooltip={_quoted(data['text'])}]"
+            yield f"  {self.ids[name]} [shape=plain, label=<{table}>, tooltip={quoted(data['text'])}]"
             return
         said: dict[str, Any] = {
             "label": "\n".join(_label_lines(data)),
@@ -174,14 +189,14 @@ class _Writer:
             said |= {"penwidth": 2.2}
         if data["shared_by"] > 1:
             said |= {"peripheries": 2}
-        yield f"  {self.ids[name]} {_attributes(said)}"
+        yield f"  {self.ids[name]} {attributes(said)}"
 
     # ---- links ----
     def _links(self) -> Iterator[str]:
         for source, target, data in self.drawn.edges(data=True):
             if data["kind"] in ("joins", "looks"):
                 continue
-            yield f"  {self._end(source, 'e')} -> {self._end(target, 'w')} {_attributes(self._link(source, data))}"
+            yield f"  {self._end(source, 'e')} -> {self._end(target, 'w')} {attributes(self._link(source, data))}"
 
     def _end(self, name: str, side: str) -> str:
         kind = self._kind(name)
@@ -231,7 +246,7 @@ class _Writer:
         for name in self.ids:
             if self._kind(name) == "stream":
                 said = {"lhead": "cluster_epsilon", "color": EDGES["given"][0], "penwidth": 1.6}
-                yield f"  {self.ids[name]} -> {self.ids[middle]} {_attributes(said)}"
+                yield f"  {self.ids[name]} -> {self.ids[middle]} {attributes(said)}"
 
 
 def _waiting(data: Mapping[str, Any]) -> str:
@@ -248,13 +263,3 @@ def _label_lines(data: Mapping[str, Any]) -> Iterable[str]:
         yield f"shared by {data['shared_by']:,}"
     if "matches" in data:
         yield f"{short_number(data['matches'])} match{'es' * (data['matches'] != 1)}"
-
-
-def _attributes(said: Mapping[str, Any]) -> str:
-    return "[" + ", ".join(f"{key}={_quoted(str(value))}" for key, value in said.items()) + "]"
-
-
-def _quoted(text: str) -> str:
-    """Return a DOT string; line breaks stay line breaks, other characters that cannot be printed are shown as `�`."""
-    shown = "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

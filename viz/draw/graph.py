@@ -212,7 +212,7 @@ class _Drawn:
         record = self.lowered.network.probes[number]
         name, layer = f"probe:{number}", _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
         decides, looked = tree.inputs
-        look = self.looks.get(min(leaf.leaf for leaf in looked.leaves()))
+        look = self.looks.get(min((leaf.leaf for leaf in looked.leaves()), default=-1))
         operator = "SEQ !" if look is None else look.operator
         assert decides.above is not None
         key = " ".join(decides.names.get(column, "_") for column in decides.above.keys)

@@ -31,6 +31,7 @@ from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, looks_of, moment_of, reached, users_of
 from retewave.compiler.rewrite.normal import ExtendStep, FilterStep
 from retewave.rete.counters import holds_static
+from retewave.viz.explain.automaton import Automaton, automaton_of
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
@@ -141,6 +142,7 @@ class Section:
     joins: StepPlan  # the tree
     filters: tuple[FilterPlan, ...]  # of the first query
     alike: bool  # all queries show and filter the same as the first query
+    automaton: Automaton | None = None  # of its sequence of events, at the first of its alternatives
 
 
 @dataclass(frozen=True)
@@ -218,6 +220,7 @@ class _Described:
             joins=_Steps(self, place, end, query.where).tree(tree, end.read),
             filters=tuple(self._filters(end)),
             alike=len({self._asks(member) for member in members}) == 1,
+            automaton=automaton_of(query) if members[0].branch == 0 else None,
         )
 
     def _title(self, member: Member) -> str:
@@ -390,7 +393,7 @@ class _Steps:
         number = self.lowered.probes[tree.number]
         record = self.lowered.network.probes[number]
         decides, looked = tree.inputs
-        look = self.looks.get(min(leaf.leaf for leaf in looked.leaves()))
+        look = self.looks.get(min((leaf.leaf for leaf in looked.leaves()), default=-1))
         conditions = (
             between(probe, decides.names, looked.names) if look is None else [e.expression for e in look.conditions]
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from retewave.viz.explain.automaton import lines as automaton_lines
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, JoinCounts, MemoryCounts, count, counts
 from retewave.viz.explain.describe import Description, PatternPlan, Section, StepPlan, describe
@@ -68,6 +69,9 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     yield from _streams(section)
     for each in section.open:
         yield f"  {each.name} is open: {_many(each.terms, 'term')} ({listed(each.examples, section.count)})"
+    if section.automaton is not None:
+        yield "  sequence"
+        yield from (f"    {line}" for line in automaton_lines(section.automaton))
     yield "  patterns"
     for pattern in section.patterns:
         yield from _pattern(pattern)

@@ -110,21 +110,30 @@ def _run(task: EventTask, engine: str, form: str) -> EventFound:
     return EventFound(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _peer(engine: str, name: str, cannot: str, form: str = "") -> EventPeer:
+_ALL = ("W1", "W2", "W3", "W4")
+_NO_REPETITION = ("W1", "W3", "W4")
+
+
+def _peer(engine: str, name: str, cannot: str, form: str = "", workloads: tuple[str, ...] = _ALL) -> EventPeer:
     return EventPeer(
         name=name,
         cannot=cannot,
         run=partial(_run, engine=engine, form=form),
         missing=lambda workload: build(engine),
-        workloads=("W1", "W3", "W4"),
+        workloads=workloads,
     )
 
 
 PEERS = {
     "esper": _peer("esper", f"Esper {_version('esper')}", "no RDF, no inference; windows and indexes laid out by hand"),
-    "esper pattern": _peer("esper", f"Esper {_version('esper')}, as a pattern", "no RDF, no inference", "-pattern"),
+    "esper pattern": _peer(
+        "esper", f"Esper {_version('esper')}, as a pattern", "no RDF, no inference", "-pattern", _NO_REPETITION
+    ),
     "siddhi": _peer(
-        "siddhi", f"Siddhi {_version('siddhi')}", "no RDF, no inference; windows and tables laid out by hand"
+        "siddhi",
+        f"Siddhi {_version('siddhi')}",
+        "no RDF, no inference; windows and tables laid out by hand",
+        workloads=_NO_REPETITION,
     ),
     "flink": _peer(
         "flink",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from retewave.compiler.algebra import Follows
 from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
+from retewave.compiler.plan.barring import UNBOUND, Barring, with_calls
 from retewave.compiler.plan.operators.join import numbers_in
 from retewave.compiler.plan.producers import (
     EITHER,
@@ -20,23 +21,22 @@ from retewave.compiler.plan.producers import (
     NOTHING,
     OWN,
     RUN,
-    START,
+    SELF,
+    SINCE,
     TAKEN,
     WAY,
-    Gap,
     Input,
     Instants,
     Open,
     Plan,
-    Probe,
     RunCall,
     RunStep,
     RunWay,
     State,
     ToldRuns,
 )
-from retewave.compiler.rewrite.branch import Branch, Decided
-from retewave.compiler.rewrite.runs import BEGIN, OVER_GROUPS, Barred, Runs
+from retewave.compiler.rewrite.branch import Branch
+from retewave.compiler.rewrite.runs import BEGIN, Runs, WantedEvents
 from retewave.compiler.rewrite.runs import Way as Written
 from retewave.rete.words import layout
 from retewave.rete.words.layout import OF_NOTHING, OF_ROW
@@ -51,25 +51,34 @@ def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: froz
 
     `planned` gives the producer of an event's solutions; `shown` are the variables that are asked for in the end.
     """
-    events = [planned(each) for each in found.events]
+    opened = [[planned(each) for each in of.alternatives] for of in found.events]
     instants = [planned(each) for each in found.instants]
-    mappings = [_once(plan, each) for each in events]
-    return _Planning(plan, found, mappings, events, _instants(plan, found, instants), shown).done()
+    events = [_once(plan, each, _kept(of)) for each, of in zip(opened, found.events, strict=True)]
+    alone = [len(each) == 1 and of.kept is None for each, of in zip(opened, found.events, strict=True)]
+    there = [each[0] if one else once for each, one, once in zip(opened, alone, events, strict=True)]
+    return _Planning(plan, found, events, there, _instants(plan, found, instants), shown).done()
 
 
-def _once(plan: Plan, solutions: Open) -> Open:
-    """Return an event's solutions as a set: its triples may be given or entailed more than once."""
-    names = sorted(solutions.columns)
-    row = tuple(solutions.columns[name] for name in names)
-    number = plan.number(State((solutions.read(),), (row,), tuple(range(len(names))), once=True))
-    return Open(number, {name: column for column, name in enumerate(names)}, {}, False, solutions.leaves)
+def _kept(solutions: WantedEvents) -> set[int] | None:
+    return None if solutions.kept is None else set(map(_number, solutions.kept))
+
+
+def _once(plan: Plan, found: list[Open], kept: set[int] | None = None) -> Open:
+    """Return solutions as a set: an event's triples may be given or entailed more than once."""
+    columns = found[0].columns  # in their order: solutions are alike, however variables are named
+    names = sorted((name for name in columns if kept is None or name in kept), key=lambda name: columns[name])
+    rows = tuple(tuple(each.columns[name] for name in names) for each in found)
+    number = plan.number(State(tuple(each.read() for each in found), rows, tuple(range(len(names))), once=True))
+    leaves = tuple(leaf for each in found for leaf in each.leaves)
+    return Open(number, {name: column for column, name in enumerate(names)}, {}, False, leaves)
 
 
 def _instants(plan: Plan, found: Runs, opened: list[Open]) -> int | None:
     if not opened:
         return None
     partition = sorted(_number(each) for each in found.partition)
-    return plan.number(Instants(tuple(each.read(tuple(each.columns[v] for v in partition)) for each in opened)))
+    read = (each.read(tuple(each.columns[v] for v in partition)) for each in opened)
+    return plan.number(Instants(tuple(dict.fromkeys(read))))
 
 
 @dataclass
@@ -79,7 +88,7 @@ class _Planning:
     plan: Plan
     runs: Runs
     events: list[Open]  # by number: the solutions of an event, each once
-    there: list[Open]  # by number: the same, perhaps more than once
+    there: list[Open]  # by number: the same, perhaps some of them more than once
     instants: int | None  # the producer of the instants
     shown: frozenset[int]  # what is asked of complete runs
     states: dict[int, Open] = field(default_factory=dict)  # by number
@@ -88,15 +97,26 @@ class _Planning:
     def done(self) -> Open:
         """Return the complete runs."""
         needed = self._needed()
-        order = sorted(range(len(self.runs.states)), key=lambda n: (self._state(n).step, len(self._state(n).variables)))
-        for number in order:
+        for number in sorted(range(len(self.runs.states)), key=self._rank):
             self.states[number] = self._planned(number, sorted(needed[number]))
-        final = self.states[self.runs.final]
+        final, link, own = self.states[self.runs.final], LINK, True
+        if self.runs.late or self.runs.settled:
+            final, link, own = self._barring.ended(final), SELF, False
         final.leaves = tuple(self._leaves(final.leaves, set()))
         if self.runs.tells:
             told = {each.producer: (self._state(number), each.columns) for number, each in self.states.items()}
-            final.runs = ToldRuns(final.columns[LINK], final.producer, told, self.runs.calls)
+            complete = self.states[self.runs.final].producer if own else None
+            final.runs = ToldRuns(final.columns[link], complete, told, self.runs.calls)
         return final
+
+    @property
+    def _barring(self) -> Barring:
+        return Barring(self.plan, self.runs, self.there, self.states)
+
+    def _rank(self, number: int) -> tuple[int, bool, int]:
+        """Return what puts states behind those from which runs come to them."""
+        state = self.runs.states[number]
+        return state.step, state.passing, len(state.variables)
 
     def _leaves(self, leaves: tuple[int, ...], told: set[int]) -> Iterator[int]:
         """Yield leaves in the order of the walk, which goes below each state once."""
@@ -129,9 +149,9 @@ class _Planning:
         """Return, by state, the variables of its runs that are asked for."""
         needed: list[set[int]] = [set() for _ in self.runs.states]
         needed[self.runs.final] |= self._bound(self.runs.final) & self.shown
-        if self.runs.looks_back:
-            for number, names in enumerate(needed):
-                names |= self._told(number)
+        for number, names in enumerate(needed):
+            names |= self._marks(number) | (self._told(number) if self.runs.looks_back else set())
+        needed[self.runs.final] |= self._asked_behind() & self._bound(self.runs.final)
         changed = True
         while changed:
             before = [len(each) for each in needed]
@@ -140,6 +160,18 @@ class _Planning:
                     needed[way.source] |= self._asked_by(way, needed[way.target])
             changed = before != [len(each) for each in needed]
         return needed
+
+    def _marks(self, number: int) -> set[int]:
+        """Return what runs of a state must have beside variables, whoever looks at them."""
+        state = self.runs.states[number]
+        if state.passing:
+            return {LINK, SINCE}
+        return {LINK} if state.step in {self.runs.longest, *(way.longest for way in self.runs.ways)} else set()
+
+    def _asked_behind(self) -> set[int]:
+        """Return the variables that what must not come behind complete runs looks at."""
+        seen = [set(self.there[each.event].columns) for each in self.runs.after]
+        return set().union(*seen, *(numbers_in(one) for each in self.runs.after for one in each.conditions))
 
     def _told(self, number: int) -> set[int]:
         """Return what runs of a state must have so that all of their events can be looked at."""
@@ -158,6 +190,7 @@ class _Planning:
         plain = seen - own
         plain |= set().union(*(_previous(each) for each in way.conditions)) if way.conditions else set()
         for each in way.barred:
+            plain |= {_number(each.passed[0])} if each.passed else set()
             plain |= self.events[each.event].columns.keys()
             plain |= set().union(*map(numbers_in, each.conditions)) if each.conditions else set()
         return (plain | self._shared(way) | (later - rebound)) & self._bound(way.source)
@@ -169,8 +202,7 @@ class _Planning:
         certain = [name for name in names if name not in self._loose(number)]
         keys = [name for name in certain if all(name in self._shared(way) for way in leaving)] if leaving else []
         entries, rows, leaves = [], [], tuple[int, ...]()
-        for way in self.runs.ways_to(number):
-            entry = self._entry(way, names)
+        for entry in self._entries(number, names):
             entries.append(entry.read())
             rows.append(tuple(entry.columns[name] for name in names))
             leaves += entry.leaves
@@ -182,29 +214,41 @@ class _Planning:
         self.inside[number] = leaves
         return Open(self.plan.number(state), columns, {}, False, (~number,))
 
+    def _entries(self, number: int, names: list[int]) -> Iterator[Open]:
+        """Yield what enters a state, with a column for each of some variables; what comes by two ways may be one."""
+        ways = self.runs.ways_to(number)
+        again: dict[int, list[Open]] = {}
+        for way in ways:
+            if way.source == BEGIN:
+                yield from (self._unbarred(each, way) for each in self._begun(way, names))
+            elif any(each.once for each in ways):
+                again.setdefault(way.event, []).append(self._entry(way, names))
+            else:
+                yield self._entry(way, names)
+        for event, found in again.items():
+            yield _once(self.plan, found, {LINK, *names, *self.events[event].columns})
+
     def _entry(self, way: Written, names: list[int]) -> Open:
-        """Return what enters a state along a way, with a column for each of some variables."""
-        event = self.events[way.event]
-        if way.source == BEGIN:
-            entered = self._begun(way, names)
-            for each in way.barred:
-                entered = self._unbarred(entered, each, ())
-            return entered
-        source = self.states[way.source]
-        barred = way.barred
-        wanted = dict.fromkeys((*names, *self._for_barred(way))) if barred else dict.fromkeys(names)
+        """Return what enters a state from another one, with a column for each of some variables, and for others."""
+        event, source = self.events[way.event], self.states[way.source]
+        wanted = dict.fromkeys(names)
+        if way.barred or way.longest:
+            wanted |= dict.fromkeys((*self._for_barred(way), SINCE))
+        if way.once or way.longest or self.runs.looks_back:
+            wanted |= dict.fromkeys((LINK, *(event.columns if way.once else ())))
         columns = {name: column for column, name in enumerate(wanted)}
         keys = [name for name in source.columns if source.columns[name] in self._keys(source)]
         made = self._way(way, source.columns, keys, columns)
-        if barred:
-            made = replace(made, columns=(*made.columns, (RUN, END)))
         state = self.plan.producers[source.producer]
         assert isinstance(state, State)
         number = self.plan.number(RunStep(Input(source.producer, state.keys), made, self.runs.width))
-        entered = Open(number, columns, {}, False, source.leaves + event.leaves)
-        for each in barred:
-            entered = self._unbarred(entered, each, (len(wanted),))
-        return entered
+        return self._unbarred(Open(number, columns, {}, False, source.leaves + event.leaves), way)
+
+    def _unbarred(self, entered: Open, way: Written) -> Open:
+        """Return those runs of some for which nothing is there that must not be."""
+        for each in way.barred:
+            entered = self._barring.unbarred(entered, each)
+        return self._barring.unlengthened(entered, way.longest) if way.longest else entered
 
     def _keys(self, source: Open) -> tuple[int, ...]:
         state = self.plan.producers[source.producer]
@@ -215,22 +259,28 @@ class _Planning:
         """Return the variables that what must not be between a run and its event looks at."""
         seen: set[int] = set()
         for each in way.barred:
+            seen |= {_number(each.passed[0])} if each.passed else set()
             seen |= self.events[each.event].columns.keys()
             seen |= set().union(*map(numbers_in, each.conditions)) if each.conditions else set()
         return sorted(seen & (self._bound(way.source) | self.events[way.event].columns.keys()))
 
-    def _begun(self, way: Written, names: list[int]) -> Open:
-        """Return the runs that begin along a way: the event's solutions, where these have all that is asked."""
+    def _begun(self, way: Written, names: list[int]) -> Iterator[Open]:
+        """Yield the runs that begin along a way: the event's solutions, where these have all that is asked.
+
+        Where a window begins, the one before it ends: what waits for its end may be of both.
+        """
         event = self.events[way.event]
         if all(name in event.columns for name in names) and self.runs.tumbling is None:
-            return event
+            yield event
+            return
         special = {WAY: (OF_NOTHING, way.repeats)}
         columns = tuple(
             (TAKEN, event.columns[name]) if name in event.columns else special.get(name, NOTHING) for name in names
         )
         made = RunStep(None, RunWay(event.read(), columns), self.runs.width, self.runs.tumbling)
-        number = self.plan.number(made)
-        return Open(number, {name: column for column, name in enumerate(names)}, {}, False, event.leaves)
+        for closing in (False, True) if self.runs.late and self.runs.tumbling is not None else (False,):
+            number = self.plan.number(replace(made, closing=closing))
+            yield Open(number, {name: column for column, name in enumerate(names)}, {}, False, event.leaves)
 
     def _way(
         self,
@@ -257,11 +307,16 @@ class _Planning:
             instants = Input(self.instants, tuple(event.columns[each] for each in partition))
 
         loose = self._loose(way.source)
-        special = {LINK: (OF_ROW, 0), WAY: (OF_NOTHING, way.repeats)}
+        special = {LINK: (OF_ROW, 0), WAY: (OF_NOTHING, way.repeats), SINCE: (RUN, END)}
+        if way.source != BEGIN and self.runs.states[way.source].passing:
+            special |= {LINK: (RUN, run[LINK]), SINCE: (RUN, run[SINCE])}
         calls: dict[RunCall, None] = {}
+
+        def call(name: str, variable: Variable, separator: Expression | None) -> RunCall:
+            return self._call(name, variable, separator, way, run, building)
+
         conditions = tuple(
-            _condition(self._called(each, way, run, calls, building), event.columns, run, rebound)
-            for each in way.conditions
+            _condition(with_calls(each, call, calls), event.columns, run, rebound) for each in way.conditions
         )
 
         def source(name: int) -> tuple[int, int]:
@@ -284,32 +339,6 @@ class _Planning:
             tuple(calls),
             instants,
         )
-
-    def _called(
-        self,
-        condition: Expression,
-        way: Written,
-        run: Mapping[int, int],
-        calls: dict[RunCall, None],
-        building: int | None,
-    ) -> Expression:
-        """Return a condition with `r0`, `r1`, … in place of what looks at all repetitions of a step."""
-
-        def part(one: Expression) -> Expression:
-            return self._called(one, way, run, calls, building)
-
-        match condition:
-            case Call(name, (Variable() as variable, *more)) if name in OVER_GROUPS:
-                call = self._call(name, variable, more[0] if more else None, way, run, building)
-                calls.setdefault(call)
-                return Variable(f"r{list(calls).index(call)}")
-            case Operation():
-                return replace(condition, operands=tuple(map(part, condition.operands)))
-            case Call():
-                return replace(condition, arguments=tuple(map(part, condition.arguments)))
-            case Membership(needle=needle, members=members):
-                return replace(condition, needle=part(needle), members=tuple(map(part, members)))
-        return condition
 
     def _call(
         self,
@@ -338,29 +367,6 @@ class _Planning:
             tuple((run[name], event.columns[name]) for name in shared),
             tuple(_condition(each, event.columns, run, rebound) for each in way.conditions),
         )
-
-    def _unbarred(self, entered: Open, barred: Barred, since: tuple[int, ...]) -> Open:
-        """Return the runs of some for which nothing came between; `since` is the column of the time before that."""
-        there = self.there[barred.event]
-        patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
-        events = {_number(each.event) for each in patterns if each.event is not None}  # two events may be of one name
-        shared = sorted((entered.columns.keys() & there.columns.keys()) - events)
-        first = entered.read(tuple(entered.columns[each] for each in shared))
-        second = there.read(tuple(there.columns[each] for each in shared))
-        origins = tuple(sorted({*entered.columns.values(), *since}))
-        gaps = [Gap((1, END), 1, (0, END))]
-        gaps += [Gap((0, column), 1, (1, START)) for column in since]
-        gaps += [Gap((0, END), -barred.within, (1, START))] if barred.within is not None else []
-        reach = -1 if self.runs.width is None else self.runs.width
-        conditions = tuple(_of_barred(each, entered.columns, there.columns) for each in barred.conditions)
-        probe = Probe(
-            (first, second), origins, tuple(sorted(gaps)), conditions, Decided.AT_ARRIVAL,
-            False, False, False, 0, reach, None,
-        )  # fmt: skip
-        number = self.plan.number(probe)
-        columns = {name: origins.index(column) for name, column in entered.columns.items()}
-        looked = entered.looked | frozenset(there.leaves)
-        return Open(number, columns, {}, False, entered.leaves + there.leaves, looked=looked)
 
 
 def _number(variable: Variable) -> int:
@@ -394,7 +400,7 @@ def _condition(
             number = _number(expression)
             if number in event:
                 return Variable(f"c{event[number]}")
-            return Variable(f"d{run[number]}") if number in run and number not in rebound else expression
+            return Variable(f"d{run[number]}") if number in run and number not in rebound else UNBOUND
         case Operation():
             return replace(expression, operands=tuple(map(part, expression.operands)))
         case Call():
@@ -402,16 +408,3 @@ def _condition(
         case Membership(needle=needle, members=members):
             return replace(expression, needle=part(needle), members=tuple(map(part, members)))
     return expression
-
-
-def _of_barred(expression: Expression, entered: Mapping[int, int], there: Mapping[int, int]) -> Expression:
-    """Return a condition over the columns of what is decided, `c…`, and of what must not be there, `d…`."""
-    from retewave.compiler.expressions.tree import rename
-
-    names = {}
-    for number in numbers_in(expression):
-        if number in entered:
-            names[Variable(f"c{number}")] = Variable(f"c{entered[number]}")
-        elif number in there:
-            names[Variable(f"c{number}")] = Variable(f"d{there[number]}")
-    return rename(expression, names)

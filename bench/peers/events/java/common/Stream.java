@@ -50,9 +50,9 @@ final class Stream {
         return new Stream(Math.min(rows, this.rows), time, key, value, kind);
     }
 
-    /** Returns an event as an engine with named fields takes it: row, time, key, and in W1 the price. */
+    /** Returns an event as an engine with named fields takes it: row, time, key, and in W1 and W2 the price. */
     Object[] event(String workload, int row) {
-        return workload.equals("W1")
+        return workload.equals("W1") || workload.equals("W2")
                 ? new Object[] {row, time[row], key[row], (double) value[row]}
                 : new Object[] {row, time[row], key[row]};
     }
@@ -61,13 +61,14 @@ final class Stream {
     static char[] kinds(String workload) {
         switch (workload) {
             case "W1":
+            case "W2":
                 return new char[] {'T'};
             case "W3":
                 return new char[] {'Q', 'R'};
             case "W4":
                 return new char[] {'A', 'B', 'C'};
             default:
-                throw new IllegalArgumentException(workload + ": known are W1, W3, W4");
+                throw new IllegalArgumentException(workload + ": known are W1, W2, W3, W4");
         }
     }
 

@@ -6,7 +6,7 @@ final class Tally {
     long sum;
     long dues;
 
-    /** A match of W1 or W4: its rows. */
+    /** A match of W1, W2 or W4: its rows; of W2 the first, the last of the fall, the one behind it. */
     void rows(int... rows) {
         matches++;
         for (int place = 0; place < rows.length; place++) {

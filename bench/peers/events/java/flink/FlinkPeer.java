@@ -73,6 +73,18 @@ final class FlinkPeer implements Bench.Pass {
         }
     }
 
+    /** Whether a price is below the one before it in the run. */
+    static final class Falls extends IterativeCondition<Event> {
+        @Override
+        public boolean filter(Event event, Context<Event> run) throws Exception {
+            Event before = run.getEventsForPattern("a").iterator().next();
+            for (Event each : run.getEventsForPattern("b")) {
+                before = each;
+            }
+            return event.price < before.price;
+        }
+    }
+
     /** One map of the shared buffer: a hash map for each key. */
     final class Kept<K, V> implements MapState<K, V> {
         private final Map<Integer, Map<K, V>> all = new HashMap<>();
@@ -139,6 +151,11 @@ final class FlinkPeer implements Bench.Pass {
                         .followedByAny("b").where(new Compared((b, a) -> b.price < 0.7 * a.price))
                         .followedByAny("c").where(new Compared((c, a) -> c.price > 1.05 * a.price))
                         .within(micros(500 * SECOND + 1));
+            case "W2":
+                return Pattern.<Event>begin("a")
+                        .next("b").where(new Falls()).oneOrMore().consecutive()
+                        .next("c").where(new Compared((c, a) -> c.price > a.price))
+                        .within(micros(60 * SECOND + 1));
             case "W3":
                 return Pattern.<Event>begin("a").where(new Kind('Q'))
                         .notFollowedBy("b").where(new Kind('R'))
@@ -193,6 +210,9 @@ final class FlinkPeer implements Bench.Pass {
             Event a = match.get("a").get(0);
             if (workload.equals("W1")) {
                 tally.rows(a.row, match.get("b").get(0).row, match.get("c").get(0).row);
+            } else if (workload.equals("W2")) {
+                List<Event> fall = match.get("b");
+                tally.rows(a.row, fall.get(fall.size() - 1).row, match.get("c").get(0).row);
             } else if (workload.equals("W3")) {
                 tally.unanswered(a.row, a.time);
             } else {

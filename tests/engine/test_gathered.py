@@ -1,0 +1,107 @@
+"""An event's triples are gathered without a look-up, and spill where that does not do: nobody sees the difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import retewave as rw
+from retewave.rete.words import layout
+
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+FALL = """
+PREFIX : <urn:>
+SELECT ?c ?x ?y
+WITHIN 60 SECONDS
+FROM STREAM S <urn:S>
+PARTITION BY ?c
+WHERE {
+  SEQ (A, B)
+  DEFINE GPM A ON S { ?a :company ?c ; :price ?x }
+  DEFINE GPM B ON S { ?b :company ?c ; :price ?y FILTER(?y < ?x) }
+}
+"""
+
+
+def event(name: str, company: str, *prices: object) -> list[tuple[object, ...]]:
+    return [(f"urn:{name}", "urn:company", f"urn:{company}"), *((f"urn:{name}", "urn:price", each) for each in prices)]
+
+
+def falls(matches: list[rw.Match]) -> list[tuple[int, int]]:
+    return sorted((int(match["x"]), int(match["y"])) for match in matches)
+
+
+def quads(events: int) -> rw.Reader:
+    """Read events, two an instant."""
+    lines = (
+        f'<urn:e{n}> <urn:at> "{n // 2}"^^<{_XSD}integer> .\n<urn:e{n}> <urn:company> <urn:c{n % 3}> <urn:e{n}> .\n'
+        f'<urn:e{n}> <urn:price> "{n * 7 % 11}"^^<{_XSD}integer> <urn:e{n}> .\n'
+        for n in range(events)
+    )
+    return rw.read("".join(lines).encode(), name="q.nq", stream="urn:S", time_property="urn:at")
+
+
+def engine_with(query: str = FALL) -> rw.Engine:
+    engine = rw.Engine()
+    engine.register(query)
+    return engine
+
+
+def test_equal_patterns_of_steps_are_gathered_once() -> None:
+    engine = engine_with()
+    engine.flush()
+    net = engine.matcher.current().runtime.net
+    assert net[layout.N_GATHERING_COUNT] == 1
+    node = net[net[layout.N_GATHERING]]
+    assert net[node + layout.NODE_DIRECT_COUNT] == 1
+    assert net[node + layout.NODE_ASIDE_INSTANTS] == 1
+
+
+def test_a_pattern_may_take_several_triples_of_an_event() -> None:
+    engine = engine_with()
+    assert engine.push(event("a", "c", 9, 7), time=1, stream="urn:S") == []
+    assert falls(engine.push(event("b", "c", 8, 6, 8), time=2, stream="urn:S")) == [(7, 6), (9, 6), (9, 8)]
+
+
+def test_events_of_one_instant_may_come_mixed() -> None:
+    engine = engine_with()
+    mixed = [*event("a", "c", 9), *event("b", "d", 5)]
+    assert engine.push([mixed[0], mixed[2], mixed[1], mixed[3]], time=1, stream="urn:S") == []
+    later = [*event("e", "c", 3), *event("f", "d", 4)]
+    found = engine.push([later[2], later[0], later[1], later[3]], time=2, stream="urn:S")
+    assert falls(found) == [(5, 4), (9, 3)]
+
+
+def test_many_events_of_one_instant_are_told_one_by_one() -> None:
+    engine = engine_with()
+    for each in range(20):
+        engine.push(event(f"a{each}", f"c{each}", 9), time=1, stream="urn:S")
+    found = [engine.push(event(f"b{each}", f"c{each}", 3), time=2, stream="urn:S") for each in range(20)]
+    assert list(map(falls, found)) == [[(9, 3)]] * 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_rows_may_be_poured_in_pieces_that_cut_events(size: int) -> None:
+    engine = engine_with()
+    engine.flush()
+    reader = quads(60)
+    rows = np.concatenate([chunk.rows for chunk in reader.chunks(engine.terms)])
+    runtime, values = engine.matcher.current().runtime, engine.terms.values
+    pieces = [rows[begin : begin + size] for begin in range(0, len(rows), size)]
+    found = sum(len(out) for piece in pieces for out in runtime.pour(piece, values))
+    assert found == len(list(engine_with().run(quads(60)))) > 10
+
+
+def test_a_condition_on_numbers_that_doubles_cannot_tell_is_decided_all_the_same() -> None:
+    engine = engine_with()
+    great = 10**20
+    engine.push(event("a", "c", great + 1), time=1, stream="urn:S")
+    assert falls(engine.push(event("b", "c", great), time=2, stream="urn:S")) == [(great + 1, great)]
+
+
+def test_what_is_no_number_is_compared_as_sparql_says() -> None:
+    engine = engine_with()
+    engine.push(event("a", "c", '"b"'), time=1, stream="urn:S")
+    found = engine.push(event("b", "c", '"a"'), time=2, stream="urn:S")
+    assert [(str(match["x"]), str(match["y"])) for match in found] == [("b", "a")]
