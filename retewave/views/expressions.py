@@ -196,7 +196,6 @@ class ColumnExpressions:
             ranks[each] = rank
         return ranks[places].reshape(len(column))
 
-
     def _quick_ranks(self, column: np.ndarray) -> np.ndarray | None:
         """Return the places of terms that are all numbers, or all moments with a zone; else nothing."""
         values = self._terms.values

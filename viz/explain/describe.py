@@ -239,7 +239,9 @@ class _Described:
         shown = tuple(numbers.get(Variable(name)) for name in member.listener.projection)
         compared = tuple(numbers.get(Variable(name)) for name in member.listener.compared)
         bound = query.on and (query.on.within, query.on.most)
-        return query.form, query.distinct, bound, shown, compared, steps
+        leaves = self.queries[member.listener.number].leaves
+        viewed = query.view and leaves and (kept_of(leaves, member.branch), evaluated_of(leaves, query.view.told))
+        return query.form, query.distinct, bound, shown, compared, steps, viewed
 
     def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:
         widths: dict[bytes, set[int]] = {}
