@@ -76,8 +76,8 @@ def among_pairs(branch: Branch, look: Probe, fresh: Fresh, place: Place | None) 
     )
     until = tuple(_mine(bound, found) for bound in look.bounds if bound.earlier == Moment(THERE, True))
     chosen = list(looks_until(look.there.closing, its, until, Decided.AT_CLOSE))
-    same = tuple(_same(branch, found, whole))
-    return replace(look, there=pairs, bounds=same, decided=Decided.AT_CLOSE, within=None, streamed=False), pairs, chosen
+    found_by = replace(look, written=look.there, decided=Decided.AT_CLOSE, within=None, streamed=False)
+    return replace(found_by, there=pairs, bounds=tuple(_same(branch, found, whole))), pairs, chosen
 
 
 def _bare(branch: Branch) -> Branch:

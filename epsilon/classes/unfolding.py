@@ -22,21 +22,19 @@ from retewave.epsilon.classes.expression import (
     AnyOf,
     AtLeast,
     ClassExpression,
-    Complement,
-    DataType,
     HasSelf,
     HasValue,
     NamedClass,
     OneOf,
     Property,
-    Restricted,
     Some,
+    is_data,
 )
 from retewave.epsilon.classes.subsumption import Below, Subsumption
 from retewave.epsilon.vocabulary import TYPE, is_literal
 from retewave.errors import RetewaveError
 
-__all__ = ["MOST_PROOFS", "CannotUnfold", "Proof", "Unfolding", "Unknown", "is_data"]
+__all__ = ["MOST_PROOFS", "CannotUnfold", "Proof", "Unfolding", "Unknown"]
 
 MOST_PROOFS = 400  # patterns that one expression may become
 
@@ -98,7 +96,6 @@ class Unfolding:
     """Finds the proofs of class expressions over one ontology."""
 
     subsumption: Subsumption
-    needed: dict[ClassExpression, tuple[str, ...]] = field(default_factory=dict)  # whose subsumptions may be incomplete
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def proofs(self, expression: ClassExpression) -> tuple[Proof, ...]:
@@ -176,15 +173,14 @@ class Unfolding:
 
     def _by_class(self, each: Below, expression: ClassExpression, term: Part, seen: Seen) -> list[Proof]:
         """Return the proofs by a class, or by the left side of an axiom, that lies below an expression."""
+        by = " (by the reasoner)" if self.subsumption.is_by_reasoner(each, expression) else ""
         if isinstance(each, NamedClass):
             if each == expression or self._is_told(each, expression):
                 return []
-            return [_because(one, f"{each} SubClassOf {expression}") for one in self._of(each, term, seen)]
-        return [_because(one, str(each.inclusion)) for one in self._of(each.expression, term, seen)]
+            return [_because(one, f"{each} SubClassOf {expression}{by}") for one in self._of(each, term, seen)]
+        return [_because(one, f"{each.inclusion}{by}") for one in self._of(each.expression, term, seen)]
 
     def _below(self, expression: ClassExpression) -> tuple[Below, ...]:
-        if expression not in self.needed:
-            self.needed[expression] = self.subsumption.open_axioms(expression)
         return self.subsumption.below(expression)
 
     def _is_told(self, one: NamedClass, expression: ClassExpression) -> bool:
@@ -230,20 +226,6 @@ def _is_member(term: Part, member: bytes) -> Iterator[Proof]:
         yield from [Proof()] * (term == member)
     else:
         yield Proof(individual=member) if term == 0 else Proof(data=((term, OneOf((member,))),))
-
-
-def is_data(expression: ClassExpression) -> bool:
-    """Tell whether an expression is a data range."""
-    match expression:
-        case DataType() | Restricted():
-            return True
-        case AllOf(parts) | AnyOf(parts):
-            return any(map(is_data, parts))
-        case Complement(part):
-            return is_data(part)
-        case OneOf(members):
-            return any(map(is_literal, members))
-    return False
 
 
 def _atom(role: Property, one: Part, other: Part) -> Atom:

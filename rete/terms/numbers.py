@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from retewave.rete.words.bytes import Address, byte
-from retewave.rete.words.jit import kernel
+from retewave.rete.words.jit import inlined, kernel
 
-__all__ = ["Numeral", "digits_end", "double_of", "integer_of", "numeral_at"]
+__all__ = ["Numeral", "digits_end", "double_of", "integer_of", "number_of", "numeral_at"]
 
 _DIGITS = 18  # decimal digits that surely fit int64
 _EXACT_INTEGER = 1 << 53  # the integers up to here are doubles
@@ -35,6 +35,17 @@ class Numeral(NamedTuple):
     cut: bool  # True if significant digits were left out
     point: bool  # True if there was a decimal point
     power: bool  # True if there was an exponent
+
+
+@inlined
+def number_of(at: Address, count: int) -> int:
+    """Return the number of so many digits, at most 18; less than 0 if one of them is none."""
+    number, wrong = 0, 0
+    for k in range(count):
+        digit = byte(at + k) - 48
+        wrong |= digit | (9 - digit)
+        number = number * 10 + digit
+    return number if wrong >= 0 else -1
 
 
 @kernel

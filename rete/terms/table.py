@@ -22,6 +22,7 @@ from retewave.rete.words.bytes import (
     byte,
     cell,
     copy,
+    copy_block,
     hash_of,
     prefetch,
     same,
@@ -76,7 +77,7 @@ UNIT = 16  # bytes: texts begin at multiples of it
 _UNITS = 256  # a text of more is given a power of two of bytes
 HOLES = _UNITS + 32  # the number of lists of holes: one list for each capacity
 
-AHEAD = 8  # ids: their slots and texts lie anywhere, and are fetched before their turn
+AHEAD = 16  # ids: their slots and texts lie anywhere, and are fetched before their turn
 _ID_BITS = 32  # an entry is an id, and above it the part of the hash that leads to its slot
 _ID_MASK = (1 << _ID_BITS) - 1
 
@@ -169,16 +170,27 @@ def fetch_slot(table: Address, hashed: int) -> None:
 
 
 @inlined
+def _likely_term(table: Address, hashed: int) -> int:
+    """Return the id that a hash probably belongs to, 0 if there is none: what its text is, is not looked at."""
+    slots, mask = cell(table, _SLOTS), cell(table, _SLOT_COUNT) - 1
+    slot = (hashed >> _ID_BITS) & mask
+    entry = cell(slots, slot)
+    while entry != 0 and entry >> _ID_BITS != hashed >> _ID_BITS:
+        slot = (slot + 1) & mask
+        entry = cell(slots, slot)
+    return entry & _ID_MASK
+
+
+@inlined
 def fetch_span(table: Address, hashed: int) -> None:
     """Prefetch the span of the text that a hash probably belongs to."""
-    prefetch(cell(table, _SPANS) + 16 * (cell(_likely_slot(table, hashed), 0) & _ID_MASK))
+    prefetch(cell(table, _SPANS) + 16 * _likely_term(table, hashed))
 
 
 @inlined
 def fetch_text(table: Address, hashed: int) -> None:
     """Prefetch the text that a hash probably belongs to."""
-    term = cell(_likely_slot(table, hashed), 0) & _ID_MASK
-    prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * term))
+    prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * _likely_term(table, hashed)))
 
 
 @kernel
@@ -221,7 +233,9 @@ def _new_place(table: Address, size: int) -> int:
     holes = _list_of_holes(table, capacity)
     hole = cell(holes, 0) - 1
     if hole >= 0:
-        set_cell(holes, 0, cell(cell(table, _ARENA) + hole, 0))
+        behind = cell(cell(table, _ARENA) + hole, 0)
+        set_cell(holes, 0, behind)
+        prefetch(cell(table, _ARENA) + behind)  # the next text's place tells where the one behind it is
         return hole
     start = cell(table, USED)
     set_cell(table, USED, start + capacity)
@@ -239,7 +253,12 @@ def _leave_hole(table: Address, start: int, size: int) -> None:
 def _describe(table: Address, term: int, at: Address, size: int, hashed: int) -> None:
     """Fill the new id's places in the arrays, and copy its text."""
     start = _new_place(table, size)
-    copy(at, cell(table, _ARENA) + start, size)
+    target = cell(table, _ARENA) + start
+    if BLOCK <= size <= 2 * BLOCK:  # most terms are so long
+        copy_block(at, target)
+        copy_block(at + size - BLOCK, target + size - BLOCK)
+    else:
+        copy(at, target, size)
     set_cell(cell(table, _SPANS), 2 * term, start)
     set_cell(cell(table, _SPANS), 2 * term + 1, size)
     set_cell(cell(table, _HASHES), term, hashed)

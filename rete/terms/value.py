@@ -11,13 +11,14 @@ import numpy as np
 
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.dates import date_of, duration_of
-from retewave.rete.terms.numbers import double_of, integer_of, numeral_at
+from retewave.rete.terms.numbers import double_of, integer_of, number_of, numeral_at
 from retewave.rete.words.bytes import Address, byte, spells, word
 from retewave.rete.words.jit import inlined, kernel
 
 __all__ = ["value_of"]
 
 _LONGEST_NAME = 18  # nonPositiveInteger
+_SHORT = 15  # digits: integers of no more are doubles themselves
 _BOOLEAN, _DECIMAL, _FLOAT, _DOUBLE, _DATETIME, _DATE = range(6)
 _DURATION, _DAYTIME, _YEARMONTH, _STRING, _INTEGER = range(6, 11)  # the integer types follow from _INTEGER on
 _NAMED = [
@@ -70,6 +71,10 @@ _PREFIX, _TRUE, _FALSE, _INF, _NAN = (
 _PREFIX_WORDS = np.array(
     [int.from_bytes(_PREFIX[at : at + 8].tobytes(), "little") for at in (0, 8, 16, 24, len(_PREFIX) - 8)], np.uint64
 )
+_LENGTHS = np.array([len(name) for name in [*_NAMED, *_INTEGERS]])
+_ENDINGS = np.array(  # the last eight bytes of each datatype's name, "#" and what is before it included
+    [int.from_bytes(f"XMLSchema#{name}".encode()[-8:], "little") for name in [*_NAMED, *_INTEGERS]], np.uint64
+)
 
 
 @inlined
@@ -86,15 +91,16 @@ def _is_prefix(at: Address) -> bool:
 def _datatype(at: Address, size: int) -> tuple[int, Address]:
     """Return (code, end of the lexical form) of a literal that ends in ">"; code -1 if it is foreign."""
     last = at + size - 1
-    name = last - 1
-    while name > at and byte(name) != 35 and last - name <= _LONGEST_NAME + 1:
-        name -= 1
-    quote = name - len(_PREFIX) + 1
-    if quote <= at or not _is_prefix(quote):
+    if size <= len(_PREFIX) + 1:
         return -1, at
-    length = last - name - 1
+    ending = word(last - 8)
     for code in range(len(_NAMES)):
-        if _NAMES[code, 0] == length and spells(name + 1, length, _NAMES[code, 1 : length + 1]):
+        if _ENDINGS[code] != ending:
+            continue
+        length = int(_LENGTHS[code])
+        name = last - length
+        quote = name - len(_PREFIX)
+        if quote > at and _is_prefix(quote) and (length <= 8 or spells(name, length, _NAMES[code, 1 : length + 1])):
             return code, quote
     return -1, at
 
@@ -160,10 +166,14 @@ def _duration(at: Address, end: Address, datatype: int) -> tuple[int, float, int
 @kernel
 def _typed(at: Address, end: Address, datatype: int) -> tuple[int, float, int]:
     """Return the value of the lexical form in [at, end)."""
+    if datatype == _INTEGER and 0 < end - at <= _SHORT:
+        number = number_of(at, end - at)
+        if number >= 0:
+            return kinds.INTEGER, float(number), 1
     if datatype >= _INTEGER:
         which = datatype - _INTEGER
-        good, number, exact = integer_of(at, end, _LIMITS[2 * which : 2 * which + 2], _ZEROS[which])
-        return (kinds.INTEGER, number, 1 if exact else 0) if good else (kinds.NONE, 0.0, 0)
+        good, value, exact = integer_of(at, end, _LIMITS[2 * which : 2 * which + 2], _ZEROS[which])
+        return (kinds.INTEGER, value, 1 if exact else 0) if good else (kinds.NONE, 0.0, 0)
     if datatype in (_DATETIME, _DATE):
         return _date(at, end, datatype == _DATETIME)
     if datatype == _DECIMAL:

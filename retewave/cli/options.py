@@ -146,7 +146,7 @@ AskedAbout = Annotated[
     list[str],
     Argument(
         metavar="QUERY",
-        help="The query that is asked about: a file, or its text; behind it others that run beside it, such as rules.",
+        help="The query to ask about, as a file or a text; then queries that run beside it, such as rules.",
     ),
 ]
 Binding = Annotated[
@@ -159,7 +159,9 @@ Binding = Annotated[
     ),
 ]
 Pace = Annotated[float, Option("--pace", metavar="N", help="Read N triples a second of wall time.")]
-Host = Annotated[str, Option("--host", metavar="H", help="Listen on this address; all who reach it see the data.")]
+Host = Annotated[
+    str, Option("--host", metavar="H", help="Listen on this address. Everybody who can reach it sees the data.")
+]
 Port = Annotated[int, Option("--port", metavar="P", min=0, max=65535, help="Listen on this port; 0 for a free one.")]
 Schemas = Annotated[
     list[Path] | None, Option("--schema", metavar="F", help="A file of RDFS and OWL axioms (repeatable).")
@@ -171,11 +173,18 @@ Datasets = Annotated[
 ]
 WrittenIn = Annotated[
     str | None,
-    Option("--language", help="The language of all queries (sparql, epsparql, sparkwave); else recognised in each."),
+    Option(
+        "--language",
+        help="The language of all queries: sparql, epsparql, spaseq, obep or sparkwave. By default each query's own.",
+    ),
 ]
 Policy = Annotated[
     str | None,
     Option("--policy", help="Which partners SEQ takes: unrestricted, naive, chronological [KEEP], recent [KEEP]."),
+]
+Report = Annotated[
+    str | None,
+    Option("--report", help="When views are reported: WINDOW CLOSE, CONTENT CHANGE, PERIODIC 10s [NON EMPTY]."),
 ]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 
@@ -193,15 +202,19 @@ Streams = Annotated[
 ]
 StreamFormat = Annotated[
     str | None,
-    Option("--stream-format", metavar="F", help="nt, nq, ttl, trig, rdf or jsonld; else the file's name tells."),
+    Option(
+        "--stream-format", metavar="F", help="nt, nq, ttl, trig, rdf or jsonld. By default the file's name decides."
+    ),
 ]
-Rate = Annotated[float | None, Option("--rate", metavar="N", help="Times: N triples a second, from 0 on.")]
+Rate = Annotated[
+    float | None, Option("--rate", metavar="N", help="Time of an item: its place in the stream, at N triples a second.")
+]
 TimeProperty = Annotated[
     str | None,
     Option(
         "--time-property",
         metavar="IRI",
-        help="Times: the value of this property of an event, such as http://www.w3.org/ns/prov#generatedAtTime.",
+        help="Time of an item: the value of this property, such as http://www.w3.org/ns/prov#generatedAtTime.",
     ),
 ]
 EventBy = Annotated[
@@ -209,15 +222,19 @@ EventBy = Annotated[
     Option(
         "--event-by",
         metavar="[NAME=]BY",
-        help="One event is what follows each other in a named graph (graph, the default), of one subject, or every N"
-        " statements; or all of one time. NAME is a stream's IRI (repeatable).",
+        help="What makes one event: neighbours in the file of one named graph (graph, the default) or of one subject"
+        " (subject), every N statements (a number), or all of one time (time). NAME is a stream's IRI (repeatable).",
     ),
 ]
-Arrival = Annotated[bool, Option("--arrival", help="Times: the clock at arrival (the default).")]
+Arrival = Annotated[bool, Option("--arrival", help="Time of an item: the clock when it arrives (the default).")]
 Lateness = Annotated[str, Option("--lateness", metavar="D", help="How late items may come, such as 250ms, 5s or 1m.")]
 MaxFuture = Annotated[
     str,
-    Option("--max-future", metavar="D", help="An item further ahead waits: the next item shows if its time is right."),
+    Option(
+        "--max-future",
+        metavar="D",
+        help="An item further ahead than D waits: the next item shows whether its time is right.",
+    ),
 ]
 Tick = Annotated[
     str | None,
@@ -233,9 +250,7 @@ Matches = Annotated[
 ]
 Explained = Annotated[
     bool,
-    Option(
-        "--explain", help="Say for each match which triples made it, and why: in text, a field of ndjson, a picture."
-    ),
+    Option("--explain", help="Tell for each match which triples made it, and why: as text, or as a field of ndjson."),
 ]
 Out = Annotated[Path | None, Option("--out", "-o", metavar="F", help="Write to a file.")]
 Stats = Annotated[Path | None, Option("--stats", metavar="F", help="Write counts and times to a file, as JSON.")]
@@ -267,9 +282,11 @@ MostRuns = Annotated[
     int | None, Option("--max-runs", metavar="N", min=1, help="The most runs that sequences of events may have.")
 ]
 Derivations = Annotated[
-    int, Option("--max-derivations", metavar="N", min=1, help="How many triples rules may build at one instant.")
+    int, Option("--max-derivations", metavar="N", min=1, help="The most triples that rules may build at one instant.")
 ]
-WhenFull = Annotated[AtLimit, Option("--at-limit", help="At that bound: stop, or drop and count the oldest rows.")]
+WhenFull = Annotated[
+    AtLimit, Option("--at-limit", help="At --max-live-rows: stop, or drop the oldest rows and count them.")
+]
 Inputs = Annotated[
     list[str],
     Option(
@@ -296,15 +313,15 @@ Watermark = Annotated[
     Option(
         "--watermark",
         metavar="D",
-        help="How late triples may come; matches wait as long. The default: 10s, or 0s at a rate.",
+        help="How late triples may come; a match waits as long. By default 10s, with --rate 0s.",
     ),
 ]
 BatchBytes = Annotated[
-    int, Option("--batch-bytes", metavar="N", min=1, help="Read about N bytes of files in a micro-batch.")
+    int, Option("--batch-bytes", metavar="N", min=1, help="Read about N bytes of the files in each micro-batch.")
 ]
 Once = Annotated[bool, Option("--once", help="Read the input that is there now, and stop.")]
 Complete = Annotated[
-    bool, Option("--complete", help="With --once: nothing comes behind the files, so nothing waits for it.")
+    bool, Option("--complete", help="With --once: the files are all there is, so no match waits for later triples.")
 ]
 Master = Annotated[
     str | None, Option("--master", metavar="URL", help="Spark's address; by default this machine: local[*].")
@@ -314,6 +331,6 @@ Sample = Annotated[
     Path | None, Option("--sample", metavar="F", help="A part of the stream, by which the shards are planned.")
 ]
 SpreadOver = Annotated[
-    int | None, Option("--shards", metavar="N", min=1, help="Show, too, how N shards on Spark would spread it.")
+    int | None, Option("--shards", metavar="N", min=1, help="Show also how N shards on Spark would share the work.")
 ]
 Plans = Annotated[PlanFormat, Option("--format", help="The format of the plan.")]

@@ -164,25 +164,18 @@ class Reckoner:
             self._taken(probe, whole)
             return
 
-        def time(moment: Moment) -> int:
-            of = whole if moment.operand == WHOLE else operands[moment.operand]
-            return of.at(moment.at_end)
-
         absence = Absence()
-        for bound in probe.bounds:
-            if not all(each.operand < 0 or operands[each.operand].is_timed for each in (bound.earlier, bound.later)):
-                continue  # what is static has no place in time
-            if bound.later.operand == THERE:
-                absence.not_before(time(bound.earlier), bound.gap)
-            else:
-                absence.not_behind(time(bound.later), bound.gap)
+        if probe.written is not None:
+            absence.not_behind(whole.end, 0)
+        else:
+            _bound(absence, probe.bounds, operands, whole)
         if probe.keep is None:
             if probe.within is not None:
                 absence.not_before(decision, -probe.within)
             if probe.ranged and self.reach < UNBOUNDED:
                 absence.not_before(decision, -self.reach)
-        ends = [bound.gap == 0 and bound.earlier.operand == THERE for bound in probe.bounds]
-        if probe.operator in _CHOOSING and any(ends):
+        together = {bound for bound in probe.bounds if bound.gap == 0 and bound.earlier.operand == THERE}
+        if probe.operator in _CHOOSING and any(Bound(b.later, 0, b.earlier) in probe.bounds for b in together):
             return  # the second of two looks: for what ends at the same time
         said = absence.said(self.words.absent(probe), self.clock)
         self._note("absent", probe.operator, said, absence.span(whole.start, decision))
@@ -192,6 +185,22 @@ class Reckoner:
         said = f"no other pair that ends at {self.clock.short(whole.end)} is taken in place of {whole.label}"
         if all(each.said != said for each in self.found):
             self._note("relation", probe.operator, said)
+
+
+def _bound(absence: Absence, bounds: Iterable[Bound], operands: list[Operand], whole: Operand) -> None:
+    """Note from when to when something did not come, as the bounds of a probe say."""
+
+    def time(moment: Moment) -> int:
+        of = whole if moment.operand == WHOLE else operands[moment.operand]
+        return of.at(moment.at_end)
+
+    for bound in bounds:
+        if not all(each.operand < 0 or operands[each.operand].is_timed for each in (bound.earlier, bound.later)):
+            continue  # what is static has no place in time
+        if bound.later.operand == THERE:
+            absence.not_before(time(bound.earlier), bound.gap)
+        else:
+            absence.not_behind(time(bound.later), bound.gap)
 
 
 def _together(operands: list[Operand]) -> Operand:

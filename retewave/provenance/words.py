@@ -35,9 +35,12 @@ class Words:
 
     def absent(self, probe: Probe) -> str:
         """Return what a probe looks for, with what is bound filled in."""
-        patterns = " . ".join(" ".join(map(self._filled, each.terms)) for each in _patterns(probe.there))
-        filters = (*(each for each in probe.there.steps if isinstance(each, FilterStep)), *probe.conditions)
+        there = probe.written or probe.there
+        patterns = " . ".join(" ".join(map(self._filled, each.terms)) for each in _patterns(there))
+        filters = (*(each for each in there.steps if isinstance(each, FilterStep)), *probe.conditions)
         said = "".join(f" FILTER({self._filter(each)})" for each in filters)
+        if there.closing:
+            return f"{there.closing[0].operator} {{ {patterns}{said} }}"
         return f"{{ {patterns}{said} }}" if said or " . " in patterns else patterns
 
     def _filter(self, step: FilterStep) -> str:

@@ -76,7 +76,7 @@ def test_the_whole_message_shows_the_place_and_how_to_mend_it() -> None:
         ),
         ("{?x ?p 1} NOT EXISTS {?x ?p 2}", 15, "EXISTS", "did you mean FILTER NOT EXISTS { … }?"),
         ("{?x ?p 1} EXISTS {?x ?p 2}", 11, "EXISTS", "did you mean FILTER EXISTS { … }?"),
-        ("{?x ?p 1} WITHIN 5", 18, "5", "expected a duration such as 5m (ms, s, m, h, d)"),
+        ("{?x ?p 1} WITHIN 5", 18, "5", "a width has a unit, ms, s, m, h or d: WITHIN 5m"),
         ("?x ?p 1 WITHIN 5m", 9, "WITHIN", "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m"),
         ("?x <urn:p> FIRST", 12, "FIRST", "FIRST chooses from a group: FIRST { … }"),
         ("{?x ?p 1} POLICY recent", 11, "POLICY", "POLICY stands behind the FROM clauses, before WHERE"),
@@ -86,6 +86,23 @@ def test_a_word_that_cannot_stand_there_is_told_with_what_was_meant(
     pattern: str, column: int, word: str, hint: str
 ) -> None:
     assert refused_pattern(pattern) == (column, f"{word!r} cannot stand here", hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "hint"),
+    [
+        (
+            "{ ?x p 1 } OPTIONAL SEQ { ?x p 2 }",
+            "OPTIONAL",
+            "in time, did you mean OPTIONALSEQ? OPTIONAL as in SPARQL stands in the braces of WHERE",
+        ),
+        ("{ ?x p 1 } WITHIN 5 fortnights", "fortnights", "a width has a unit, ms, s, m, h or d: WITHIN 5m"),
+    ],
+)
+def test_in_ep_sparql_without_outer_braces_the_hints_are_as_good(text: str, word: str, hint: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(f"SELECT ?x WHERE {text}", language="epsparql")
+    assert (caught.value.what, caught.value.hint) == (f"{word!r} cannot stand here", hint)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,7 @@ def test_the_earlier_layout_of_bare_lines_is_read(head: str) -> None:
             "1:44: BEFORE between groups is not supported yet",
         ),
         ("SELECT * WHERE { ?x ?p ?y TIMEWINDOW (1) TIMEWINDOW (2) }", "1:42: a pattern has one TIMEWINDOW"),
+        ("SELECT * WHERE { ?x ?p ?y } TIMEWINDOW (1)", "TIMEWINDOW stands in the braces of WHERE, in milliseconds"),
     ],
 )
 def test_what_a_pattern_file_cannot_say_is_an_error(text: str, sentence: str) -> None:

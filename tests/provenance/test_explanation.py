@@ -116,6 +116,18 @@ def test_a_union_is_told_by_the_side_that_matched_and_first_by_what_it_chose() -
     ]
 
 
+def test_first_and_last_that_an_operator_looks_at_are_told_with_what_they_chose_and_what_was_not_there() -> None:
+    engine = rw.Engine()
+    query = "PREFIX e: <http://e/> SELECT * FROM STREAM e:s [RANGE 1m] { ?x e:q ?q %s { LAST { ?x e:p ?p } %s } }"
+    with_it = engine.register(query % ("OPTIONAL", ""), explain=True)
+    without = engine.register(query % ("MINUS", "FILTER (?p > 2)"), explain=True)
+    for name, time in (("p", 1), ("q", 2), ("p", 3)):
+        engine.push(("http://e/x", f"http://e/{name}", time), time=time, stream="http://e/s")
+    (one,), (other,) = with_it.matches, without.matches
+    assert "LAST      no ?x e:p ?p after 1 and up to 2" in str(one.explain())
+    assert "MINUS  no LAST { e:x e:p ?p FILTER((?p > 2)) } from -58 on and up to 2" in str(other.explain())
+
+
 def test_each_stream_has_the_arithmetic_of_its_own_range() -> None:
     ranges = f"FROM STREAM <{E}s> [RANGE 2s] FROM STREAM <{E}t> [RANGE 9s]"
     engine = engine_for(f"SELECT ?x {ranges} {{ ?x :asks ?n . ?x :gets ?n }}")

@@ -112,4 +112,10 @@ SPARKWAVE = Language(
     words={"BARE_IRI": "an IRI", "PREFIX_LABEL": "a prefix"},
     refused=frozenset(["AND", "BEFORE", "GRAPH", "SERVICE"]),
     patterns={"time_window": _take_window},
+    mistakes=(
+        (
+            re.compile(r"\}\s*TIMEWINDOW\Z", re.IGNORECASE),
+            "TIMEWINDOW stands in the braces of WHERE, in milliseconds: { … TIMEWINDOW (5000) }",
+        ),
+    ),
 )

@@ -21,6 +21,7 @@ _RELATIONS = (
 _HINTS = {
     r"\b(MET|OVERLAPPED|STARTED|FINISHED)": "in one word: MET_BY, OVERLAPPED_BY, STARTED_BY, FINISHED_BY",
     r"\bOPTIONAL\s+SEQ": "did you mean OPTIONALSEQ?",
+    r"\}\s*OPTIONAL": "in time, did you mean OPTIONALSEQ? OPTIONAL as in SPARQL stands in the braces of WHERE",
     r"\bEQUALS\s+OPTIONAL": "did you mean EQUALSOPTIONAL?",
     r"\bOPTIONAL\s*EQUALS": "the optional group comes second: { … } EQUALSOPTIONAL { … }",
     r"\bSEQ\s*OPTIONAL": "only what is earlier may be missing: { … } OPTIONALSEQ { … }",
@@ -34,6 +35,7 @@ _HINTS = {
     r"\b(?:SEQUENCE|SEQNOT|THEN|FOLLOWED|FOLLOWED_BY|UNLESS)": "what comes later stands behind SEQ, what must not come "
     "behind SEQ NOT",
     rf"\b({_RELATIONS})": r"\1 stands between groups: { … } \1 { … }",
+    r"\bWITHIN\s+[\d.]+\s*[a-zA-Z]*": "a width has a unit, ms, s, m, h or d: WITHIN 5m",
     r"\bWITHIN": "WITHIN bounds a group or a chain of groups: { … } WITHIN 5m",
     r"\bPOLICY": "POLICY stands behind the FROM clauses, before WHERE",
     r"\b(FIRST|LAST)": r"\1 chooses from a group: \1 { … }",

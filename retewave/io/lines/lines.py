@@ -106,7 +106,7 @@ class LineReading:
         cells[job.TIME_PREDICATE], cells[job.PLACES] = wanted.time_predicate, wanted.places
         cells[job.BEHIND] = self.bytes
         cells[job.EVENTS_BY] = job.BY_GRAPH if wanted.graphs == job.KEEP_GRAPHS else wanted.events_by
-        cells[job.EVENT_SIZE] = wanted.event_size
+        cells[job.EVENT_SIZE], cells[job.NEAR] = wanted.event_size, wanted.time_predicate > 0
 
     def _allocate(self, size: int) -> None:
         """Take a bigger buffer, with the bytes carried over at its start."""

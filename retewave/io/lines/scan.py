@@ -13,6 +13,7 @@ from __future__ import annotations
 from retewave.io.lines import reasons as why
 from retewave.io.lines.characters import decode
 from retewave.io.lines.terms import (
+    DATATYPE,
     FAULT,
     GRAPH,
     LINE_CELLS,
@@ -31,6 +32,7 @@ from retewave.io.lines.terms import (
 from retewave.io.times.told import micros_told
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT
 from retewave.rete.terms.kinds import DATETIME, DATETIME_LOCAL
+from retewave.rete.terms.numbers import number_of
 from retewave.rete.terms.table import (
     fetch_slot,
     fetch_span,
@@ -76,6 +78,7 @@ __all__ = [
     "LIMIT",
     "LINE",
     "MALFORMED",
+    "NEAR",
     "NEED",
     "NOTED",
     "NO_EVENTS",
@@ -158,7 +161,8 @@ NEW_GRAPH = LINE_CELLS + 44  # 1: the statement's graph is the first of its name
 EVENTS_BY = LINE_CELLS + 45  # which statements are an event: see below
 EVENT_SIZE = LINE_CELLS + 46  # how many statements an event has, with BY_COUNT
 TOLD_LAST = LINE_CELLS + 47  # the last time told in µs: the address of its literal, its size (0: none), its minute's µs
-JOB_CELLS = LINE_CELLS + 50
+NEAR = LINE_CELLS + 50  # 1: the rows are read on this core next, so they may stay in its caches
+JOB_CELLS = LINE_CELLS + 51
 
 # A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
 # in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
@@ -167,11 +171,12 @@ _OF_SUBJECT = -1  # in place of a graph's hash: its name is the subject
 GATHERED_ID = -2  # in place of a graph's id: it is gathered, and not interned yet
 
 # A predicate met in the block.  A subject's statements are mostly written in the same order, so each predicate is
-# compared with the predicate that followed the last one before.  If they are equal, no scan, hash or look-up is needed.
+# compared with the two predicates that followed the last one before.  If it is one, no scan, hash or look-up is needed.
 K_AT, K_SIZE = 0, 1  # where its text is in the block, and its size; 0: nothing is here
 K_ID = 2  # 0 if the dictionary does not have it
 K_NEXT = 3  # the address of the predicate that followed it the last time
-K_CELLS = 4
+K_OTHER = 4  # of another one that followed it before
+K_CELLS = 5
 KNOWN_COUNT = 64  # places, a power of two; a predicate whose hash leads to a place takes it
 
 BATCH = 32  # statements gathered before the first is interned, so that the memory that the look-ups need is on its way
@@ -216,27 +221,41 @@ def _subject(job: Address, at: Address) -> Address:
 
 
 @inlined
-def _predicate(job: Address, at: Address) -> Address:
-    """Scan the predicate, unless it is the foreseen predicate."""
-    known = cell(cell(job, KNOWN_NOW), K_NEXT)
+def _is_predicate(job: Address, known: Address, at: Address) -> bool:
+    """Return whether the text at the address is a predicate that was met."""
     size = cell(known, K_SIZE)
-    if size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size):
-        set_cell(job, FORESEEN, known)
-        set_cell(job + PREDICATE, 0, at)
-        set_cell(job + PREDICATE, 1, size)
-        return at + size
-    set_cell(job, FORESEEN, 0)
-    return iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+    return size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size)
+
+
+@inlined
+def _predicate(job: Address, at: Address) -> Address:
+    """Scan the predicate, unless it is a foreseen predicate."""
+    known = cell(cell(job, KNOWN_NOW), K_NEXT)
+    if not _is_predicate(job, known, at):
+        known = cell(cell(job, KNOWN_NOW), K_OTHER)
+        if not _is_predicate(job, known, at):
+            set_cell(job, FORESEEN, 0)
+            return iri(job, job + PREDICATE, at) if byte(at) == 60 else fault(job, why.NO_PREDICATE, at)
+    size = cell(known, K_SIZE)
+    set_cell(job, FORESEEN, known)
+    set_cell(job + PREDICATE, 0, at)
+    set_cell(job + PREDICATE, 1, size)
+    return at + size
 
 
 @inlined
 def _graph(job: Address, at: Address) -> Address:
-    """Scan the fourth term, if there is one, and the blanks behind it."""
+    """Scan the fourth term, if there is one, and the blanks behind it: it is compared with the subject first."""
     set_cell(job + GRAPH, 1, 0)
     if byte(at) == 46:
         return at
     if cell(job, GRAPHS) == NO_GRAPHS:
         return fault(job, why.NO_GRAPH_HERE if byte(at) == 60 or byte(at) == 95 else why.NO_DOT, at)
+    subject, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
+    if byte(at) == 60 and at + size <= cell(job, LIMIT) and same(subject, at, size):  # an event, named as its subject
+        set_cell(job + GRAPH, 0, at)
+        set_cell(job + GRAPH, 1, size)
+        return blanks_end(at + size)
     end = _node(job, job + GRAPH, at, why.NO_DOT)
     return blanks_end(end) if end != FAULT else FAULT
 
@@ -397,20 +416,9 @@ def _enter_event(job: Address, taken: bool) -> None:
 
 
 @inlined
-def _digits(at: Address, count: int) -> int:
-    """Return the number of so many digits, less than 0 if one of them is none."""
-    number, wrong = 0, 0
-    for k in range(count):
-        digit = byte(at + k) - 48
-        wrong |= digit | (9 - digit)
-        number = number * 10 + digit
-    return number if wrong >= 0 else -1
-
-
-@inlined
 def _within_minute(at: Address) -> int:
     """Return the microseconds of `ss.ffffff` where a dateTime's literal has them, less than 0 if it has them not."""
-    seconds, micros = _digits(at + _SECONDS_AT, 2), _digits(at + _SECONDS_AT + 3, 6)
+    seconds, micros = number_of(at + _SECONDS_AT, 2), number_of(at + _SECONDS_AT + 3, 6)
     if seconds < 0 or seconds > 59 or micros < 0 or byte(at + _SECONDS_AT + 2) != 46:
         return -1
     return 1_000_000 * seconds + micros
@@ -525,6 +533,8 @@ def _looked_up(job: Address) -> Address:
         set_cell(known, K_SIZE, size if in_block else 0)
         set_cell(known, K_ID, find_hashed(cell(job, TERMS), at, size, hashed))
         set_cell(known, K_NEXT, cell(job, KNOWN))
+        set_cell(known, K_OTHER, cell(job, KNOWN))
+    set_cell(cell(job, KNOWN_NOW), K_OTHER, cell(cell(job, KNOWN_NOW), K_NEXT))
     set_cell(cell(job, KNOWN_NOW), K_NEXT, known)
     return known
 
@@ -592,7 +602,7 @@ def _intern_gathered(job: Address) -> None:
     that cache waits until it is there no more, and the stores behind it wait with it; a store past the caches does not.
     """
     _fetch_gathered(job)
-    terms, count = cell(job, TERMS), cell(job, GATHERED_COUNT)
+    terms, count, near = cell(job, TERMS), cell(job, GATHERED_COUNT), cell(job, NEAR) != 0
     row = cell(job, ROWS) + 8 * columns.ROW_WIDTH * (cell(job, ROW_COUNT) - count)
     gathered = cell(job, GATHERED)
     for _ in range(count):
@@ -603,11 +613,14 @@ def _intern_gathered(job: Address) -> None:
         value = intern_hashed(terms, at, size, hashed) if size > 0 else cell(gathered, G_ROW + columns.OBJECT)
         if cell(gathered, G_ROW + columns.END) == GATHERED_ID:
             set_cell(gathered, G_ROW + columns.END, _gathered_graph(job, gathered))
-        stream_cell(row, columns.SUBJECT, cell(job, LAST + 2))
-        stream_cell(row, columns.PREDICATE, cell(gathered, G_ROW + columns.PREDICATE))
-        stream_cell(row, columns.OBJECT, value)
-        for column in range(columns.START, columns.ROW_WIDTH):
-            stream_cell(row, column, cell(gathered, G_ROW + column))
+        set_cell(gathered, G_ROW + columns.SUBJECT, cell(job, LAST + 2))
+        set_cell(gathered, G_ROW + columns.OBJECT, value)
+        if near:
+            for column in range(columns.ROW_WIDTH):
+                set_cell(row, column, cell(gathered, G_ROW + column))
+        else:
+            for column in range(columns.ROW_WIDTH):
+                stream_cell(row, column, cell(gathered, G_ROW + column))
         gathered += 8 * G_CELLS
         row += 8 * columns.ROW_WIDTH
     if cell(job, GRAPH_NOW) == GATHERED_ID:
@@ -656,9 +669,11 @@ def _begin(job: Address) -> Address:
     set_cell(job, LAST + 1, 0)
     set_cell(job, LAST_GRAPH + 1, 0)
     set_cell(job, TOLD_LAST + 1, 0)
+    set_cell(job, DATATYPE + 1, 0)
     for place in range(KNOWN_COUNT + 1):
         set_cell(cell(job, KNOWN) + 8 * K_CELLS * place, K_SIZE, 0)
     set_cell(cell(job, KNOWN), K_NEXT, cell(job, KNOWN))
+    set_cell(cell(job, KNOWN), K_OTHER, cell(job, KNOWN))
     set_cell(job, KNOWN_NOW, cell(job, KNOWN))
     at = cell(job, AT)
     if cell(job, SKIP_LF) and at < cell(job, LIMIT):

@@ -2,7 +2,7 @@
 
 Data's way: bytes of a line -> **spans of its terms** -> dictionary.
 Invariant: every function starts at a term's first byte, and returns the address behind it, or FAULT after
-noting the reason and the place; none reads past a line's end by more than BLOCK bytes.
+noting the reason and the place; none reads past a line's end by more than two blocks.
 A term that is canonical as it stands is a span of the input; any other is rewritten into the scratch bytes.
 Left out: RFC 3987's finer rules (percent signs, ports): the grammar of N-Triples does not ask for them.
 """
@@ -30,6 +30,7 @@ from retewave.rete.words.bytes import (
     copy,
     first_iri_stop,
     first_string_stop,
+    same,
     set_byte,
     set_cell,
     spells,
@@ -38,6 +39,7 @@ from retewave.rete.words.bytes import (
 from retewave.rete.words.jit import inlined, kernel
 
 __all__ = [
+    "DATATYPE",
     "FAULT",
     "GRAPH",
     "LINE_CELLS",
@@ -70,10 +72,12 @@ PLACE = 9  # the fault's address in the input
 WRITTEN = 10  # the address of the next free scratch byte
 SCOPE = 11  # the address of the prefix of blank nodes' labels: "_:d7."
 SCOPE_SIZE = 12
-LINE_CELLS = 13
+DATATYPE = 13  # the last datatype that stood as it should: the address of its "^^", and the size from there; 0: none
+LINE_CELLS = 15
 
 _HTTP = np.uint64(int.from_bytes(b"<http://", "little"))
 _HTTPS = np.uint64(int.from_bytes(b"<https:/", "little"))
+_LONGEST_DATATYPE = 2 * BLOCK  # bytes of a datatype that the next one is compared with: that looks past the line's end
 _STRING = np.frombuffer(b"<http://www.w3.org/2001/XMLSchema#string>", np.uint8).copy()
 
 
@@ -382,7 +386,12 @@ def _typed(line: Address, span: Address, at: Address, quote_end: Address) -> Add
         return FAULT
     if byte(stop) == 92 or spells(start, stop + 1 - start, _STRING):
         return _rewritten_literal(line, span, at)
-    return _keep(span, at, stop + 1) if _has_scheme(start) else fault(line, why.RELATIVE_IRI, start)
+    if not _has_scheme(start):
+        return fault(line, why.RELATIVE_IRI, start)
+    size = stop + 1 - quote_end
+    set_cell(line, DATATYPE, quote_end)
+    set_cell(line, DATATYPE + 1, size if size <= _LONGEST_DATATYPE else 0)
+    return _keep(span, at, stop + 1)
 
 
 @kernel
@@ -398,6 +407,9 @@ def literal(line: Address, span: Address, at: Address) -> Address:
         return _rewritten_literal(line, span, at)
     end = quote + 1
     if byte(end) == 94 and byte(end + 1) == 94 and byte(end + 2) == 60:
+        size = cell(line, DATATYPE + 1)
+        if size > 0 and same(cell(line, DATATYPE), end, size):
+            return _keep(span, at, end + size)
         return _typed(line, span, at, end)
     if byte(end) == 64:
         return _tagged(line, span, at, end)

@@ -11,7 +11,8 @@ import numpy as np
 
 from retewave.io.lines.scan import ONLY_FOR_TIME, TOLD
 from retewave.io.times.told import FARTHEST, micros_told
-from retewave.rete.words.bare import tail, words
+from retewave.rete.words.bare import address_in, tail, words
+from retewave.rete.words.bytes import fence, stream_cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 
@@ -74,9 +75,13 @@ def _put(row, state, held, out):  # type: ignore[no-untyped-def]
         _copy_row(row, _row(held, state[HELD]))
         state[HELD] += 1
         return
-    ready = _row(out, state[OUT])
-    _copy_row(row, ready)
-    ready[START], ready[END] = state[TIME], state[TIME]
+    ready = address_in(out) + 8 * ROW_WIDTH * state[OUT]  # read on another core next: past this one's caches
+    for column in range(START):
+        stream_cell(ready, column, row[column])
+    stream_cell(ready, START, state[TIME])
+    stream_cell(ready, END, state[TIME])
+    for column in range(END + 1, ROW_WIDTH):
+        stream_cell(ready, column, row[column])
     state[OUT] += 1
 
 
@@ -145,6 +150,7 @@ def place_events(
         if _is_about_event(row, state) and _tells_time(row, kind, number, predicate):
             _set_time(row, kind, number, state, held, out)
         _put(row, state, held, out)
+    fence()
 
 
 @kernel

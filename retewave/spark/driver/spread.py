@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler import algebra
+from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Alone, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.query import Query
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
@@ -30,9 +31,10 @@ from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.times import Clock
 
-__all__ = ["follows", "queries_of", "spread"]
+__all__ = ["check_on_shards", "follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
+_READS = "it may read what a rule builds, which is in the rule's shard"
 _ENOUGH_MATCHES = 1 << 20
 _PIECE = 1 << 12  # rows of a sample poured between two looks at how much they have found
 
@@ -69,14 +71,24 @@ def _compared(query: Query) -> frozenset[str] | None:
 
 def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
     """Yield the queries that one shard runs as a whole, by number."""
-    feeding = any(listener.all_rules and query.plan is None for listener, query in queries_of(engine))
-    feeding |= any(query.plan is not None and query.plan.definitions.form == "RDF" for query in engine.queries)
+    fed = fed_queries(engine.matcher.current().lowered)
     for _, query in queries_of(engine):
         reason = _reason(query.parsed)
-        if feeding:
-            yield query.number, Alone(reason or "it may read what a rule builds, in the rule's shard", feeds=True)
+        if query.number in fed:
+            yield (
+                query.number,
+                Alone(reason or "it may read what a rule builds, which is in the rule's shard", feeds=True),
+            )
         elif reason is not None:
             yield query.number, Alone(reason)
+
+
+def check_on_shards(query: Query) -> None:
+    """Refuse what shards do not have: what views feed, and named graphs."""
+    if query.is_view and query.parsed.is_rule:
+        raise QueryError(f"{query.name}: a view that feeds a stream is not supported on Spark yet")
+    if query.is_view and query.parsed.graphs:
+        raise QueryError(f"{query.name}: GRAPH is not supported on Spark yet", hint="give the data as static data")
 
 
 def queries_of(engine: Engine) -> Iterator[tuple[Listener, Query]]:
