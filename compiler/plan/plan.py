@@ -62,7 +62,8 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
     read, early, leaves = root.read(), frozenset(pushed), root.leaves
-    end = End(root.producer, read, shape, root.columns, parameters, early, leaves, root.told, root.events, root.runs)
+    told = root.told, root.events, root.runs, root.states
+    end = End(root.producer, read, shape, root.columns, parameters, early, leaves, *told)
     plan.ends.append(end)
 
 

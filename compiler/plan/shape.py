@@ -26,6 +26,7 @@ from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
 from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.runs import Runs
 
 __all__ = [
     "Lifted",
@@ -208,7 +209,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, listener.told, own, branch.width), tuple(constants)
+    graphs = tuple(pattern.graph for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, graphs, listener.told, own, branch.width), tuple(constants)
 
 
 def _leaves_constants_open(branch: Branch) -> bool:
@@ -287,7 +289,17 @@ def _taken(branch: Branch) -> Iterator[bool]:
     yield from (True for _ in branch.patterns)
     for part in branch.parts:
         yield from _taken(part.branch)
-    for each in branch.runs.branches if branch.runs else ():
-        yield from (False for _ in each.all_patterns)
+    if branch.runs is not None:
+        yield from _taken_by_runs(branch.runs)
     for probe in branch.probes:
         yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)
+
+
+def _taken_by_runs(runs: Runs) -> Iterator[bool]:
+    """Yield likewise for the patterns of a sequence: not of what must not come, nor of what is passed over."""
+    taken = {way.event for way in runs.ways if not runs.states[way.target].passing}
+    for number, wanted in enumerate(runs.events):
+        for each in wanted.alternatives:
+            yield from (number in taken and one for one in _taken(each))
+    for each in runs.instants:
+        yield from (False for _ in each.all_patterns)

@@ -127,7 +127,7 @@ class Outcome:
         if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
-        made_of = MadeOf(found.rows, self.sources) if query.explained else None
+        made_of = MadeOf(found.rows, self.sources, parts) if query.explained else None
         batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
@@ -159,7 +159,8 @@ class Outcome:
                 reports = self.reports.get(number, ())
                 found |= {digest(("report", *own, place)): stage for place, stage in enumerate(reports)}
                 if number in self.views:
-                    found[digest(("view", *own))] = self.views[number]
+                    view = self.views[number]
+                    found[digest(("view", *own, *view.said))] = view
                 if number in self.foretold:
                     found[digest(("foretold", *own))] = self.foretold[number]
         return found

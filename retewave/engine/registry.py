@@ -121,7 +121,7 @@ class Registry:
         plan = None if parsed.events is None else self.detecting(parsed)
         normal = leaves.branches if leaves is not None else branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
-        check_runs(parsed, normal, explained)
+        check_runs(parsed, normal)
         if parsed.view is not None:
             check_view(parsed, self.sheds, explained)
         elif self.sheds:
