@@ -1,12 +1,12 @@
 """Run the benches: `python -m retewave.bench` for a few minutes of them, `--full` for all.
 
-`events` and `roads` have tables of their own.
+`events`, `ontology` and `roads` have tables of their own.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +17,7 @@ from rich.table import Table
 
 from retewave.bench.events.__main__ import main as events
 from retewave.bench.harness import Machine, Row, rows_of, shown, write_rows
+from retewave.bench.ontology.__main__ import main as ontology
 from retewave.bench.report import write_report
 from retewave.bench.roads.__main__ import main as roads
 from retewave.bench.sweeps import SWEEPS, points
@@ -60,11 +61,8 @@ def main(
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["events"]:
+    chosen: dict[str, Callable[..., None]] = {"events": events, "ontology": ontology, "roads": roads}
+    own = chosen.get("".join(sys.argv[1:2]), main)
+    if own is not main:
         del sys.argv[1]
-        typer.run(events)
-    elif sys.argv[1:2] == ["roads"]:
-        del sys.argv[1]
-        typer.run(roads)
-    else:
-        typer.run(main)
+    typer.run(own)

@@ -18,8 +18,6 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NOT_IN_IRI = re.compile(r"[<>\"{}|^`\\\x00-\x20]")
 _ECHAR = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_QUOTED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_TO_QUOTE = re.compile(r'[\\"\n\r]')
 
 
 def literal(lexical: str, datatype: str = XSD + "string", language: str = "") -> bytes:
@@ -28,12 +26,16 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     >>> literal('say "hi"'), literal("5", XSD + "integer"), literal("chat", language="FR")
     (b'"say \\"hi\\""', b'"5"^^<http://www.w3.org/2001/XMLSchema#integer>', b'"chat"@fr')
     """
-    quoted = f'"{_TO_QUOTE.sub(lambda match: _QUOTED[match[0]], lexical)}"'
+    quoted = f'"{_quoted(lexical)}"'
     if language:
         return f"{quoted}@{language.lower()}".encode()
     if datatype == XSD + "string":
         return quoted.encode()
     return f"{quoted}^^<{datatype}>".encode()
+
+
+def _quoted(lexical: str) -> str:
+    return lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
 
 
 def unquote(written: str) -> str:

@@ -33,10 +33,11 @@ _HINT = "raise the budget (Budget(triples=..., seconds=...)), or use closure='re
 
 @dataclass(frozen=True)
 class Budget:
-    """How far an owlrl closure may go."""
+    """How far an owlrl closure, or a description logic reasoner, may go."""
 
     triples: int = 2_000_000  # how many triples the closure may have
     seconds: float = 600.0  # how long it may take
+    megabytes: int = 2_000  # how much memory the reasoner may have
 
 
 def owlrl_axioms(triples: Iterable[Triple], budget: Budget, progress: Progress | None = None) -> tuple[Axiom, ...]:

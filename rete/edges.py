@@ -11,11 +11,11 @@ from retewave.rete.dispatch import edge_number
 from retewave.rete.filters.codes import ASKING, INSTRUCTION_WIDTH, TRUE, UNDECIDED
 from retewave.rete.filters.compare import is_beyond, read_row
 from retewave.rete.filters.interpreter import decide
+from retewave.rete.gather import gather
 from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
-from retewave.rete.operators.gather import gather
 from retewave.rete.operators.join import GROUP, ROW
 from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs, keep_run, note_instant
 from retewave.rete.terms.marks import mark_row

@@ -214,9 +214,12 @@ def put_built(feed: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Add what Python has built of rules' solutions, as input rows; return the feed, which may be a larger one."""
     while not has_room(feed, len(rows)):
         feed = larger_feed(feed)
-    solutions, numbers = np.unique(rows[:, EVENT], return_inverse=True)
-    rows[:, EVENT] = -BUILT_EVENTS - feed[F_SOLUTIONS] - 1 - numbers
-    feed[F_SOLUTIONS] += len(solutions)
+    if len(rows):
+        begins = np.empty(len(rows), dtype=np.bool_)  # rows of one solution stand beside each other
+        begins[0], begins[1:] = True, rows[1:, EVENT] != rows[:-1, EVENT]
+        numbers = begins.cumsum()
+        rows[:, EVENT] = -BUILT_EVENTS - feed[F_SOLUTIONS] - numbers
+        feed[F_SOLUTIONS] += numbers[-1]
     _put_all(feed, rows)
     return feed
 

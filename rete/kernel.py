@@ -18,10 +18,10 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
+from retewave.rete.gather import settle
 from retewave.rete.memory.arena import STORING, make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
-from retewave.rete.operators.gather import settle
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
 from retewave.rete.state import (
     C_ARENA,
@@ -197,7 +197,7 @@ def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, loo
 
 
 @inlined
-def _prepared(net, arena, feed, rows, row, end, at):  # type: ignore[no-untyped-def]
+def _prepared(net, arena, feed, rows, row, end, view, at):  # type: ignore[no-untyped-def]
     """Prepare to dispatch the next row: note it for rules; say DONE, or what must be done before."""
     if arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
         return AT_LIMIT
@@ -207,6 +207,8 @@ def _prepared(net, arena, feed, rows, row, end, at):  # type: ignore[no-untyped-
         if not has_room(feed, 1):
             return NEEDS_FEED
         note_given(net, feed, rows, row, at)
+    if net[N_NUMBERS] != 0 and at[P_FACTS] == 0:
+        _foresee_number(rows, row, view.values, at)
     return DONE
 
 
@@ -246,7 +248,6 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
-    numbers = net[N_NUMBERS] != 0 and not facts
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
@@ -283,11 +284,9 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
             if min(arena[A_DUE], feed[F_DUE]) < end:
                 at[P_UNTIL] = end
                 continue
-            said = _prepared(net, arena, feed, rows, row, end, at)
+            said = _prepared(net, arena, feed, rows, row, end, view, at)
             if said != DONE:
                 return said
-            if numbers:
-                _foresee_number(rows, row, view.values, at)
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)

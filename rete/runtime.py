@@ -210,14 +210,7 @@ class Runtime:
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
         self._ahead = None
-        connected = self._connected
-        if (
-            connected is None
-            or connected[0] is not self.state
-            or connected[1] is not values
-            or connected[2] is not self.memo
-        ):
-            self._connect(values)
+        self._connect_anew(values)
         word = self._progress
         word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_MOST] = (
             row,
@@ -239,7 +232,7 @@ class Runtime:
                 self.clear()
             elif not self._goes_on(said):
                 break
-            self._connect(values)
+            self._connect_anew(values)
         values = self._feed(values)
         count = word[P_COUNT]
         out = self._taken(count) if count else self.nothing
@@ -269,7 +262,9 @@ class Runtime:
         rows = self.state.out[self._built * width : word[P_COUNT] * width].reshape(-1, width)
         word[P_BUILDING], self._built = 0, word[P_COUNT]
         built, values = self.build(rows)
-        self.state = self.state._replace(feed=put_built(self.state.feed, built))
+        feed = put_built(self.state.feed, built)
+        if feed is not self.state.feed:
+            self.state = self.state._replace(feed=feed)
         if word[P_MARKED]:
             mark_instant(self.state.feed, self._marks)
         return values
@@ -341,6 +336,12 @@ class Runtime:
             self._outs = Pool(out.shape)
         self.state = self.state._replace(out=self._outs.take())
         return rows
+
+    def _connect_anew(self, values: Values) -> None:
+        """Tell the kernel where the arrays are, if any is another one than at the last time."""
+        known = self._connected
+        if known is None or known[0] is not self.state or known[1] is not values or known[2] is not self.memo:
+            self._connect(values)
 
     def _connect(self, values: Values) -> None:
         connect(self._cells, self.state, values, self.memo)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retewave.compiler.terms import literal, unquote
+from retewave.compiler.terms import literal
 from retewave.epsilon.vocabulary import TYPE
 
 if TYPE_CHECKING:
@@ -64,10 +64,15 @@ def _sorted(found: Mapping[TripleText, Source]) -> Iterable[tuple[TripleText, So
 
 def read_token(text: bytes) -> Token:
     """Return the token that a literal holds."""
-    said: list[Any] = json.loads(unquote(text.decode()))
+    said: list[Any] = json.loads(_unquoted(text.decode()))
     name, event, individual, start, end, justification, parts, proof = said
     given = {(s, p, o): None if source is None else tuple(source) for s, p, o, source in justification}
     return Token(name, event, individual, start, end, given, {a: tuple(p) for a, p in parts.items()}, tuple(proof))
+
+
+def _unquoted(text: str) -> str:
+    """Return the JSON inside a literal: there, nothing but quotes and backslashes stands behind a backslash."""
+    return "\\".join(part.replace('\\"', '"') for part in text[1:-1].split("\\\\"))
 
 
 def graph_of(token: Token) -> Iterable[tuple[bytes, bytes, bytes]]:

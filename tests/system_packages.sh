@@ -1,5 +1,5 @@
 #!/bin/sh
-# The system programs that some tests drive: Graphviz, a headless browser, Java for Spark, Valgrind.
+# The system programs that some tests drive: Graphviz, a headless browser, Java for Spark and HermiT, Valgrind.
 #   system_packages.sh            installs what is missing in CI, as root; elsewhere it names it in one line
 #   system_packages.sh install    installs what is missing
 # Without them those tests skip, and say so.
@@ -12,7 +12,7 @@ want() {  # a package, and what is skipped without it
 command -v dot >/dev/null || want graphviz "drawings by the system's Graphviz"
 command -v chromium >/dev/null || want chromium "the inspector in a browser"
 command -v chromedriver >/dev/null || missing="$missing chromium-driver"
-command -v java >/dev/null || want openjdk-17-jre-headless "Spark"
+command -v java >/dev/null || want openjdk-17-jre-headless "Spark, the description logic reasoner"
 [ -e /usr/include/valgrind/callgrind.h ] || want valgrind "instructions a triple"
 [ -n "$missing" ] || exit 0
 

@@ -22,7 +22,7 @@ from retewave.compiler.plan.shape import Rule
 from retewave.compiler.plan.walk import inputs_of
 from retewave.compiler.rewrite.branch import Decided
 
-__all__ = ["Fed", "Unstratified", "fed", "levels", "readers", "rings"]
+__all__ = ["Fed", "Unstratified", "fed", "fed_queries", "levels", "readers", "rings"]
 
 Fed: TypeAlias = Mapping[int, tuple[tuple[int, int], ...]]  # α test -> rules that feed it: number, producer
 
@@ -163,6 +163,15 @@ def readers(lowered: Lowered) -> dict[int, tuple[int, ...]]:
                 for rule in feeding:
                     found.setdefault(rule, set()).add(member.listener.number)
     return {rule: tuple(sorted(numbers)) for rule, numbers in found.items()}
+
+
+def fed_queries(lowered: Lowered) -> frozenset[int]:
+    """Return the numbers of the rules, and of the queries that may read what some rule builds."""
+    found: set[int] = set()
+    for end in lowered.plan.ends:
+        reads = any(lowered.fed.get(number) for number in _all_below(lowered.plan, end.producer))
+        found |= {each.listener.number for each in end.shape.members if reads or each.rule is not None}
+    return frozenset(found)
 
 
 def _all_below(plan: Plan, number: int) -> set[int]:

@@ -81,6 +81,9 @@ class OutputRuns:
     states: Mapping[int, tuple[RunState, Mapping[Variable, int], int]]  # by number: variable -> column; that of WAY
     calls: tuple[tuple[Variable, Call], ...]  # what looks at all repetitions, and its hidden variable
     groups: bool  # whether the match tells of each repetition
+    told: Mapping[int, Mapping[Told, int]] = field(
+        default_factory=dict
+    )  # of the triples of an event -> column, by state
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Needs:
         self.columns[number].update(range(columns_of(state)))
         self.windows[number] = window = self._window(number, state.width)
         for each, columns in zip(state.entries, state.columns, strict=True):
-            self.columns[each.producer].update(columns)
+            self.columns[each.producer].update(column for column in columns if column >= 0)
             self._pass_on(each, window, self.lengths[number])
         for way in state.again:
             self._pass_to_event(way, window)

@@ -25,6 +25,8 @@ from retewave.compiler.plan.producers import (
     State,
     ToldRuns,
     columns_of,
+    is_told,
+    told_by,
 )
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.rewrite.runs import Repeated, RunState
@@ -230,4 +232,12 @@ def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
     found[-1] = (RunState(0, frozenset()), {}, -1) if told.final is None else found[lowered.states[told.final]]
     runs = member.steps.runs
     assert runs is not None
-    return OutputRuns(found, runs.calls, runs.groups)
+    explained = {
+        -1 if producer == told.final else lowered.states[producer]: {
+            told_by(name): column for name, column in columns.items() if is_told(name)
+        }
+        for producer, (_, columns) in told.states.items()
+    }
+    if told.final is not None:
+        explained[lowered.states[told.final]] = explained[-1]
+    return OutputRuns(found, runs.calls, runs.groups, explained)

@@ -102,7 +102,8 @@ class Barring:
         """Return the columns in which two must agree; two events may be of one name."""
         patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
         events = {_number(each.event) for each in patterns if each.event is not None}
-        shared = sorted((entered.columns.keys() & there.columns.keys()) - events)
+        both = entered.columns.keys() & there.columns.keys()
+        shared = sorted(each for each in both - events if each >= 0)
         return [(entered.columns[each], there.columns[each]) for each in shared]
 
     def _fitting(

@@ -57,11 +57,13 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
         waiting = [_alpha(plan, pattern, has_static, place) for place, pattern in enumerate(shape.patterns)]
         waiting += [_table(plan, *table, place) for place, table in enumerate(shape.tables, len(waiting))]
         root = joined(plan, waiting or [_table(plan, (), ((),), 0)], Scope(common, pushed, spender=spender))
+        root.within = shape.within
     else:
         root = _planned(plan, shape, shape.branch, has_static, pushed)
     parameters = tuple(root.parameters[number] for number in sorted(root.parameters))
     read, early, leaves = root.read(), frozenset(pushed), root.leaves
-    end = End(root.producer, read, shape, root.columns, parameters, early, leaves, root.told, root.events, root.runs)
+    told = root.told, root.events, root.runs, root.states
+    end = End(root.producer, read, shape, root.columns, parameters, early, leaves, *told)
     plan.ends.append(end)
 
 

@@ -68,6 +68,9 @@ __all__ = [
     "Told",
     "ToldRuns",
     "columns_of",
+    "is_told",
+    "name_of",
+    "told_by",
     "told_columns",
 ]
 
@@ -91,6 +94,29 @@ class Told(NamedTuple):
 
     leaf: int  # which pattern of the branch took the triple
     what: int  # a column of the α test's tuple, or START or END
+
+
+_FIRST_TOLD = -100  # in place of a variable: what a run tells of a triple of its last event; from there on down
+
+
+def name_of(told: Told) -> int:
+    """Return what stands in place of a variable for what is told of a triple."""
+    return _FIRST_TOLD - (told.leaf * len(EXPLAINED) + EXPLAINED.index(told.what))
+
+
+def is_told(name: int) -> bool:
+    """Tell whether something stands in place of a variable for what is told of a triple."""
+    return name <= _FIRST_TOLD
+
+
+def told_by(name: int) -> Told:
+    """Return what such a name stands for.
+
+    >>> told_by(name_of(Told(3, END))) == Told(3, END)
+    True
+    """
+    leaf, what = divmod(_FIRST_TOLD - name, len(EXPLAINED))
+    return Told(leaf, EXPLAINED[what])
 
 
 @dataclass(frozen=True)
@@ -290,6 +316,7 @@ class End:
     told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
     events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
     runs: ToldRuns | None = None  # if matches tell of the events of their runs
+    states: Mapping[int, RunState] = field(default_factory=dict)  # the states of a sequence, by producer
 
 
 @dataclass
@@ -321,6 +348,7 @@ class Open:
     told: dict[Told, int] = field(default_factory=dict)  # see End
     looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
     runs: ToldRuns | None = None  # see End
+    states: Mapping[int, RunState] = field(default_factory=dict)  # see End
     filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static

@@ -26,6 +26,7 @@ from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
 from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.runs import Runs
 
 __all__ = [
     "Lifted",
@@ -140,6 +141,7 @@ class Shape:
     members: tuple[Member, ...]  # at least one
     variables: int  # how many there are
     branch: Branch | None = None  # what time asks of it, over the variables' numbers; its members are alike
+    within: int | None = None  # likewise, where that is all: the greatest end - start, microseconds
 
 
 _Key: TypeAlias = tuple[object, ...]
@@ -190,7 +192,7 @@ def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
 
 def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tuple[_Key, tuple[bytes, ...]]:
     """Return what tells one shape from another, and the constants that it leaves out."""
-    if not branch.is_plain:
+    if not _leaves_constants_open(branch):
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
         return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
@@ -207,7 +209,12 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, listener.told, own), tuple(constants)
+    return (tuple(parts), tables, named, events, listener.told, own, branch.width), tuple(constants)
+
+
+def _leaves_constants_open(branch: Branch) -> bool:
+    """Tell whether branches that differ in constants are one shape: those without time, and those of one event."""
+    return branch.is_plain or branch.is_of_one_event
 
 
 def _streams(listener: Listener, pattern: TriplePattern) -> Streams:
@@ -231,7 +238,7 @@ def _part(term: Term, numbers: dict[Variable, int]) -> int | bytes:
 def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ...]]]) -> Shape:
     listener, branch_number, numbers, _ = found[0]
     branch = listener.branches[branch_number]
-    if not branch.is_plain:
+    if not _leaves_constants_open(branch):
         members = tuple(Member(who, which, names, ()) for who, which, names, _ in found)
         patterns = tuple(_patterns(listener, branch, numbers, {}))
         return Shape(patterns, (), members, len(numbers), canonical(branch, numbers))
@@ -242,7 +249,8 @@ def _shape(found: list[tuple[Listener, int, dict[Variable, int], tuple[bytes, ..
         Member(who, which, names, tuple(given[place] for place in open_places)) for who, which, names, given in found
     )
     tables = tuple((tuple(numbers[v] for v in table.variables), full_rows(table)) for table in branch.values)
-    return Shape(tuple(_patterns(listener, branch, numbers, lifted)), tables, members, len(numbers))
+    patterns = tuple(_patterns(listener, branch, numbers, lifted))
+    return Shape(patterns, tables, members, len(numbers), within=branch.width)
 
 
 def full_rows(table: Values) -> tuple[tuple[bytes, ...], ...]:
@@ -280,7 +288,17 @@ def _taken(branch: Branch) -> Iterator[bool]:
     yield from (True for _ in branch.patterns)
     for part in branch.parts:
         yield from _taken(part.branch)
-    for each in branch.runs.branches if branch.runs else ():
-        yield from (False for _ in each.all_patterns)
+    if branch.runs is not None:
+        yield from _taken_by_runs(branch.runs)
     for probe in branch.probes:
         yield from _taken(probe.there) if probe.wanted else (False for _ in probe.there.all_patterns)
+
+
+def _taken_by_runs(runs: Runs) -> Iterator[bool]:
+    """Yield likewise for the patterns of a sequence: not of what must not come, nor of what is passed over."""
+    taken = {way.event for way in runs.ways if not runs.states[way.target].passing}
+    for number, wanted in enumerate(runs.events):
+        for each in wanted.alternatives:
+            yield from (number in taken and one for one in _taken(each))
+    for each in runs.instants:
+        yield from (False for _ in each.all_patterns)

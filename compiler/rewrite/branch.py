@@ -153,8 +153,21 @@ class Branch:
     @property
     def is_plain(self) -> bool:
         """Tell whether the window is its only condition in time."""
+        return self.width is None and self._is_joined
+
+    @property
+    def is_of_one_event(self) -> bool:
+        """Tell whether it joins triples of one event, and static data, and asks for nothing else in time."""
+        return (
+            self._is_joined
+            and any(each.event for each in self.patterns)
+            and all(each.event is not None or each.source is not None for each in self.patterns)
+        )
+
+    @property
+    def _is_joined(self) -> bool:
         asked = self.parts or self.bounds or self.streamed or self.probes or self.closing or self.runs
-        return not asked and self.width is None and not any(map(is_timed, self.steps))
+        return not asked and not any(map(is_timed, self.steps))
 
     @property
     def all_probes(self) -> Iterator[Probe]:

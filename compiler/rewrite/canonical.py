@@ -60,7 +60,7 @@ def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
 
     def state(one: RunState) -> RunState:
         own, alternatives = named(one.own), tuple(map(repeated, one.repeated))
-        return RunState(one.step, named(one.variables), named(one.loose), own, alternatives, one.passing)
+        return RunState(one.step, named(one.variables), named(one.loose), own, alternatives, one.passing, one.name)
 
     states = tuple(map(state, runs.states))
     return replace(

@@ -95,7 +95,8 @@ class Detecting:
 
     definitions: Definitions  # what the query says
     base: str  # what the names of its own predicates and of its detections begin with
-    proofs: dict[bytes, tuple[Proof, ...]] = field(default_factory=dict)  # of each logical event
+    proofs: dict[bytes, tuple[Proof, ...]]  # of each logical event
+    in_background: Callable[[Atom], bool]  # tells which patterns static data may match
     branches: list[Branch] = field(default_factory=list)
     found: list[BranchFound] = field(default_factory=list)  # by branch
     templates: list[tuple[TemplateTriple, ...]] = field(default_factory=list)  # by branch: what comes in again
@@ -115,6 +116,12 @@ class Detecting:
         patterns = (pattern for branch in self.branches for pattern in branch.all_patterns)
         return frozenset(each.predicate for each in patterns if isinstance(each.predicate, bytes))
 
+    @cached_property
+    def has_own_times(self) -> bool:
+        """Whether a detection may tell another interval than its parts span: DURING tells its left side's."""
+        composed = (each.pattern for each in self.definitions.events if isinstance(each, CompositeEvent))
+        return any(_has_during(each) for each in composed)
+
     def predicate(self, kind: str, number: int, variable: str = "") -> bytes:
         """Return one of the query's own predicates."""
         return f"<{self.base}#{kind}{number}{'.' if variable else ''}{variable}>".encode()
@@ -130,7 +137,7 @@ def detecting(
 ) -> Detecting:
     """Return the branches of a query about events; `in_background` tells which patterns static data may match."""
     assert query.events is not None
-    built = _Building(query, Detecting(query.events, base, proofs), in_background)
+    built = _Building(query, Detecting(query.events, base, proofs, in_background))
     for number, definition in enumerate(query.events.events):
         built.define(number, definition)
     for name in query.events.returned:
@@ -142,7 +149,6 @@ def detecting(
 class _Building:
     query: Query
     made: Detecting
-    in_background: Callable[[Atom], bool]
     rests: int = 0  # number of NOTs
 
     def define(self, number: int, definition: EventDefinition) -> None:
@@ -205,7 +211,7 @@ class _Building:
     # ---- logical events ----
     def _ways(self, proof: Proof, definition: LogicalEvent) -> Iterator[Algebra]:
         """Yield the ways to take the patterns of a proof from one event and from static data."""
-        choices = [(False, True) if self.in_background(atom) else (False,) for atom in proof.atoms]
+        choices = [(False, True) if self.made.in_background(atom) else (False,) for atom in proof.atoms]
         if 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS:
             raise QueryError(
                 f"static data may have {sum(len(each) > 1 for each in choices)} of the triples that one way to prove "
@@ -350,6 +356,12 @@ class _Building:
         template = (TemplateTriple(BlankNode("rest"), made.predicate("rest", number), BlankNode("token")),)
         self._add(Within(left, 0), BranchFound("rest", number), template)
         return NamedEvent(f"not:{number}".encode(), f"not {number}")
+
+
+def _has_during(expression: EventExpression) -> bool:
+    if isinstance(expression, EventsInTime) and expression.relation == relations.DURING:
+        return True
+    return any(map(_has_during, operands_of(expression)))
 
 
 def _is_rest(part: NamedEvent) -> bool:

@@ -44,6 +44,11 @@ class StepAlternative:
     conditions: tuple[Expression, ...]  # what they and the run before must keep
     taken: Repeated  # which event patterns they are of
 
+    @property
+    def name(self) -> str:
+        """Return what they are called."""
+        return " & ".join(name for name, _ in self.taken.parts)
+
 
 _Taken: TypeAlias = tuple[tuple[str, frozenset[Variable]], ...]
 _Solution: TypeAlias = tuple[Branch, tuple[Expression, ...], _Taken]

@@ -9,7 +9,7 @@ alternatives.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from retewave.compiler.algebra import Follows
@@ -41,6 +41,7 @@ class RunState:
     own: frozenset[Variable] = frozenset()  # the group variables of their last step
     repeated: tuple[Repeated, ...] = ()  # what their last event may be, if its step may be repeated; by `Way.repeats`
     passing: bool = False  # their last event was passed over: it is no part of them
+    name: str = field(default="", compare=False)  # what their last step is called
 
 
 @dataclass(frozen=True)

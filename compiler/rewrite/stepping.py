@@ -177,7 +177,8 @@ class Stepping:
         bound = own | (each.bound - groups.loose)
         assigned = tuple(dict.fromkeys((*before.assigned, *each.assigned)))
         loose = before.state.loose - (each.bound - groups.loose) | groups.loose
-        target = self._place(_Place(RunState(number, bound, loose, groups.all, groups.repeated), assigned))
+        state = RunState(number, bound, loose, groups.all, groups.repeated, name=each.name)
+        target = self._place(_Place(state, assigned))
         values = values_of(assigned)
         seen = bound | loose | values.keys()
         conditions = tuple(self._condition(one, seen, assigned) for one in way.conditions)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from retewave.epsilon.vocabulary import compact, owl, rdfs
+from retewave.epsilon.vocabulary import compact, is_literal, owl, rdfs
 
 __all__ = [
     "NOTHING",
@@ -32,6 +32,7 @@ __all__ = [
     "Property",
     "Restricted",
     "Some",
+    "is_data",
     "parts_of",
     "within",
 ]
@@ -232,6 +233,20 @@ def within(expression: ClassExpression) -> Iterator[ClassExpression]:
     yield expression
     for part in parts_of(expression):
         yield from within(part)
+
+
+def is_data(expression: ClassExpression) -> bool:
+    """Tell whether an expression is a data range."""
+    match expression:
+        case DataType() | Restricted():
+            return True
+        case AllOf(parts) | AnyOf(parts):
+            return any(map(is_data, parts))
+        case Complement(part):
+            return is_data(part)
+        case OneOf(members):
+            return any(map(is_literal, members))
+    return False
 
 
 def _bracketed(part: ClassExpression) -> str:

@@ -36,7 +36,7 @@ from retewave.epsilon.classes.expression import (
 )
 from retewave.epsilon.vocabulary import TOP_CLASSES, TYPE, Triple, compact, is_blank, is_literal, owl, rdf, rdfs
 
-__all__ = ["Inclusion", "Ontology", "ontology_of"]
+__all__ = ["Inclusion", "Ontology", "RoleAxiom", "ontology_of"]
 
 _XSD = b"<http://www.w3.org/2001/XMLSchema#"
 _FACETS: dict[bytes, Facet] = {
@@ -53,9 +53,9 @@ _FACETS: dict[bytes, Facet] = {
 }
 _RECURSIVE = {owl("TransitiveProperty"): "owl:TransitiveProperty"}
 _EQUATING = {
-    owl("FunctionalProperty"): "owl:FunctionalProperty",
-    owl("InverseFunctionalProperty"): "owl:InverseFunctionalProperty",
-}
+    owl(name): f"owl:{name}"
+    for name in ("FunctionalProperty", "InverseFunctionalProperty", "ReflexiveProperty", "IrreflexiveProperty")
+} | {owl("AsymmetricProperty"): "owl:AsymmetricProperty"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,14 @@ class Inclusion:
 
 
 @dataclass(frozen=True)
+class RoleAxiom:
+    """What is said of roles, but that one is below another."""
+
+    kind: str  # as OWL names it: TransitiveProperty …, DisjointProperties; SubObjectPropertyChain
+    roles: tuple[Property, ...]  # of a chain: its parts, and the role above it
+
+
+@dataclass(frozen=True)
 class Ontology:
     """What an ontology says of classes and roles."""
 
@@ -81,7 +89,10 @@ class Ontology:
     recursive: Mapping[bytes, str] = field(
         default_factory=dict
     )  # property -> why triples of it follow from others of it
-    equating: Mapping[bytes, str] = field(default_factory=dict)  # property -> what makes two of its ends one
+    # property -> what the closure does not follow of it: that two of its ends are one, that all have it, or none
+    equating: Mapping[bytes, str] = field(default_factory=dict)
+    of_values: frozenset[bytes] = frozenset()  # properties that are declared to have values
+    role_axioms: tuple[RoleAxiom, ...] = ()  # for a reasoner
 
 
 def ontology_of(triples: Iterable[Triple]) -> Ontology:
@@ -104,6 +115,8 @@ def ontology_of(triples: Iterable[Triple]) -> Ontology:
         frozenset(properties),
         reading.of_kind(_RECURSIVE) | reading.chains(),
         reading.of_kind(_EQUATING),
+        frozenset(reading.declared(owl("DatatypeProperty"))),
+        tuple(dict.fromkeys(reading.role_axioms())),
     )
 
 
@@ -201,6 +214,15 @@ class _Reading:
                 yield _turned(self.role(o)), self.role(s)
             elif p == TYPE and o == owl("SymmetricProperty"):
                 yield self.role(s), _turned(self.role(s))
+
+    def role_axioms(self) -> Iterator[RoleAxiom]:
+        for s, p, o in self.triples:
+            if p == TYPE and (o in _EQUATING or o in _RECURSIVE):
+                yield RoleAxiom((_EQUATING | _RECURSIVE)[o].removeprefix("owl:"), (self.role(s),))
+            elif p == owl("propertyDisjointWith"):
+                yield RoleAxiom("DisjointProperties", (self.role(s), self.role(o)))
+            elif p == owl("propertyChainAxiom"):
+                yield RoleAxiom("SubObjectPropertyChain", (*map(self.role, self.members(o)), self.role(s)))
 
     def role(self, node: bytes) -> Property:
         inverse = self.about[node][owl("inverseOf")] if is_blank(node) else ()

@@ -9,7 +9,7 @@ properties) may put more classes below an expression: `open_axioms` says which a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -33,6 +33,7 @@ from retewave.epsilon.classes.expression import (
     Property,
     Restricted,
     Some,
+    is_data,
     parts_of,
     within,
 )
@@ -80,6 +81,9 @@ class Subsumption:
 
     def __init__(self, ontology: Ontology, asked: Iterable[ClassExpression]) -> None:
         self.ontology, self.asked = ontology, tuple(asked)
+        # what a reasoner has said: the classes and bridges below an expression, and the expressions that hold of all
+        self.told: Mapping[ClassExpression, frozenset[Below]] = {}
+        self.told_of_all: frozenset[ClassExpression] = frozenset()
         self.bridges = tuple(dict.fromkeys(_bridges(ontology)))
         self._saturation = Saturation(_roles_above(ontology))
         self._left: dict[ClassExpression, object] = {}  # expression -> the name that has all that is in it
@@ -102,10 +106,17 @@ class Subsumption:
         """All classes and bridges."""
         return (*(NamedClass(name) for name in sorted(self.ontology.classes)), *self.bridges)
 
+    def expressions(self) -> tuple[ClassExpression, ...]:
+        """Return all that may be asked about: with the parts of each, and the left sides of axioms."""
+        whole = (*self.asked, *(each.expression for each in self.bridges))
+        return tuple(dict.fromkeys(part for each in whole for part in within(each) if not is_data(part)))
+
     def below(self, expression: ClassExpression) -> tuple[Below, ...]:
         """Return the greatest classes and bridges below an expression; not those that nothing can be in."""
         asked = self._members.get(self._name(expression), ()) if isinstance(expression, _BY_NAME) else self.names
-        found = [each for each in asked if self._is_below(each, expression) and self._says_more(each, expression)]
+        known = [each for each in asked if self._is_below(each, expression)]
+        found = [each for each in known if self._says_more(each, expression)]
+        found += [each for each in self.names if each in self.told_below(expression) and each not in known]
         return tuple(each for each in found if not self._is_covered(each, found))
 
     @cached_property
@@ -171,7 +182,7 @@ class Subsumption:
 
     def holds_of_all(self, expression: ClassExpression) -> bool:
         """Tell whether everything is in an expression."""
-        return expression == THING or self._is_below(None, expression)
+        return expression == THING or self._is_below(None, expression) or expression in self.told_of_all
 
     def _is_below(self, one: Below | None, expression: ClassExpression) -> bool:
         own = frozenset() if one is None else frozenset((one,))
@@ -230,6 +241,11 @@ class Subsumption:
 
     def _above(self, role: Property) -> frozenset[Property]:
         return self._saturation.above.get(role) or frozenset((role,))
+
+    # ---- what a reasoner says ----
+    def told_below(self, expression: ClassExpression) -> frozenset[Below]:
+        """Return what a reasoner has put below an expression; nothing if none was asked."""
+        return self.told.get(expression, frozenset()) - {expression}
 
     # ---- normal forms ----
     def _name(self, expression: ClassExpression) -> object:

@@ -22,21 +22,19 @@ from retewave.epsilon.classes.expression import (
     AnyOf,
     AtLeast,
     ClassExpression,
-    Complement,
-    DataType,
     HasSelf,
     HasValue,
     NamedClass,
     OneOf,
     Property,
-    Restricted,
     Some,
+    is_data,
 )
 from retewave.epsilon.classes.subsumption import Below, Subsumption
 from retewave.epsilon.vocabulary import TYPE, is_literal
 from retewave.errors import RetewaveError
 
-__all__ = ["MOST_PROOFS", "CannotUnfold", "Proof", "Unfolding", "Unknown", "is_data"]
+__all__ = ["MOST_PROOFS", "CannotUnfold", "Proof", "Unfolding", "Unknown"]
 
 MOST_PROOFS = 400  # patterns that one expression may become
 
@@ -98,7 +96,6 @@ class Unfolding:
     """Finds the proofs of class expressions over one ontology."""
 
     subsumption: Subsumption
-    needed: dict[ClassExpression, tuple[str, ...]] = field(default_factory=dict)  # whose subsumptions may be incomplete
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def proofs(self, expression: ClassExpression) -> tuple[Proof, ...]:
@@ -183,8 +180,6 @@ class Unfolding:
         return [_because(one, str(each.inclusion)) for one in self._of(each.expression, term, seen)]
 
     def _below(self, expression: ClassExpression) -> tuple[Below, ...]:
-        if expression not in self.needed:
-            self.needed[expression] = self.subsumption.open_axioms(expression)
         return self.subsumption.below(expression)
 
     def _is_told(self, one: NamedClass, expression: ClassExpression) -> bool:
@@ -230,20 +225,6 @@ def _is_member(term: Part, member: bytes) -> Iterator[Proof]:
         yield from [Proof()] * (term == member)
     else:
         yield Proof(individual=member) if term == 0 else Proof(data=((term, OneOf((member,))),))
-
-
-def is_data(expression: ClassExpression) -> bool:
-    """Tell whether an expression is a data range."""
-    match expression:
-        case DataType() | Restricted():
-            return True
-        case AllOf(parts) | AnyOf(parts):
-            return any(map(is_data, parts))
-        case Complement(part):
-            return is_data(part)
-        case OneOf(members):
-            return any(map(is_literal, members))
-    return False
 
 
 def _atom(role: Property, one: Part, other: Part) -> Atom:

@@ -13,7 +13,7 @@ import numpy as np
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
 from retewave.rete.network.gathering import aside_places, aside_words, gathers, leads_to, looked_for, slot_aside
-from retewave.rete.network.pairs import Pair, pairs_of
+from retewave.rete.network.pairs import ComparedPair, pairs_of
 from retewave.rete.network.records import (
     TUPLE_TIMES,
     Comparison,
@@ -349,7 +349,7 @@ class _Assembler:
         state = self.network.states[step.edges[0].target]
         return state.slot >= 0 and not state.edges and not state.once
 
-    def _sides(self, step: Step, pair: Pair) -> list[int]:
+    def _sides(self, step: Step, pair: ComparedPair) -> list[int]:
         """Return the words of both sides of a comparison."""
         words: list[int] = []
         for place in pair.places:

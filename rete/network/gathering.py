@@ -1,6 +1,6 @@
 """Nodes that gather: where the triples of an event are kept aside, and where its solution goes at once.
 
-Data's way: records -> **places in the arena** -> `rete/network/assemble.py`; `rete/operators/gather.py` runs it.
+Data's way: records -> **places in the arena** -> `rete/network/assemble.py`; `rete/gather.py` runs it.
 """
 
 from __future__ import annotations

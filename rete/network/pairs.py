@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from retewave.rete.filters import codes as op
 from retewave.rete.words import layout as at
 
-__all__ = ["Pair", "pairs_of"]
+__all__ = ["ComparedPair", "pairs_of"]
 
 _ALLOWED = {
     op.LESS: at.PAIR_LESS,
@@ -25,20 +25,20 @@ _ALLOWED = {
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComparedPair:
     """A comparison of two terms."""
 
     allowed: int  # the relations that make it true: PAIR_LESS, PAIR_EQUAL, PAIR_GREATER
     places: tuple[int, int]  # which columns of the program are compared
 
 
-def pairs_of(program: Sequence[int]) -> tuple[Pair, ...]:
+def pairs_of(program: Sequence[int]) -> tuple[ComparedPair, ...]:
     """Return the comparisons that must all hold for a program to be true; none, if it does anything else.
 
     >>> pairs_of((op.PUSH_VARIABLE, 1, 0, op.PUSH_VARIABLE, 3, 0, op.LESS, 0, 0))
-    (Pair(allowed=1, places=(1, 3)),)
+    (ComparedPair(allowed=1, places=(1, 3)),)
     """
-    found: list[Pair] = []
+    found: list[ComparedPair] = []
     stack: list[int | None] = []  # columns; None: a verdict
     for place in range(0, len(program), op.INSTRUCTION_WIDTH):
         action, argument = program[place : place + 2]
@@ -47,7 +47,7 @@ def pairs_of(program: Sequence[int]) -> tuple[Pair, ...]:
             continue
         right, left = (stack.pop(), stack.pop()) if len(stack) > 1 else (None, None)
         if action in _ALLOWED and left is not None and right is not None:
-            found.append(Pair(_ALLOWED[action], (left, right)))
+            found.append(ComparedPair(_ALLOWED[action], (left, right)))
         elif action != op.AND or left is not None or right is not None:
             return ()
         stack.append(None)

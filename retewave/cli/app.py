@@ -283,8 +283,8 @@ def spark(
 
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    epilog="Parts: events, generate, profile, report, roads, soak, spark-scaling, sums, tsunami; without one, the "
-    "sweeps. `retewave bench PART --help` tells more.",
+    epilog="Parts: events, generate, profile, report, roads, soak, spark-events, spark-scaling, sums, tsunami; without "
+    "one, the sweeps. `retewave bench PART --help` tells more.",
 )
 def bench(context: typer.Context) -> None:
     """Measure: the paper's evaluation and more, beside other engines and libraries."""

@@ -21,11 +21,12 @@ _PARTS = (
     "report",
     "roads",
     "soak",
+    "spark-events",
     "spark-scaling",
     "sums",
     "tsunami",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate", "roads", "sums", "tsunami")
+_WITHOUT_PLOTS = ("events", "generate", "roads", "spark-events", "sums", "tsunami")
 
 
 def bench(arguments: Sequence[str]) -> None:

@@ -36,8 +36,8 @@ class Notes:
         print(f"retewave: {text}", file=self._file, flush=True)
 
     def closing(self, triples: int, seconds: float) -> None:
-        """Tell the progress of a schema's closure."""
-        self.say(f"closing the schema with owlrl: {triples:,} triples, {seconds:.0f} s")
+        """Tell the progress of a schema's closure, by owlrl or by a reasoner."""
+        self.say(f"reasoning over the schema: {triples:,} statements, {seconds:.0f} s")
 
     @contextmanager
     def warnings(self) -> Iterator[None]:

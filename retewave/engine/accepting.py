@@ -93,13 +93,10 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
         warnings.warn(what, CartesianWarning, stacklevel=4)
 
 
-def check_runs(parsed: Parsed, normal: tuple[Branch, ...], explained: bool) -> None:
-    """Refuse what sequences cannot do yet: explanations, and a choice of pairs."""
+def check_runs(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
+    """Refuse what sequences cannot do: a choice of pairs."""
     if not any(branch.has_runs for branch in normal):
         return
-    if explained:
-        what = f"{_name(parsed)}: matches of sequences cannot be explained"
-        raise QueryError(what, hint="match.groups has the events of repeated steps; leave explain=True out")
     if parsed.policy.chooses:
         what = f"POLICY {parsed.policy} is for SEQ of EP-SPARQL"
         raise QueryError(what, place=parsed.policy.place, hint="a strategy stands between two steps: , ; or :")

@@ -56,7 +56,7 @@ class Datasets:
         self._static_sources = _listed(static)
         self._local = dict(local)  # IRI -> file, for FROM
         self._imports = dict(imports)  # IRI -> file, for owl:imports
-        self._closure = closure
+        self.closure = closure  # how the schema is closed
         self._schema: Schema | None = None
         self._static: np.ndarray | None = None
         self._restored: tuple[Schema, np.ndarray] | None = None  # from a snapshot; further sources add to it
@@ -71,9 +71,9 @@ class Datasets:
             loaded = Schema.load(
                 self._schema_sources,
                 imports=self._imports,
-                closure=self._closure.by,
-                budget=self._closure.budget,
-                progress=self._closure.progress,
+                closure=self.closure.by,
+                budget=self.closure.budget,
+                progress=self.closure.progress,
             )
             before = self._restored[0] if self._restored else Schema(())
             axioms = tuple(dict.fromkeys(before.axioms + loaded.axioms))

@@ -27,7 +27,7 @@ from retewave.engine.solved import Solved
 from retewave.engine.stages import Solutions
 from retewave.query import Query
 from retewave.rete.words import layout
-from retewave.rete.words.rows import ROW_WIDTH
+from retewave.rete.words.rows import OBJECT, ROW_WIDTH, SUBJECT
 
 __all__ = ["Detector"]
 
@@ -47,15 +47,24 @@ class _Given:
     event: int  # the word of its event
 
 
+Given: TypeAlias = Mapping[Ids, tuple[bool, int]]  # given triples: whether each is of the event, and its stream
+
+
 @dataclass(frozen=True)
 class _Row:
     """A row that is read."""
 
     words: list[int]  # as the kernel has written them
-    columns: list[int]  # ids, by the query's columns
+    terms: list[int]  # those among which its columns stand
+    places: Mapping[str, int]  # variable -> where in these
     branch: int  # of the query
     start: int  # microseconds
     end: int  # microseconds
+    given: Given  # of a proof: the given triples
+
+    def term(self, variable: str) -> int:
+        """Return the id that a variable has."""
+        return self.terms[self.places[variable]]
 
 
 @dataclass
@@ -69,37 +78,53 @@ class Detector:
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
     solved: Solved  # of which detections are built already
     noticed: Noticed = field(default_factory=Noticed)  # of the instant
-    _tokens: dict[int, Token] = field(default_factory=dict)  # by the id of the literal, while rows are read
-    # what static data proves by itself, of whom: the ids of static data stay what they are, others do not
+    _tokens: dict[bytes, Token] = field(default_factory=dict)  # by the text of the literal
+    _texts: dict[int, str] = field(default_factory=dict)  # of terms, while rows are read
+    # what static data proves by itself, of whom
     _static: dict[tuple[int, bytes, frozenset[Ids]], bool] = field(default_factory=dict)
 
     def rows(self, out: np.ndarray, first: int) -> np.ndarray:
         """Return what output rows build, as input rows whose events number the detections from `first` on."""
-        found = self.deciding.take(Solutions(self.query, out, np.arange(len(out)), out[:, :0]))
-        self._tokens.clear()
+        self._texts.clear()
+        texts: list[bytes] = []  # of three terms for each triple
         made: list[tuple[int, ...]] = []
-        for row in self._in_order(found):
+        for row in self._in_order(out):
             self.noticed.at(row.end)
             for built in self._built(row):
-                for *triple, stream in built:
-                    s, p, o = (self.deciding.terms.intern(text) for text in triple)
-                    made.append((s, p, o, row.start, row.end, stream, first))
+                for s, p, o, stream in built:
+                    texts += (s, p, o)
+                    made.append((0, 0, 0, row.start, row.end, stream, first))
                 first += 1
-        return np.array(made, dtype=np.int64).reshape(-1, ROW_WIDTH)
+        found = np.array(made, dtype=np.int64).reshape(-1, ROW_WIDTH)
+        if made:
+            found[:, SUBJECT : OBJECT + 1] = self.deciding.terms.intern_many(texts).reshape(-1, 3)
+        return found
 
-    def _in_order(self, found: Solutions) -> list[_Row]:
+    def _in_order(self, out: np.ndarray) -> list[_Row]:
         """Return rows in the order in which they are to be read: of justifications the smaller first."""
-        branches = (found.rows[:, layout.O_BRANCH] & _BRANCH).tolist()
-        rows = [
-            _Row(words, columns, branch, words[layout.O_START], words[layout.O_END])
-            for words, columns, branch in zip(found.rows.tolist(), found.columns.tolist(), branches, strict=True)
+        branches = out[:, layout.O_BRANCH].tolist()
+        read = [
+            self._row(words, words, self._columns[branch], branch)
+            for words, branch in zip(out.tolist(), branches, strict=True)
+            if branch in self._columns
         ]
-        return sorted(rows, key=self._rank)
+        if len(read) < len(branches):
+            open_ = [place for place, branch in enumerate(branches) if branch not in self._columns]
+            read += self._decided(out[open_])
+        return sorted(read, key=self._rank) if len(read) > 1 else read
+
+    def _decided(self, out: np.ndarray) -> Iterator[_Row]:
+        """Yield the rows that pass what the kernel has left open."""
+        found = self.deciding.take(Solutions(self.query, out, np.arange(len(out)), out[:, :0]))
+        for words, columns in zip(found.rows.tolist(), found.columns.tolist(), strict=True):
+            yield self._row(words, columns, self._place, words[layout.O_BRANCH] & _BRANCH)
+
+    def _row(self, words: list[int], terms: list[int], places: Mapping[str, int], branch: int) -> _Row:
+        given = self._justification(words, branch) if self.plan.found[branch].kind == "logical" else {}
+        return _Row(words, terms, places, branch, words[layout.O_START], words[layout.O_END], given)
 
     def _rank(self, row: _Row) -> tuple[int, int, int]:
-        found = self.plan.found[row.branch]
-        size = len(self._justification(row)) if found.kind == "logical" else 0
-        return row.end, _ORDER.index(found.kind), size
+        return row.end, _ORDER.index(self.plan.found[row.branch].kind), len(row.given)
 
     def _built(self, row: _Row) -> Iterator[list[Built]]:
         """Yield what comes in again of a row: for each detection its triples."""
@@ -140,6 +165,18 @@ class Detector:
         return found
 
     @cached_property
+    def _columns(self) -> dict[int, dict[str, int]]:
+        """By branch of which nothing is left open: where in its rows the columns stand."""
+        outputs = {
+            branch: self.deciding.outputs[self.query.number, branch] for branch in range(len(self.plan.branches))
+        }
+        return {
+            branch: {name: layout.O_COLUMNS + place for place, name in enumerate(output.names)}
+            for branch, output in outputs.items()
+            if not output.always
+        }
+
+    @cached_property
     def _place(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.query.columns)}
 
@@ -159,38 +196,47 @@ class Detector:
         return row.words[s], row.words[p], row.words[o]
 
     def _text(self, term: int) -> str:
-        return self.deciding.terms.text(term).decode()
+        if term not in self._texts:
+            self._texts[term] = self.deciding.terms.text(term).decode()
+        return self._texts[term]
 
     def _ids(self, triple: TripleText) -> Ids:
         s, p, o = (self.deciding.terms.intern(text.encode()) for text in triple)
         return s, p, o
 
-    def _justification(self, row: _Row) -> dict[Ids, tuple[bool, int]]:
-        """Return the given triples of a proof: whether each is of the event, and the number of its stream."""
+    def _justification(self, words: list[int], branch: int) -> Given:
+        """Return the given triples of a proof."""
         found: dict[Ids, tuple[bool, int]] = {}
-        for given in self._given[row.branch]:
-            triple = self._triple(row, given)
-            streamed = row.words[given.event] != 0
+        for given in self._given[branch]:
+            s, p, o = given.triple
+            triple = words[s], words[p], words[o]
+            streamed = words[given.event] != 0
             if triple[0] != 0 and (streamed or triple not in found):  # a fact of the schema itself is no given triple
-                found[triple] = streamed, row.words[given.stream]
+                found[triple] = streamed, words[given.stream]
         return found
 
     def _parts(self, row: _Row, found: BranchFound) -> dict[str, Token]:
-        return {alias: self._token(row.columns[self._place[token_of(alias).name]]) for alias in found.aliases}
+        return {alias: self._token(row.term(token_of(alias).name)) for alias in found.aliases}
 
     def _token(self, term: int) -> Token:
-        if term not in self._tokens:
-            self._tokens[term] = read_token(self.deciding.terms.text(term))
-        return self._tokens[term]
+        text = self.deciding.terms.text(term)
+        known = self._tokens.get(text)
+        return self._remembered(text, read_token(text)) if known is None else known
+
+    def _remembered(self, text: bytes, token: Token) -> Token:
+        if len(self._tokens) >= _MOST_KNOWN:
+            self._tokens.clear()
+        self._tokens[text] = token
+        return token
 
     # ---- detections ----
     def _logical(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
-        given = self._justification(row)
+        given = row.given
         event = next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
-        if any(stream in self._own for streamed, stream in given.values() if streamed):
+        if self._own and any(stream in self._own for streamed, stream in given.values() if streamed):
             return
         if isinstance(found.individual, int):
-            individual = row.columns[self._place[f"_:.x{found.individual}"]]
+            individual = row.term(f"_:.x{found.individual}")
         else:
             individual = self.deciding.terms.intern(found.individual)
         if not self.noticed.is_minimal((found.event, individual, event), frozenset(given)):
@@ -205,10 +251,10 @@ class Detector:
         proof = self.plan.axioms[row.branch]
         yield from self._detected(row, found.event, who, texts, {}, (row.start, row.end), proof)
 
-    def _is_known_already(self, event: int, individual: int, given: Mapping[Ids, tuple[bool, int]]) -> bool:
+    def _is_known_already(self, event: int, individual: int, given: Given) -> bool:
         """Tell whether the part of a justification that is static data proves as much: then it is not minimal."""
         static = frozenset(triple for triple, (streamed, _) in given.items() if not streamed)
-        if not static:
+        if not static or event not in self._static_may_prove:
             return False
         key = event, self.deciding.terms.text(individual), static
         if key not in self._static:
@@ -219,6 +265,15 @@ class Detector:
             proofs = self.plan.proofs[self.plan.definitions.events[event].name]
             self._static[key] = self.guarding.proves(proofs, key[1], triples)
         return self._static[key]
+
+    @cached_property
+    def _static_may_prove(self) -> frozenset[int]:
+        """The events of which a proof asks for nothing but what static data has."""
+        return frozenset(
+            number
+            for number, each in enumerate(self.plan.definitions.events)
+            if any(all(map(self.plan.in_background, proof.atoms)) for proof in self.plan.proofs.get(each.name, ()))
+        )
 
     def _source(self, row: _Row, streamed: bool, stream: int) -> Source:
         return (self._names.get(stream, ""), row.start, row.end) if streamed else None
@@ -246,6 +301,7 @@ class Detector:
 
     def _comes_in(self, event: int, token: Token) -> Iterator[list[Built]]:
         plan, node, text = self.plan, f"<{token.name}>".encode(), written(token)
+        self._remembered(text, token)
         stream = self.streams[plan.base]
         said = {"token": text, "individual": token.individual.encode(), "event": token.event.encode()}
         named_ = ((plan.predicate(kind, event), value) for kind, value in said.items())
@@ -285,7 +341,7 @@ class Detector:
         """Yield the graph of what is told, for the stream of its event."""
         if self.plan.definitions.form != "RDF":
             return
-        token = self._token(row.columns[self._place["detection"]])
+        token = self._token(row.term("detection"))
         name = self.plan.definitions.events[found.event].name
         stream = self.streams[name[1:-1].decode()]
         yield [(*triple, stream) for triple in graph_of(token)]

@@ -74,7 +74,7 @@ class Feeding:
     def rows(self, out: np.ndarray) -> tuple[np.ndarray, Values]:
         """Return the triples of output rows, as input rows whose events number the solutions; and terms' values."""
         found = [np.empty((0, ROW_WIDTH), dtype=np.int64)]
-        for number in np.unique(out[:, layout.O_QUERY]).tolist():
+        for number in sorted(set(out[:, layout.O_QUERY].tolist())):
             if number in self.detectors:
                 built = self.detectors[number].rows(out[out[:, layout.O_QUERY] == number], sum(map(len, found)))
                 found.append(built)

@@ -124,10 +124,10 @@ class Outcome:
         if waited is not None:
             query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
-        if query.plan is not None and len(found.rows):
+        if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
-        made_of = MadeOf(found.rows, self.sources) if query.explained else None
+        made_of = MadeOf(found.rows, self.sources, parts) if query.explained else None
         batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)

@@ -14,15 +14,17 @@ from retewave.compiler.algebra.detections import LogicalEvent
 from retewave.compiler.plan.identity import digest
 from retewave.compiler.rewrite.detections import Detecting, detecting
 from retewave.engine.compiled import fed_atoms
-from retewave.engine.datasets import Datasets
+from retewave.engine.datasets import Closure, Datasets
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.classes.expression import NOTHING, THING, NamedClass, within
 from retewave.epsilon.classes.ontology import Inclusion, Ontology, ontology_of
+from retewave.epsilon.classes.reasoner import classified, missing
 from retewave.epsilon.classes.subsumption import Subsumption
 from retewave.epsilon.classes.unfolding import Atom as ProofAtom
 from retewave.epsilon.classes.unfolding import CannotUnfold, Proof, Unfolding
 from retewave.epsilon.dispatch import routes
-from retewave.errors import QueryError
+from retewave.epsilon.schema import Budget
+from retewave.errors import QueryError, SchemaError
 
 __all__ = ["planned"]
 
@@ -33,12 +35,44 @@ def planned(query: Query, datasets: Datasets) -> Detecting:
     logical = [each for each in query.events.events if isinstance(each, LogicalEvent)]
     ontology = _with_events(ontology_of(datasets.schema.ontology), logical)
     unfolding = Unfolding(Subsumption(ontology, (each.expression for each in logical)))
+    notices = [notice for each in logical for notice in _unknown(each, ontology)]
+    notices += _beyond(logical, unfolding.subsumption, datasets.closure)
     proofs = {each.name: _proofs(each, unfolding) for each in logical}
     base = f"urn:retewave:events:{digest((query.text,))}"
     found = detecting(query, base, proofs, _in_background(proofs, datasets))
-    found.notices += [notice for each in logical for notice in _unknown(each, ontology)]
-    found.notices += [notice for each in logical for notice in _open(each, unfolding)]
+    found.notices += notices
     return found
+
+
+def _beyond(logical: list[LogicalEvent], subsumption: Subsumption, closure: Closure) -> list[str]:
+    """Ask a reasoner if more may be below an expression than the closure finds; return what users should know."""
+    open_ = {each: axioms for each in logical if (axioms := subsumption.open_axioms(each.expression))}
+    if not open_:
+        return []
+    lacking = missing()
+    if lacking:
+        return [_not_looked_for(each, axioms, lacking) for each, axioms in open_.items()]
+    first = next(iter(open_))
+    try:
+        said = classified(
+            subsumption.ontology,
+            subsumption.expressions(),
+            subsumption.bridges,
+            closure.budget or Budget(),
+            closure.progress,
+        )
+    except SchemaError as error:
+        what = f"({first.expression}) needs a reasoner: {error.what}"
+        raise QueryError(what, place=first.place, hint=error.hint) from None
+    subsumption.told, subsumption.told_of_all = said.below, said.universal
+    return [f"the reasoner was not told what OWL 2 DL does not have: {each}" for each in said.left_out[:3]]
+
+
+def _not_looked_for(event: LogicalEvent, axioms: tuple[str, ...], lacking: str) -> str:
+    return (
+        f"{event.place}: more may follow of ({event.expression}) than is looked for: these axioms are beyond the "
+        f"closure: {'; '.join(axioms[:3])}{' …' if len(axioms) > 3 else ''}; a reasoner knows: {lacking}"
+    )
 
 
 def _unknown(event: LogicalEvent, ontology: Ontology) -> Iterator[str]:
@@ -57,16 +91,6 @@ def _not_known(kind: str, name: bytes, known: frozenset[bytes], event: LogicalEv
     near = difflib.get_close_matches(name.decode(), [each.decode() for each in known], 1, 0.8)
     hint = f"; did you mean {near[0]}?" if near else ""
     return f"{event.place}: the ontology has no {kind} {name.decode()}{hint}"
-
-
-def _open(event: LogicalEvent, unfolding: Unfolding) -> Iterator[str]:
-    """Yield a notice if more may be below an expression than the closure finds."""
-    axioms = unfolding.subsumption.open_axioms(event.expression)
-    if axioms:
-        yield (
-            f"{event.place}: more may follow of ({event.expression}) than is looked for: these axioms are beyond the "
-            f"closure: {'; '.join(axioms[:3])}{' …' if len(axioms) > 3 else ''}"
-        )
 
 
 def _with_events(ontology: Ontology, logical: list[LogicalEvent]) -> Ontology:

@@ -121,7 +121,7 @@ class Registry:
         plan = None if parsed.events is None else self.detecting(parsed)
         normal = leaves.branches if leaves is not None else branches(parsed) if plan is None else tuple(plan.branches)
         check_width(parsed, normal, explained)
-        check_runs(parsed, normal, explained)
+        check_runs(parsed, normal)
         if parsed.view is not None:
             check_view(parsed, self.sheds, explained)
         elif self.sheds:
@@ -235,10 +235,14 @@ class Registry:
         streams: Streams = frozenset((self._number_of(iri), width - own) for iri, own in widths.items())
         return Listener(number, normal, (), width, streams, sources=sources, rule=rule, rules=rules)
 
-    def _rules(self, plan: Detecting) -> Iterator[Rule]:
+    def _rules(self, plan: Detecting) -> Iterator[Rule | None]:
         """Yield what the branches of a query about events feed back: Python builds all of it."""
+        is_graph = plan.definitions.form == "RDF"
         for found, template in zip(plan.found, plan.templates, strict=True):
-            told = found.kind == "told" and plan.definitions.form == "RDF"
+            if found.kind == "told" and not is_graph:
+                yield None  # it is told, and nothing comes in again
+                continue
+            told = found.kind == "told"
             stream = plan.definitions.events[found.event].name[1:-1].decode() if told else plan.base
             yield Rule(template, self._number_of(stream), in_python=True)
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from retewave.compiler.algebra import TriplePattern, Variable
-from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE
+from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE, Told
 from retewave.errors import UsageError
 from retewave.provenance.axioms import Texts, axioms
 from retewave.provenance.built import UNKNOWN, Occurrence, built_by
 from retewave.provenance.explanation import Arrival, Explanation, Reckoning
 from retewave.provenance.made_of import MadeOf
 from retewave.provenance.reckoning import Reckoner
+from retewave.provenance.run_reckoning import Taken, of_run
 from retewave.provenance.time_words import TimeWords
 from retewave.provenance.words import Words
 from retewave.rete.words.rows import BUILT_EVENTS, EVENT_BLOCK, GIVEN_EVENTS
@@ -52,11 +53,24 @@ class _Explaining:
         for each, number in made_of.told(row).items():
             self.told.setdefault(each.leaf, {})[each.what] = number
         self.patterns = {leaf: cast(TriplePattern, self.branch.leaves[leaf]) for leaf in sorted(self.told)}
+        self.taken: list[Taken] = []  # of a run: what each step took, in order
+        for state, told in made_of.run(row):
+            self._take(made_of.steps(row)[state], told)
         self.times = {leaf: (self.told[leaf][START], self.told[leaf][END]) for leaf in self.patterns}
         self.interval = int(batch.starts[row]), int(batch.ends[row])
         self.words = Words(Prefixes.of(batch.query.parsed.prefixes), self._bound())
         spans = [each for each in (self.interval, *self.times.values()) if not is_static(*each)]
         self.clock = TimeWords.of(batch.clock, (time for span in spans for time in span))
+
+    def _take(self, step: int, told: Mapping[Told, int]) -> None:
+        """Add the triples of an event of a run: each is an arrival of its own, as a step may take many events."""
+        leaves = sorted({each.leaf for each in told})
+        places = range(len(self.told), len(self.told) + len(leaves))
+        for place, leaf in zip(places, leaves, strict=True):
+            self.told[place] = {each.what: number for each, number in told.items() if each.leaf == leaf}
+            self.patterns[place] = cast(TriplePattern, self.branch.leaves[leaf])
+        time = max(self.told[place][END] for place in places)
+        self.taken.append(Taken(step, tuple(place + 1 for place in places), time))
 
     def explanation(self) -> Explanation:
         query, batch = self.batch.query, self.batch
@@ -122,6 +136,9 @@ class _Explaining:
         widths = _widths(self.batch)
         reach = widest(widths.values())
         reckoner = Reckoner(self.times, numbers, self.words, self.clock, reach)
+        if self.branch.runs is not None:
+            yield from of_run(self.branch.runs, self.taken, self.interval, self.clock)
+            return
         reckoner.whole(self.branch)
         yield from reckoner.found
         if is_static(*self.interval):

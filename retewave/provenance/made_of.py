@@ -16,6 +16,7 @@ from retewave.compiler.lower import Output
 from retewave.compiler.plan.producers import END, GIVEN_TRIPLE, START, TRIPLE, Told
 from retewave.compiler.rewrite.branch import Branch
 from retewave.epsilon.dispatch import Dispatch
+from retewave.provenance.groups import RunParts
 from retewave.rete.words import layout
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class MadeOf:
 
     rows: np.ndarray  # int64[n, …]: as the kernel has written them
     sources: Sources  # what their numbers mean
+    parts: RunParts | None = None  # the events of their runs, if they have some; the rows' last column says which
 
     def branch(self, row: int) -> int:
         """Return which of its query's branches a match is of."""
@@ -56,6 +58,24 @@ class MadeOf:
         """Return what a match tells of its triples."""
         words = self.rows[row]
         return {each: int(words[_place(column)]) for each, column in self._output(row).told.items()}
+
+    def run(self, row: int) -> list[tuple[int, dict[Told, int]]]:
+        """Return the events of a match's run in order: the state to which each led, and what is told of its triples."""
+        runs = self._output(row).runs
+        if runs is None or self.parts is None:
+            return []
+        found = []
+        for part in self.parts.of(int(self.rows[row, -1])):
+            told = {each: part.columns[column] for each, column in runs.told.get(part.state, {}).items()}
+            there = {each.leaf for each, number in told.items() if each.what == TRIPLE[0] and number}
+            if there:
+                found.append((part.state, {each: number for each, number in told.items() if each.leaf in there}))
+        return found
+
+    def steps(self, row: int) -> dict[int, int]:
+        """Return how many steps runs have taken in each of the states of a match's query."""
+        runs = self._output(row).runs
+        return {} if runs is None else {number: state.step for number, (state, _, _) in runs.states.items()}
 
     def after(self, count: int) -> MadeOf:
         """Return what the matches behind the first so many are made of."""
@@ -71,6 +91,9 @@ class MadeOf:
             told = self._output(int(rows[0])).told
             places = sorted({_place(column) for each, column in told.items() if each.what in _TERMS})
             found.append(self.rows[rows][:, places].reshape(-1))
+        for row in range(len(self.rows)) if self.parts is not None else ():
+            of_run = [pair for _, one in self.run(row) for pair in one.items()]
+            found.append(np.array([number for each, number in of_run if each.what in _TERMS], dtype=np.int64))
         return np.concatenate(found)
 
     def _output(self, row: int) -> Output:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from retewave.windows.times import Instant, spell_instant, spell_interval
 
-__all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "WhyNot"]
+__all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "RunsReached", "WhyNot"]
 
 Reason = Literal[
     "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided"
@@ -86,6 +86,33 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class RunsReached:
+    """The runs of a sequence that have come to one of its states, and what became of them."""
+
+    alternative: int  # which choice of steps that may be left out, from 1 on
+    step: int  # how many steps they have taken
+    took: str  # the last of these
+    reached: int  # how many there are in the window
+    went_on: int  # of these: have taken the next step
+    broken: int  # another event came first, where the very next one was wanted
+    broken_at: Instant | None  # when the last of these events came
+    waiting: int  # may still go on
+
+    def __str__(self) -> str:
+        said = f"{_count(self.reached, 'run')} reached {self.took}"
+        rest = [f"{self.went_on:,} went on"] if self.went_on else []
+        if self.broken_at is not None:
+            verb = "was" if self.broken == 1 else "were"
+            rest.append(f"{self.broken:,} {verb} broken by another event, the last at {spell_instant(self.broken_at)}")
+        rest += [f"{self.waiting:,} may still go on"] if self.waiting else []
+        return "; ".join([said, *rest])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True)
 class WhyNot:
     """Why a query has not matched a binding.
 
@@ -97,6 +124,7 @@ class WhyNot:
     matched: int  # how many of the matches that are kept have the binding
     alternatives: tuple[Alternative, ...]  # in the order of the query
     notes: tuple[str, ...] = field(default=())  # further facts, and the questions that cannot be answered
+    runs: tuple[RunsReached, ...] = ()  # of a sequence: how far its runs have come
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; times as they are."""
@@ -118,6 +146,9 @@ class WhyNot:
             if len(self.alternatives) > 1:
                 yield f"  alternative {number} of {len(self.alternatives)}"
             yield from _alternative(alternative)
+        choices = max((each.alternative for each in self.runs), default=1)
+        for each in self.runs:
+            yield f"  {f'alternative {each.alternative}: ' if choices > 1 else ''}{each}"
         yield from (f"  note: {note}" for note in self.notes)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retewave.compiler.algebra import Sequence, TriplePattern, Values, Variable, walk
+from retewave.compiler.algebra import TriplePattern, Values, Variable
 from retewave.compiler.expressions.tree import rename
 from retewave.compiler.plan.producers import End
 from retewave.compiler.plan.shape import Member
@@ -26,9 +26,10 @@ from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.epsilon import is_given
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
 from retewave.viz.explain.relations import in_words
-from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, WhyNot
+from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, RunsReached, WhyNot
 from retewave.why_not.decisions import Decisions
 from retewave.why_not.rows import END, START, Memories, PatternRows, Related, Span
+from retewave.why_not.runs import runs_reached
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
@@ -71,11 +72,6 @@ def check_kind(query: Query) -> None:
     if query.is_view:
         hint = "query.table() is its latest report, and explain says what its windows hold"
         raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
-    if any(isinstance(each, Sequence) for each in walk(query.parsed.where)):
-        hint = "ask for a shorter sequence of the same steps, or explain the query: it says what each step waits for"
-        raise UsageError(
-            f"{query.name} is a sequence of events: why a run is not complete cannot be told yet", hint=hint
-        )
     if query.plan is not None:
         hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
         raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
@@ -114,6 +110,8 @@ class _Asked:
                 raise UsageError(f"{self.query.name} has no variable ?{name}", hint=f"it has {listed_names}")
 
     def answer(self) -> WhyNot:
+        if any(member.steps.has_runs for _, member in self.ends):
+            return self._of_runs()
         branches = [_OfBranch(self, end, member) for end, member in self.ends]
         alternatives = tuple(each.answer() for each in branches)
         looking = any(
@@ -122,6 +120,17 @@ class _Asked:
         )
         asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
         return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives, looking)))
+
+    def _of_runs(self) -> WhyNot:
+        """Return how far the runs of a sequence have come."""
+        numbered = enumerate(self.ends, 1)
+        found = [each for number, (end, _) in numbered for each in self._reached(number, end)]
+        asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
+        return WhyNot(self.query.name, asked, self._matched(), (), tuple(self._notes((), False)), tuple(found))
+
+    def _reached(self, number: int, end: End) -> Iterator[RunsReached]:
+        instant = self.engine.shown_clock.decode
+        yield from runs_reached(self.compiled, end, self.ids, number, instant)
 
     def _matched(self) -> int:
         shown = {name: text for name, text in self.asked.items() if name in self.query.variables}

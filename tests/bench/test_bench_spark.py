@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from retewave.bench.dataset import draw
+from retewave.bench.events.streams import absent, make
+from retewave.bench.events.task import WORKLOADS
 from retewave.bench.generate import offers_nt
 from retewave.bench.harness import Point, measure_all
 from retewave.bench.peers import spark_files
 from retewave.bench.question import Question
 from retewave.bench.run import SPARK, adapter, why_missing
+from retewave.bench.spark_events import GROUPED, simulated
 from retewave.bench.workload import Workload
 
 ASK = Question(1, 2, window=500_000, rate=1_000)  # an offer takes 11 ms, the stream 6.6 s
@@ -33,6 +36,17 @@ def test_on_spark_the_expected_matches_are_found(name: str, tmp_path: Path) -> N
     assert not done.failure
     assert done.expected > 0
     assert (done.results[0].peak_rss or 0) > 200_000_000
+
+
+@pytest.mark.skipif(bool(absent()), reason=absent())
+def test_the_busiest_of_some_shards_does_its_real_work(tmp_path: Path) -> None:
+    task = make("W4", 2_000, tmp_path, rdf=True)
+    one, four = (simulated("W4", WORKLOADS["W4"].query(), task, shards) for shards in (1, 4))
+    assert (four.by, one.skew) == ("?key", 1.0)
+    assert 1.0 <= four.skew < 2.0
+    view = simulated("view", GROUPED, make("W1", 2_000, tmp_path, rdf=True), 4)
+    assert view.by == "a view looks at the whole content of its windows"
+    assert view.skew == 4.0
 
 
 def test_the_files_of_a_stream_hold_its_triples_in_time_order_and_then_an_hour_of_silence(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from retewave.compiler.algebra import Query
 from retewave.spark.driver.job import Job
 from retewave.spark.worker.matches import unpack
 from retewave.spark.worker.route import Router
+from retewave.spark.worker.shard import Shard
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 Found = Counter[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]
@@ -63,6 +64,16 @@ def sharded(
         cluster.step(number, [(newest, b"")] if newest > BEFORE_ALL else [], AFTER_ALL, BEFORE_ALL)
     assert cluster.late == 0
     return _read(job, cluster.found)
+
+
+def in_one_batch(job: Job, events: Sequence[Event], chance: random.Random) -> Found:
+    """Return what shards find in a stream that is there as a whole, in parts of no order."""
+    router, middle, found = Router(job), chance.randint(0, len(events)), list[bytes]()
+    packets = _routed(router, events, middle, len(events)) + _routed(router, events, 0, middle)
+    for number in range(job.shards):
+        mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
+        found += Shard(job, number).whole(mine)
+    return _read(job, found)
 
 
 def _routed(router: Router, events: Sequence[Event], begin: int, end: int) -> list[Any]:

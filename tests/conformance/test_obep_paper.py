@@ -6,12 +6,15 @@ has seven entries and its second one six, and Example 4 finds Bob at 2 and 3.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pyoxigraph
 import pytest
 
 import retewave as rw
+from retewave.io.sinks.sinks import open_sink
 
 ROOMS = Path(__file__).parents[2] / "examples" / "obep"
 E = "http://example.org/"
@@ -189,3 +192,57 @@ def test_listing_1_10_gives_the_alerts_of_1_8_for_one_company_and_the_same_filte
     found = [match for time, said in _stocks() for match in engine.push(_triple(said), time=time)] + engine.flush()
     spans = sorted((match.start, match.end) for match in alerts)
     assert len(spans) == 3 and spans == sorted((match.start, match.end) for match in found)
+
+
+def test_a_graph_for_each_detection_is_written_as_quads_and_as_trig(tmp_path: Path) -> None:
+    written = {}
+    for name, format_ in (("nq", pyoxigraph.RdfFormat.N_QUADS), ("trig", pyoxigraph.RdfFormat.TRIG)):
+        engine = rw.Engine(schema=ROOMS / "ontology.ttl", static=ROOMS / "rooms.ttl")
+        query = engine.register(LISTING_1_4 + "RETURN BusyRoom AS RDF STREAM", language="obep")
+        with (tmp_path / name).open("wb") as file:
+            sink = open_sink(name, [query], file, seconds=True)
+            for batches in engine.run_batches(rw.read(ROOMS / "readings.nq", time_property=E + "at")):
+                sink.write(batches)
+            sink.close()
+        written[name] = {str(each) for each in pyoxigraph.parse((tmp_path / name).read_bytes(), format_)}
+    assert written["nq"] == written["trig"] and len(written["nq"]) == 3 * 6
+
+
+def test_what_is_returned_as_rdf_feeds_sequences_of_spaseq_too() -> None:
+    engine = rw.Engine()
+    hot = f"PREFIX : <{E}> EVENT Hot AS temp some xsd:integer[> 30] RETURN Hot AS RDF STREAM"
+    engine.register(hot, language="obep")
+    sequence = engine.register(f"""PREFIX : <{E}>
+        SELECT ?x ?t1 ?t2 WITHIN 1 MINUTES PARTITION BY (?x) FROM STREAM S <{E}Hot>
+        WHERE {{ SEQ (A, B)
+        DEFINE GPM A ON S {{ ?x a :Hot ; :temp ?t1 }}
+        DEFINE GPM B ON S {{ ?x a :Hot ; :temp ?t2 FILTER (?t2 > ?t1) }} }}""")
+    for time, degrees in enumerate((31, 20, 35, 33)):
+        engine.push((E + "a", E + "temp", degrees), time=time, stream=E + "s")
+    engine.flush()
+    assert [(match["t1"].toPython(), match["t2"].toPython()) for match in sequence.matches] == [(31, 35)]
+
+
+def test_an_event_may_stand_before_those_that_it_uses() -> None:
+    text = f"PREFIX : <{E}> EVENT Late MATCH Soon SEQ Soon AS S2 EVENT Soon AS price some Thing RETURN Late"
+    engine = rw.Engine()
+    query = engine.register(text, language="obep")
+    for time in (1, 2):
+        engine.push((E + "a", E + "price", E + "high"), time=time)
+    engine.flush()
+    assert [(match.start, match.end) for match in query.matches] == [(1, 2)]
+
+
+def test_an_event_stream_is_json_with_all_fields(tmp_path: Path) -> None:
+    engine = rw.Engine(schema=ROOMS / "ontology.ttl", static=ROOMS / "rooms.ttl")
+    query = engine.register(LISTING_1_4 + "EVENT Exiting MATCH BusyRoom SEQ FreeRoom", language="obep")
+    with (tmp_path / "out").open("wb") as file:
+        sink = open_sink("ndjson", [query], file, seconds=True)
+        for batches in engine.run_batches(rw.read(ROOMS / "readings.nq", time_property=E + "at")):
+            sink.write(batches)
+    first = json.loads((tmp_path / "out").read_text().splitlines()[0])
+    assert list(first) == ["query", "event", "individual", "start", "end", "parts", "axioms"]
+    assert first["event"] == E + "Exiting" and first["parts"]["BusyRoom"] == {
+        "event": E + "BusyRoom", "individual": E + "rb", "start": 2, "end": 2
+    }  # fmt: skip
+    assert len(first["axioms"]) == 4

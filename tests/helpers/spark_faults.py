@@ -55,6 +55,20 @@ _QUERIES = {
     "uses": f"CONSTRUCT {{ ?c e:uses ?k }} FROM STREAM <{STREAM}> [RANGE 500ms] "
     "WHERE { ?o e:placed ?c . ?o e:paid ?k . ?k e:checked ?n }",
 }
+_OF_EACH_KIND = {  # what does not follow from the rows of a window
+    "unpaid": f"SELECT ?o FROM STREAM <{STREAM}> [RANGE 1s] "
+    "{ { ?o e:placed ?c } SEQ NOT { ?o e:paid ?k } WITHIN 300ms }",
+    "unchecked": f"SELECT ?o ?n FROM STREAM <{STREAM}> [RANGE 1s] {{ ?o e:paid ?k OPTIONAL {{ ?k e:checked ?n }} }}",
+    "next": f"SELECT ?k ?n FROM STREAM <{STREAM}> [RANGE 1s] POLICY recent "
+    "{ { ?o e:paid ?k } SEQ { ?k e:checked ?n } }",
+    "busy": f"SELECT ?c FROM STREAM <{STREAM}> [RANGE 500ms STEP 200ms] "
+    "{ ?o e:placed ?c } GROUP BY ?c HAVING (COUNT(*) > 5)",
+    "runs": f"SELECT ?k ?n WITHIN 1 SECONDS FROM STREAM S <{STREAM}> WHERE {{ SEQ (A; B) "
+    "DEFINE GPM A ON S { ?o e:byCard ?k } DEFINE GPM B ON S { ?k e:checked ?n } }",
+    "again": f"REGISTER STREAM e:twice AS CONSTRUCT {{ ?c e:twice ?k }} FROM STREAM <{STREAM}> [RANGE 200ms] "
+    "WHERE { { ?o e:placed ?c } SEQ { ?o e:paid ?k } }",
+    "built": "SELECT ?c ?k FROM STREAM e:twice [RANGE 200ms] WHERE { ?c e:twice ?k }",
+}
 _SCHEMA = """@prefix e: <http://e/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 e:byCard rdfs:subPropertyOf e:paid ."""
 _DISTINCT = "buyers"
@@ -68,6 +82,7 @@ class Workload:
 
     folder: Path  # with the folder `stream` and the files of the queries
     triples: int  # of the stream
+    asked: Mapping[str, str]  # the queries by name
 
     @property
     def stream(self) -> Path:
@@ -77,7 +92,7 @@ class Workload:
     @property
     def queries(self) -> list[str]:
         """The files of the queries."""
-        return [str(self.folder / f"{name}.rq") for name in _QUERIES]
+        return [str(self.folder / f"{name}.{'spaseq' if name == 'runs' else 'rq'}") for name in self.asked]
 
     @property
     def schema(self) -> str:
@@ -87,7 +102,8 @@ class Workload:
     @property
     def arguments(self) -> list[str]:
         """The command's arguments that tell what is asked."""
-        return [*self.queries, "--schema", self.schema, "--watermark", "0s", "--shards", "2", "--once"]
+        complete = [] if self.asked is _QUERIES else ["--complete"]  # a topic has no end
+        return [*self.queries, "--schema", self.schema, "--watermark", "0s", "--shards", "2", "--once", *complete]
 
     def files(self, batches: int) -> list[str]:
         """Return the arguments that let it read the stream's file in about so many micro-batches."""
@@ -102,14 +118,15 @@ class Workload:
             engine.register(query, keep=0)
         for match in engine.run(rw.read(self.stream, rate=RATE, stream=STREAM)):
             name = match.query.name
-            built = [dict(zip("spo", triple, strict=True)) for triple in match.triples] if name == "uses" else [match]
+            builds = name in ("uses", "again")
+            built = [dict(zip("spo", triple, strict=True)) for triple in match.triples] if builds else [match]
             for each in built:
                 bound = {variable: each[variable].n3() for variable in each}
                 found[key(name, cast(float, match.start), cast(float, match.end), bound)] += 1
         return found
 
 
-def workload(folder: Path, orders: int) -> Workload:
+def workload(folder: Path, orders: int, *, of_each_kind: bool = False) -> Workload:
     """Write a stream of orders, their payments, and checks of cards, with the queries about them."""
     chance, due = random.Random(6), []
     for order in range(orders):
@@ -118,12 +135,13 @@ def workload(folder: Path, orders: int) -> Workload:
         due.append((order + chance.randint(1, 400), f"<http://e/o{order}> <http://e/byCard> <http://e/k{card}> ."))
         due.append((order + chance.randint(1, 400), f'<http://e/k{other}> <http://e/checked> "{order}" .'))
     lines = [line for _, line in sorted(due)]
-    made = Workload(folder, len(lines))
+    made = Workload(folder, len(lines), _OF_EACH_KIND if of_each_kind else _QUERIES)
     made.stream.parent.mkdir(parents=True)
     made.stream.write_text("\n".join(lines) + "\n")
     Path(made.schema).write_text(_SCHEMA)
-    for name, text in _QUERIES.items():
-        (folder / f"{name}.rq").write_text(f"{_E}REGISTER QUERY {name} AS {text}")
+    for (name, text), path in zip(made.asked.items(), made.queries, strict=True):
+        said = "" if of_each_kind else f"REGISTER QUERY {name} AS "
+        Path(path).write_text(f"{_E}{said}{text}")
     return made
 
 

@@ -450,9 +450,13 @@ def test_a_sequence_of_each_partition_is_spread_by_it() -> None:
 
 def test_who_reads_what_a_rule_builds_is_where_the_rule_is() -> None:
     rule = "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r ?y } FROM STREAM e:s [RANGE 5s] WHERE { ?x e:p ?y . ?x e:q ?z }"
+    reader, other = "SELECT * { ?x e:r ?y . ?x e:q ?z }", "SELECT * { ?x e:p ?y . ?x e:q ?z }"
     with pytest.warns(OneShardWarning):
-        job = Job.of({"rule": PREFIX + rule, "reader": PREFIX + "SELECT * { ?x e:r ?y . ?x e:q ?z }"}, shards=8)
-    assert {each.first for each in job.spread} == {0}
+        job = Job.of({"rule": PREFIX + rule, "reader": PREFIX + reader, "other": PREFIX + other}, shards=8)
+    said = {each.queries[0]: each for each in job.plan.queries}
+    assert said["rule"].shard == said["reader"].shard
+    assert said["reader"].reason == "it may read what a rule builds, which is in the rule's shard"
+    assert said["other"].cells == 8
 
 
 def test_minus_that_takes_nothing_away_is_spread() -> None:

@@ -34,14 +34,14 @@ class Undisturbed:
     pace: float  # seconds a micro-batch took
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+@pytest.fixture(scope="module", params=[False, True], ids=["joins", "of each kind"])
+def undisturbed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     folder = tmp_path_factory.mktemp("undisturbed")
-    job = Job(workload(folder / "work", 1500), folder, 6)
+    job = Job(workload(folder / "work", 1500, of_each_kind=request.param), folder, 6)
     job.finish()
     found = found_in(job.out)
     assert found == job.work.expected
-    assert {query for query, *_ in found} == {"paid", "buyers", "uses"}
+    assert {query for query, *_ in found} == job.work.asked.keys()
     return Undisturbed(job.work, job.pace())
 
 

@@ -33,7 +33,10 @@ from retewave.compiler.plan.producers import (
     RunStep,
     RunWay,
     State,
+    Told,
     ToldRuns,
+    is_told,
+    name_of,
 )
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.runs import BEGIN, Runs, WantedEvents
@@ -65,12 +68,24 @@ def _kept(solutions: WantedEvents) -> set[int] | None:
 
 def _once(plan: Plan, found: list[Open], kept: set[int] | None = None) -> Open:
     """Return solutions as a set: an event's triples may be given or entailed more than once."""
-    columns = found[0].columns  # in their order: solutions are alike, however variables are named
-    names = sorted((name for name in columns if kept is None or name in kept), key=lambda name: columns[name])
-    rows = tuple(tuple(each.columns[name] for name in names) for each in found)
-    number = plan.number(State(tuple(each.read() for each in found), rows, tuple(range(len(names))), once=True))
+    own = found[0].columns  # in their order: solutions are alike, however variables are named
+    names = sorted((name for name in own if kept is None or name in kept), key=lambda name: own[name])
+    told = sorted({what for each in found for what in each.told}) if kept is None else []
+    entered = [_with_all(plan, each, names, told) if len(found) > 1 and told else each for each in found]
+    rows = tuple(tuple(each.columns[n] for n in names) + tuple(each.told[what] for what in told) for each in entered)
+    number = plan.number(State(tuple(each.read() for each in entered), rows, tuple(range(len(names))), once=True))
     leaves = tuple(leaf for each in found for leaf in each.leaves)
-    return Open(number, {name: column for column, name in enumerate(names)}, {}, False, leaves)
+    columns = {name: column for column, name in enumerate((*names, *map(name_of, told)))}
+    return Open(number, columns, {}, False, leaves)
+
+
+def _with_all(plan: Plan, solutions: Open, names: list[int], told: list[Told]) -> Open:
+    """Return solutions with a column for all that others tell, too; there it is empty."""
+    columns = [(TAKEN, solutions.columns[name]) for name in names]
+    columns += [(TAKEN, solutions.told[what]) if what in solutions.told else NOTHING for what in told]
+    number = plan.number(RunStep(None, RunWay(solutions.read(), tuple(columns))))
+    own = {what: len(names) + place for place, what in enumerate(told)}
+    return Open(number, {n: place for place, n in enumerate(names)}, {}, False, solutions.leaves, told=own)
 
 
 def _instants(plan: Plan, found: Runs, opened: list[Open]) -> int | None:
@@ -103,11 +118,22 @@ class _Planning:
         if self.runs.late or self.runs.settled:
             final, link, own = self._barring.ended(final), SELF, False
         final.leaves = tuple(self._leaves(final.leaves, set()))
-        if self.runs.tells:
+        if self.runs.tells or self.explained:
             told = {each.producer: (self._state(number), each.columns) for number, each in self.states.items()}
             complete = self.states[self.runs.final].producer if own else None
             final.runs = ToldRuns(final.columns[link], complete, told, self.runs.calls)
+        final.states = {each.producer: self._state(number) for number, each in self.states.items()}
         return final
+
+    @property
+    def explained(self) -> bool:
+        """Tell whether somebody asks of what events matches are made."""
+        return any(is_told(name) for each in self.events for name in each.columns)
+
+    @property
+    def looks_back(self) -> bool:
+        """Tell whether somebody looks at all events of a run."""
+        return self.runs.looks_back or self.explained
 
     @property
     def _barring(self) -> Barring:
@@ -150,7 +176,8 @@ class _Planning:
         needed: list[set[int]] = [set() for _ in self.runs.states]
         needed[self.runs.final] |= self._bound(self.runs.final) & self.shown
         for number, names in enumerate(needed):
-            names |= self._marks(number) | (self._told(number) if self.runs.looks_back else set())
+            names |= self._marks(number) | self._explained(number)
+            names |= self._told(number) if self.looks_back else set()
         needed[self.runs.final] |= self._asked_behind() & self._bound(self.runs.final)
         changed = True
         while changed:
@@ -167,6 +194,13 @@ class _Planning:
         if state.passing:
             return {LINK, SINCE}
         return {LINK} if state.step in {self.runs.longest, *(way.longest for way in self.runs.ways)} else set()
+
+    def _explained(self, number: int) -> set[int]:
+        """Return what runs of a state tell of the triples of their last event."""
+        if self.runs.states[number].passing:
+            return set()
+        events = (self.events[way.event] for way in self.runs.ways if way.target == number)
+        return {name for each in events for name in each.columns if is_told(name)}
 
     def _asked_behind(self) -> set[int]:
         """Return the variables that what must not come behind complete runs looks at."""
@@ -234,7 +268,7 @@ class _Planning:
         wanted = dict.fromkeys(names)
         if way.barred or way.longest:
             wanted |= dict.fromkeys((*self._for_barred(way), SINCE))
-        if way.once or way.longest or self.runs.looks_back:
+        if way.once or way.longest or self.looks_back:
             wanted |= dict.fromkeys((LINK, *(event.columns if way.once else ())))
         columns = {name: column for column, name in enumerate(wanted)}
         keys = [name for name in source.columns if source.columns[name] in self._keys(source)]
@@ -322,6 +356,8 @@ class _Planning:
         def source(name: int) -> tuple[int, int]:
             if name in special:
                 return special[name]
+            if is_told(name):
+                return (TAKEN, event.columns[name]) if name in event.columns else NOTHING
             if name in loose and name in run and name not in rebound and name in event.columns:
                 return EITHER + event.columns[name], run[name]
             if name in run and name not in rebound:

@@ -1,4 +1,4 @@
-"""Detections as lines: an event stream of JSON objects, or an RDF stream of N-Quads, a graph for each detection.
+"""Detections as lines: an event stream of JSON objects, or an RDF stream of N-Quads or TriG.
 
 Data's way: batches of matches of queries that define events -> **lines** -> a file.
 A graph has the name of its detection.  In it stand the justification, the type of the individual, and the time at which
@@ -28,7 +28,7 @@ class DetectionSink:
     """Writes detections in their order."""
 
     def __init__(self, format: str, file: BinaryIO, *, seconds: bool) -> None:
-        self._of = _quads if format == "nq" else _object
+        self._of = {"nq": _quads, "trig": _trig}.get(format, _object)
         self._file, self._seconds = file, seconds
 
     def write(self, batches: Sequence[Matches]) -> None:
@@ -64,9 +64,19 @@ def _object(batch: Matches, row: int, seconds: bool) -> str:
 
 
 def _quads(batch: Matches, row: int, seconds: bool) -> str:
+    name, lines = _graph(batch, row, seconds)
+    return "".join(f"{line} {name} .\n" for line in lines)
+
+
+def _trig(batch: Matches, row: int, seconds: bool) -> str:
+    name, lines = _graph(batch, row, seconds)
+    return "".join((f"{name} {{\n", *(f"    {line} .\n" for line in lines), "}\n"))
+
+
+def _graph(batch: Matches, row: int, seconds: bool) -> tuple[str, list[str]]:
+    """Return the name of a detection's graph, and its triples."""
     token = read_token(batch[row].text("detection") or b"")
     when = _time(int(batch.ends[row]), seconds)
     kind = "dateTime" if isinstance(when, str) else "integer" if isinstance(when, int) else "decimal"
     lines = [" ".join(each.decode() for each in triple) for triple in graph_of(token)]
-    lines.append(f'<{token.name}> {_WHEN} "{when}"^^<{_XSD}{kind}>')
-    return "".join(f"{line} <{token.name}> .\n" for line in lines)
+    return f"<{token.name}>", [*lines, f'<{token.name}> {_WHEN} "{when}"^^<{_XSD}{kind}>']

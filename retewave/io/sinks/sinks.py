@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Sink", "open_sink", "usual_format"]
 
-FORMATS = ("ndjson", "csv", "tsv", "nt", "nq", "arrow")
+FORMATS = ("ndjson", "csv", "tsv", "nt", "nq", "trig", "arrow")
+_GRAPHS = ("nq", "trig")  # formats that only detections of events have
 COLUMNS = ("query", "start", "end")  # the columns of a table before those of the variables
 
 
@@ -54,9 +55,9 @@ def open_sink(format: str, queries: Sequence[Query], file: BinaryIO, *, seconds:
     """Return a sink that writes to a file; `seconds` says that times are numbers, not dates."""
     if format not in FORMATS:
         raise UsageError(f"unknown format {format!r}", hint=f"known: {', '.join(FORMATS)}")
-    if all(query.plan is not None for query in queries) and format in ("ndjson", "nq"):
+    if all(query.plan is not None for query in queries) and format in ("ndjson", *_GRAPHS):
         return DetectionSink(format, file, seconds=seconds)
-    if format == "nq":
+    if format in _GRAPHS:
         raise UsageError("only detections of events are graphs", hint="choose nt for what CONSTRUCT builds")
     if format == "nt":
         _check_all_construct(queries)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from retewave.compiler import algebra
+from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
@@ -33,6 +34,7 @@ from retewave.windows.times import Clock
 __all__ = ["follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
+_READS = "it may read what a rule builds, which is in the rule's shard"
 _ENOUGH_MATCHES = 1 << 20
 _PIECE = 1 << 12  # rows of a sample poured between two looks at how much they have found
 
@@ -69,12 +71,14 @@ def _compared(query: Query) -> frozenset[str] | None:
 
 def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
     """Yield the queries that one shard runs as a whole, by number."""
-    feeding = any(listener.all_rules and query.plan is None for listener, query in queries_of(engine))
-    feeding |= any(query.plan is not None and query.plan.definitions.form == "RDF" for query in engine.queries)
+    fed = fed_queries(engine.matcher.current().lowered)
     for _, query in queries_of(engine):
         reason = _reason(query.parsed)
-        if feeding:
-            yield query.number, Alone(reason or "it may read what a rule builds, in the rule's shard", feeds=True)
+        if query.number in fed:
+            yield (
+                query.number,
+                Alone(reason or "it may read what a rule builds, which is in the rule's shard", feeds=True),
+            )
         elif reason is not None:
             yield query.number, Alone(reason)
 
