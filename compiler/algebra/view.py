@@ -222,6 +222,7 @@ class ViewFrame:
     told: Told = "RSTREAM"  # what of a report is told
     reason: str = ""  # what in the text makes it a view, for explain: "STEP", "GROUP BY"
     graphs: tuple[Term, ...] = ()  # FROM NAMED <…>: the named graphs of the dataset; none: those that GRAPH names
+    t0: int | None = None  # the phase of all windows, if it was given beside the text
 
     @property
     def named(self) -> tuple[WindowOn, ...]:

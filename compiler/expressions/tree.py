@@ -15,6 +15,7 @@ from typing import TypeAlias
 __all__ = [
     "IMPURE",
     "TIMES",
+    "TIMESTAMP",
     "Call",
     "Constant",
     "Expression",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 TIMES = frozenset(("GETDURATION", "GETSTARTTIME", "GETENDTIME"))  # functions of the solution's interval
+TIMESTAMP = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"  # of C-SPARQL: when a triple came last
 IMPURE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))  # functions of more than their arguments
 
 

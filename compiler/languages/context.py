@@ -44,6 +44,7 @@ class Context:
     reasons: list[tuple[str, Node]] = field(default_factory=list)  # what makes a view of the query, in the order read
     aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
     graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
+    timestamps: list[Node] = field(default_factory=list)  # C-SPARQL's f:timestamp, where it is read: views only have it
     graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that these and FROM NAMED name, as written
     windows: Windows | None = None  # its windows and reports; None: a language without views
     events: Events | None = None  # the event patterns that MATCH may name; None likewise

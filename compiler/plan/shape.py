@@ -209,7 +209,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     named = tuple(_streams(listener, pattern) for pattern in branch.patterns)
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, listener.told, own, branch.width), tuple(constants)
+    graphs = tuple(pattern.graph for pattern in branch.patterns)
+    return (tuple(parts), tables, named, events, graphs, listener.told, own, branch.width), tuple(constants)
 
 
 def _leaves_constants_open(branch: Branch) -> bool:

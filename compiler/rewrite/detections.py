@@ -59,7 +59,15 @@ from retewave.epsilon.classes.unfolding import Atom, Part, Proof
 from retewave.errors import QueryError
 from retewave.windows import relations
 
-__all__ = ["BACKGROUND", "OWN", "BranchFound", "Detecting", "GuardUse", "detecting", "token_of"]
+__all__ = [
+    "BACKGROUND",
+    "OWN",
+    "BranchFound",
+    "Detecting",
+    "GuardUse",
+    "detecting",
+    "token_of",
+]
 
 BACKGROUND = b"<urn:retewave:background>"  # the source of a pattern that static data alone must match
 OWN = b"<urn:retewave:events:"  # how the names of predicates begin by which detections come in again

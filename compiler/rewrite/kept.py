@@ -10,13 +10,13 @@ Left out: how groups are kept (`rete/reports/groups.py`), how all else is evalua
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from retewave.compiler.algebra import AggregateCall, Extend, Filter, Grouped, Projected, Union, Variable
 from retewave.compiler.algebra.walk import changed, operands
 from retewave.compiler.expressions.tree import IMPURE, mentions
-from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound
+from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, TimesFound
 
 __all__ = ["KEPT_AGGREGATES", "GroupsFound", "groups_in", "is_row_by_row", "with_groups"]
 
@@ -49,6 +49,8 @@ def with_groups(pattern: Any) -> Any:
             return GroupsFound(leaf, keys, aggregates, implicit)
         case PathFound(path, nodes):
             return PathFound(with_groups(path), nodes)
+        case TimesFound(inner):
+            return replace(pattern, pattern=with_groups(inner))
     return changed(pattern, with_groups)
 
 
@@ -63,6 +65,8 @@ def groups_in(pattern: Any) -> Iterator[GroupsFound]:
         yield pattern
     elif isinstance(pattern, PathFound):
         yield from groups_in(pattern.path)
+    elif isinstance(pattern, TimesFound):
+        yield from groups_in(pattern.pattern)
     elif not isinstance(pattern, LeafFound | MatchFound):
         for each in operands(pattern):
             yield from groups_in(each)

@@ -1,4 +1,4 @@
-"""The parts of a view that the network keeps: basic graph patterns, each read from one window or from the background.
+"""The parts of a view that the network keeps: basic graph patterns, each read from one window, or from static data.
 
 Data's way: algebra of a view -> **leaves**, and the algebra with `LeafFound` in their places -> plan; `retewave.views`.
 A *leaf* is monotone: the network finds its solutions as triples come, with the time from the first to the last of them.
@@ -12,14 +12,15 @@ when content changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from retewave.compiler.algebra import (
     Algebra,
     Distinct,
+    Extend,
     Filter,
     InGraph,
     InWindow,
@@ -40,15 +41,29 @@ from retewave.compiler.algebra import (
     visible,
 )
 from retewave.compiler.algebra.walk import changed
-from retewave.compiler.expressions.tree import IMPURE, mentions, variables
+from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Constant, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.detections import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
+from retewave.compiler.rewrite.timestamps import calls_apart
 from retewave.errors import QueryError
 
-__all__ = ["STREAMED", "Leaf", "LeafFound", "MatchFound", "PathFound", "SingleEventFound", "ViewLeaves", "leaves_of"]
+__all__ = [
+    "STREAMED",
+    "Leaf",
+    "LeafFound",
+    "MatchFound",
+    "PathFound",
+    "SingleEventFound",
+    "TimesFound",
+    "ViewLeaves",
+    "leaves_of",
+]
 
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
+_TIMED = frozenset((TIMESTAMP,))
+_LATE = IMPURE | _TIMED  # functions that the network does not ask for
+_Active: TypeAlias = int | bytes | None  # what a pattern reads: a window, a named graph, or the default graph
 
 
 @dataclass(frozen=True)
@@ -77,13 +92,24 @@ class MatchFound:
 
 
 @dataclass(frozen=True)
+class TimesFound:
+    """Solutions, each with the latest time of a triple that it asks for: stands around what asks f:timestamp."""
+
+    pattern: Any  # the solutions
+    variable: Variable  # bound to the time; hidden
+    leaves: tuple[int, ...]  # the numbers of the leaves that have such triples
+    variables: tuple[Variable, ...]  # those of the triple
+
+
+@dataclass(frozen=True)
 class Leaf:
     """One part that the network keeps."""
 
     pattern: Algebra  # triples, perhaps with filters
-    window: int | None  # the number of the window in the frame; None: the background alone
+    window: int | None  # the number of the window in the frame; None: the background, or a named graph
     presence: bool = False  # asks only which triples have come
     event: Variable | None = None  # the event that all of its triples came in; None: they may come in several
+    timed: bool = False  # asks only when its triples arrived
 
     @property
     def is_triple(self) -> bool:
@@ -117,8 +143,9 @@ class _Splitting:
 
     frame: ViewFrame  # its windows
     policy: PolicyName = "unrestricted"  # which pairs a SEQ in MATCH takes
+    graphs: tuple[bytes, ...] = ()  # the IRIs of the dataset's named graphs
     leaves: list[Leaf] = field(default_factory=list)  # so far
-    places: dict[tuple[Algebra, int | None], int] = field(default_factory=dict)  # equal parts are one leaf
+    places: dict[tuple[Any, ...], int] = field(default_factory=dict)  # equal parts are one leaf
     numbers: Iterator[int] = field(default_factory=lambda: count(1))  # of fresh variables
 
     def found(self, pattern: Algebra, window: int | None) -> Any:
@@ -127,6 +154,15 @@ class _Splitting:
             self.places[key] = len(self.leaves)
             self.leaves.append(Leaf(pattern, window))
         return LeafFound(self.places[key], visible(pattern))
+
+    def timed(self, triple: TriplePattern, window: int) -> int:
+        """Return the leaf that tells when such triples arrived in a window."""
+        pattern = _from(Triples((triple,)), self.frame.windows[window].stream)
+        key = pattern, window, "timed"
+        if key not in self.places:
+            self.places[key] = len(self.leaves)
+            self.leaves.append(Leaf(pattern, window, timed=True))
+        return self.places[key]
 
     def fresh(self) -> Variable:
         return Variable(f"_:.leaf.{next(self.numbers)}")
@@ -141,7 +177,9 @@ def leaves_of(query: Query) -> ViewLeaves:
     ['?x <urn:p> ?y', '?y <urn:q> ?z']
     """
     assert query.view is not None
-    splitting = _Splitting(query.view, query.policy.name)
+    stated = tuple(each for each in query.view.graphs if isinstance(each, bytes))
+    graphs = stated or tuple(f"<{name}>".encode() for name in query.graphs)
+    splitting = _Splitting(query.view, query.policy.name, graphs)
     pattern = _split(query.where, None, splitting)
     found = [*splitting.leaves, *_presences(splitting)]
     return ViewLeaves(pattern, tuple(found), tuple(_branch(leaf, query) for leaf in found))
@@ -152,30 +190,58 @@ def _branch(leaf: Leaf, query: Query) -> Branch:
     return only
 
 
-def _split(pattern: Algebra, window: int | None, of: _Splitting) -> Any:
-    """Return a pattern with its leaves replaced; `window`: what it reads, None for the default graph."""
+def _split(pattern: Algebra, window: _Active, of: _Splitting) -> Any:
+    """Return a pattern with its leaves replaced; `window`: what it reads."""
     match pattern:
         case Triples(()) | Values():
             return pattern
         case Triples():
             return _graph_pattern(pattern, (), window, of)
-        case Filter(expression, inner):
-            conditions, core = [expression], inner
-            while isinstance(core, Filter):
-                conditions.append(core.expression)
-                core = core.pattern
-            if isinstance(core, Triples) and core.patterns and not any(mentions(each, IMPURE) for each in conditions):
-                return _graph_pattern(core, tuple(conditions), window, of)
+        case Filter():
+            return _filter(pattern, window, of)
+        case Extend(expression=expression) if mentions(expression, _TIMED):
+            return _timed(pattern, window, of)
         case InWindow(name, inner):
             return _in_windows(name, inner, of)
-        case InGraph():
-            raise QueryError("GRAPH in a view is not supported yet", place=pattern.place)
+        case InGraph(graph, inner):
+            return _in_graphs(graph, inner, of)
         case Matched(inner):
             return MatchFound(_in_order(inner, of), visible(inner), of.policy)
-        case PathClosure(step=step, least=least):
-            nodes = _split(_anything(of), window, of) if least == 0 else None
-            return PathFound(replace(pattern, step=_split(step, window, of)), nodes)
+        case PathClosure():
+            return _path(pattern, window, of)
     return changed(pattern, lambda part: _split(part, window, of))
+
+
+def _path(pattern: PathClosure, window: _Active, of: _Splitting) -> PathFound:
+    nodes = _split(_anything(of), window, of) if pattern.least == 0 else None
+    return PathFound(replace(pattern, step=_split(pattern.step, window, of)), nodes)
+
+
+def _filter(pattern: Filter, window: _Active, of: _Splitting) -> Any:
+    """Return filters; those that a basic graph pattern can have are a part of it."""
+    conditions, core = [pattern.expression], pattern.pattern
+    while isinstance(core, Filter):
+        conditions.append(core.expression)
+        core = core.pattern
+    if isinstance(core, Triples) and core.patterns and not any(mentions(each, _LATE) for each in conditions):
+        return _graph_pattern(core, tuple(conditions), window, of)
+    if mentions(pattern.expression, _TIMED):
+        return _timed(pattern, window, of)
+    return changed(pattern, lambda part: _split(part, window, of))
+
+
+def _timed(pattern: Filter | Extend, window: _Active, of: _Splitting) -> Any:
+    """Return a filter or an assignment that asks for times of triples, over solutions that have these times."""
+    expression, calls = calls_apart(pattern.expression, of.fresh)
+    inner = _split(pattern.pattern, window, of)
+    merged = [number for number, each in enumerate(of.frame.windows) if each.name is None]
+    windows = merged if window is None else [window] if isinstance(window, int) else []
+    for call, variable in calls.items():
+        terms = [each.text if isinstance(each, Constant) else each for each in call.arguments]
+        triple = TriplePattern(*terms)  # type: ignore[arg-type]  # the parser takes nothing else
+        leaves = tuple(of.timed(triple, number) for number in windows)
+        inner = TimesFound(inner, variable, leaves, visible(Triples((triple,))))
+    return replace(pattern, pattern=inner, expression=expression)
 
 
 def _in_order(pattern: Any, of: _Splitting) -> Any:
@@ -217,24 +283,35 @@ def _anything(of: _Splitting) -> Triples:
 
 def _in_windows(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
     """Return a pattern as it is read from a window, or from each of the named ones."""
-    named = [(number, each.name) for number, each in enumerate(of.frame.windows) if each.name is not None]
+    named = {each.name: number for number, each in enumerate(of.frame.windows) if each.name is not None}
     if isinstance(name, bytes):
-        number = next(number for number, known in named if known == name)
-        return _split(inner, number, of)
-    parts: list[Any] = []
-    for number, known in named:
-        assert known is not None
-        one = Join(_split(inner, number, of), Values((name,), ((known,),)))
-        parts.append(one)
+        return _split(inner, named[name], of)
+    return _in_each(name, inner, named, of)
+
+
+def _in_graphs(name: bytes | Variable, inner: Algebra, of: _Splitting) -> Any:
+    """Return a pattern as it is read from a named graph of the dataset, or from each of them."""
+    if isinstance(name, bytes):
+        return _split(inner, name, of) if name in of.graphs else Values((), ())
+    return _in_each(name, inner, {each: each for each in of.graphs}, of)
+
+
+def _in_each(name: Variable, inner: Algebra, named: Mapping[bytes, int | bytes], of: _Splitting) -> Any:
+    """Return a pattern as it is read from several windows or graphs, each with its name."""
+    parts: list[Any] = [Join(_split(inner, each, of), Values((name,), ((known,),))) for known, each in named.items()]
     whole = parts[0] if parts else Values((name,), ())
     for each in parts[1:]:
         whole = Union(whole, each)
     return whole
 
 
-def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: int | None, of: _Splitting) -> Any:
+def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: _Active, of: _Splitting) -> Any:
     """Return what stands for a basic graph pattern with filters on it."""
     frame = of.frame
+    if isinstance(window, bytes):
+        named = retold(triples, lambda each: replace(each, graph=window))
+        assert isinstance(named, Triples)
+        return _connected(named, conditions, BACKGROUND, None, of)
     if window is not None and not newest_of(frame.windows[window].extent):
         return _connected(triples, conditions, frame.windows[window].stream, window, of)
     merged = [number for number, each in enumerate(frame.windows) if each.name is None]
@@ -305,13 +382,13 @@ def _presences(of: _Splitting) -> Iterator[Leaf]:
     """Yield a leaf for each triple pattern and window that is no leaf by itself."""
     known: set[tuple[TriplePattern, int | None]] = set()
     for leaf in of.leaves:
-        if isinstance(leaf.pattern, Triples) and leaf.is_triple:
+        if isinstance(leaf.pattern, Triples) and leaf.is_triple and not leaf.timed:
             known.add((leaf.pattern.patterns[0], leaf.window))
     for leaf in of.leaves:
         core = leaf.pattern
         while isinstance(core, Filter):
             core = core.pattern
-        if leaf.window is None or leaf.is_triple or not isinstance(core, Triples):
+        if leaf.window is None or leaf.is_triple or leaf.timed or not isinstance(core, Triples):
             continue
         for each in core.patterns:
             if (each, leaf.window) not in known:

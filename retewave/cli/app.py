@@ -82,6 +82,7 @@ def run(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
     tick: options.Tick = None,
     every: options.Every = None,
     checkpoint: options.RunCheckpoint = None,
@@ -107,7 +108,7 @@ def run(
             "seed": seed,
         }
         course = cli_run.Course(every, checkpoint, checkpoint_every, log_level.value if log_level else None)
-        cli_run.run(Queries(tuple(queries), language, policy, explain), streams, output, engine, course)
+        cli_run.run(Queries(tuple(queries), language, policy, report, explain), streams, output, engine, course)
 
 
 @app.command(epilog=_EXIT_CODES)
@@ -141,6 +142,7 @@ def explain(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
     shards: options.SpreadOver = None,
 ) -> None:
     """Show how queries are run: entailments of the schema, tests, joins, and the parts that queries share."""
@@ -163,7 +165,7 @@ def explain(
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
-        asked = Queries(tuple(queries), language, policy)
+        asked = Queries(tuple(queries), language, policy, report)
         shown = cli_explain.explain(asked, readers, format.value, draw.value, shards, engine)
         cli_explain.write(shown, out)
 
@@ -184,6 +186,7 @@ def why_not(
     format: options.Plans = options.PlanFormat.text,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
 ) -> None:
     """Say why an expected match did not come: which triples were found, and what refused the others."""
     with _exit_codes():
@@ -193,7 +196,7 @@ def why_not(
 
         times = TimeOptions(rate, time_property, events=tuple(event_by or ()))
         engine = _knowledge(schema, static, dataset) | {"allow_cartesian": True, "lateness": lateness, "stats": True}
-        asked = Queries(tuple(queries), language, policy)
+        asked = Queries(tuple(queries), language, policy, report)
         found = cli_why_not.answer(asked, stream, times, stream_format, binding or (), format.value, engine)
         typer.echo(found, nl=False)
 
@@ -217,6 +220,7 @@ def inspect(
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
+    report: options.Report = None,
 ) -> None:
     """Serve a page that shows the network at work: run, pause, step a triple, look into memories."""
     with _exit_codes():
@@ -233,7 +237,9 @@ def inspect(
             "lateness": lateness,
             "stats": True,
         }
-        cli_inspect.inspect(Queries(tuple(queries), language, policy, explain), readers, host, port, pace, engine)
+        cli_inspect.inspect(
+            Queries(tuple(queries), language, policy, report, explain), readers, host, port, pace, engine
+        )
 
 
 @app.command(epilog=_EXIT_CODES)

@@ -182,6 +182,10 @@ Policy = Annotated[
     str | None,
     Option("--policy", help="Which partners SEQ takes: unrestricted, naive, chronological [KEEP], recent [KEEP]."),
 ]
+Report = Annotated[
+    str | None,
+    Option("--report", help="When views are reported: WINDOW CLOSE, CONTENT CHANGE, PERIODIC 10s [NON EMPTY]."),
+]
 Cartesian = Annotated[bool, Option("--allow-cartesian", help="Take patterns whose parts share no variable.")]
 
 SomeStreams = Annotated[

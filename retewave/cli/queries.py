@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from retewave.engine.engine import Engine
+from retewave.engine.registry import read_query
+from retewave.errors import UsageError
 from retewave.query import Query
 
 __all__ = ["Queries"]
@@ -20,6 +22,7 @@ class Queries:
     written: tuple[str, ...]  # paths, or texts
     language: str | None = None  # the language of all of them; None: recognised in each
     policy: str | None = None  # the policy of all of them; None: that in each text
+    report: str | None = None  # when views among them are reported; None: as each text says
     explained: bool = False  # their matches are to be explained
 
     def register(self, engine: Engine, keep: int | None = 0) -> list[Query]:
@@ -32,4 +35,14 @@ class Queries:
             "policy": self.policy,
             "explain": self.explained,
         }
-        return [engine.register(each, **options) for each in self.written]
+        found = [self._registered(engine, each, options) for each in self.written]
+        if self.report is not None and not any(each.is_view for each in found):
+            raise UsageError("--report is for views, and all queries detect")
+        return found
+
+    def _registered(self, engine: Engine, written: str, options: dict[str, Any]) -> Query:
+        """Register a query; --report is for the views among the queries."""
+        parsed = read_query(written, self.language)
+        if self.report is not None and parsed.view is not None:
+            options = options | {"report": self.report}
+        return engine.register(parsed, **options)

@@ -161,6 +161,7 @@ def _checkpoint(
     given = {
         "--language": queries.language,
         "--policy": queries.policy,
+        "--report": queries.report,
         "--explain": queries.explained,
         "--stream": list(streams.written),
         "--rate": times.rate,

@@ -128,8 +128,6 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
 
 def check_view(parsed: Parsed, sheds: bool, explained: bool) -> None:
     """Refuse what views cannot have."""
-    if parsed.is_rule:
-        raise QueryError(f"{_name(parsed)}: a view that feeds a stream is not supported yet")
     if explained:
         raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
     if sheds:

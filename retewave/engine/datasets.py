@@ -123,7 +123,7 @@ class Datasets:
                 self.add(schema=[path], started=started)
                 self._mixed.append(path)
                 self._static = None
-        for name in query.graphs if query.language == "spaseq" else ():
+        for name in query.graphs if query.language == "spaseq" or query.view is not None else ():
             self._add_graph(name, query, started=started)
         for name in query.schema:
             self.add(schema=self._new_paths(name, query), started=started)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from retewave.compiler.algebra import Policy
+from retewave.compiler.algebra import Policy, ReportPolicy
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.languages.language import Language
 from retewave.engine.arguments import (
@@ -37,6 +37,8 @@ from retewave.engine.arguments import (
     triples_of,
 )
 from retewave.engine.datasets import Closure, Datasets
+from retewave.engine.feeding_views import check_fed
+from retewave.engine.framing import framed
 from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
 from retewave.engine.late import LateItem, Why, described
 from retewave.engine.matcher import Matcher
@@ -57,7 +59,7 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
 from retewave.windows import durations
 from retewave.windows.order import Order
-from retewave.windows.times import Clock
+from retewave.windows.times import Clock, Instant
 
 if TYPE_CHECKING:
     from retewave.engine.asynchronous import Pushes
@@ -159,17 +161,21 @@ class Engine(Shown):
         keep: int | None = 10_000,
         explain: bool = False,
         policy: str | Policy | None = None,
+        report: str | ReportPolicy | None = None,
+        t0: Instant | None = None,
     ) -> Query:
         """Register a query, given as text or as the path of a file; its matches are reported from now on.
 
         `on_match` is called with every match, one at a time, and may call anything.  The last `keep` matches (None:
         all) can be had as columns.  A query that is registered while the stream runs starts from what the memories
         hold.  `on_report` is called with every report of a view.  `policy` says which partners its SEQs take
-        (`"recent KEEP"`), whatever its text says.
+        (`"recent KEEP"`), whatever its text says.  `report` says likewise when a view is reported (`"PERIODIC 10s NON
+        EMPTY"`), and `t0` from when the steps of its windows are counted.
         """
         parsed = query if isinstance(query, Parsed) else read_query(query, language)
         if policy is not None:
             parsed = replace(parsed, policy=policy_of(policy))
+        parsed = framed(parsed, report, t0)
         allowed = self.allow_cartesian if allow_cartesian is None else allow_cartesian
         with self.lock:
             self.datasets.add_of(parsed, started=self.matcher.started)
@@ -183,6 +189,7 @@ class Engine(Shown):
             added.on_report = on_report
             if parsed.is_rule or parsed.events is not None:
                 try:
+                    check_fed(self.registry.queries.values())
                     self.matcher.check_rules()
                 except QueryError:
                     self.registry.remove(added)

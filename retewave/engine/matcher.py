@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
 from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
+from retewave.engine.feeding_views import rows_of, stream_of
 from retewave.engine.fresh import joined, news, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
@@ -253,9 +254,19 @@ class Matcher:
         self._follow()  # a new network may have found something
         if self._found:
             yield from self._first_matches(clock)
+        yield from self._poured(clock)
+        yield from self._decided(clock)
+        if behind > self.triples:
+            self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _poured(self, clock: Clock) -> Iterator[list[Matches]]:
+        """Pour the rows that wait; yield what is found."""
         while len(self.waiting):
             networks = self._follow()
+            if networks.feeding and (yield from self._fed(int(self.waiting[0, END]), clock)):
+                continue
             next_rows = self.waiting[:_PIECE] if self._sweep is not None else self.waiting
+            next_rows = _before_reports(next_rows, networks)
             if networks.asks_for_events:
                 self._number_events(next_rows)
             outs, poured, said = networks.pour_some(next_rows, self.terms.values)
@@ -271,9 +282,22 @@ class Matcher:
                 self.now = max(self.now, int(next_rows[poured - 1, END]))
                 yield from self._reported(self.now, clock)
             self._sweep_on(SWEPT_A_ROW * min(poured, _PIECE))
-        yield from self._decided(clock)
-        if behind > self.triples:
-            self._sweep_on(SWEPT_A_ROW * (behind - self.triples))
+
+    def _fed(self, until: int, clock: Clock) -> Generator[list[Matches], None, bool]:
+        """Make the reports before a time of views that feed, in order; stop where one has built what is to pour."""
+        while views := self._follow().feeding:
+            time, _, view = min((each.next_time(until), place, each) for place, each in enumerate(views))
+            if time >= until:
+                return False
+            for batch in view.reports(time + 1, clock):
+                yield self._noted([batch])
+                stream = stream_of(view.query)
+                number = self.registry.stream_number(None if stream is None else stream[1:-1].decode())
+                rows = rows_of(batch, time, number, self.new_events(len(batch)))
+                if len(rows):
+                    self.waiting = np.concatenate([rows, self.waiting])
+                    return True
+        return False
 
     def _meet(self, said: int, compiled: CompiledNetwork) -> None:
         """Mend the cause that stopped the kernel, or raise an error that tells the user how to."""
@@ -289,6 +313,8 @@ class Matcher:
     def _decided(self, clock: Clock) -> Iterator[list[Matches]]:
         """Yield the matches of decisions that are due by the clock."""
         until, flushing, self.until, self.flushing = self.until, self.flushing, BEFORE_ALL, False
+        while (until > BEFORE_ALL or flushing) and (yield from self._fed(max(until, self.now + flushing), clock)):
+            yield from self._poured(clock)
         if until > BEFORE_ALL:
             networks = self._follow()
             outs, said = networks.advance(until, self.terms.values)
@@ -479,3 +505,11 @@ class Matcher:
         self._rows_before, self._rows_ahead = self._live_rows(), sum(map(len, waiting))
         held = [self.found[:, layout.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
         return Sweep(self.terms, marks, self._follow().all, held, self._batches)
+
+
+def _before_reports(rows: np.ndarray, networks: Networks) -> np.ndarray:
+    """Return the rows that come before a view may feed something; the first instant in any case."""
+    if not networks.feeding:
+        return rows
+    last = min(each.may_report(int(rows[0, END])) for each in networks.feeding)
+    return rows[: int(np.searchsorted(rows[:, END], last, "right"))]

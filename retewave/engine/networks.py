@@ -18,6 +18,7 @@ import numpy as np
 
 from retewave.compiler.plan.producers import EVENT, AlphaTest
 from retewave.engine.compiled import CompiledNetwork
+from retewave.engine.feeding_views import feeds, in_order
 from retewave.match import Matches
 from retewave.rete.counters import totals
 from retewave.rete.runtime import EndlessRules, LiveRowsAtBound
@@ -79,6 +80,12 @@ class Networks:
         return tuple(
             view for each in self.all for number, view in each.outcome.views.items() if number not in self.gone
         )
+
+    @cached_property
+    def feeding(self) -> tuple[RunningView, ...]:
+        """The views that feed, each behind those that it reads."""
+        found = {view.query.number: view for view in self.views if feeds(view.query)}
+        return tuple(found[query.number] for query in in_order(view.query for view in found.values()))
 
     @property
     def due(self) -> int:

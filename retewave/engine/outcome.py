@@ -159,7 +159,8 @@ class Outcome:
                 reports = self.reports.get(number, ())
                 found |= {digest(("report", *own, place)): stage for place, stage in enumerate(reports)}
                 if number in self.views:
-                    found[digest(("view", *own))] = self.views[number]
+                    view = self.views[number]
+                    found[digest(("view", *own, *view.said))] = view
                 if number in self.foretold:
                     found[digest(("foretold", *own))] = self.foretold[number]
         return found

@@ -23,9 +23,11 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.parse import parse
 from retewave.engine import image
 from retewave.engine.arguments import policy_of
+from retewave.engine.framing import phased, report_of
 from retewave.epsilon.axioms import Axiom, Kind
 from retewave.epsilon.schema import Schema
 from retewave.epsilon.vocabulary import Triple
@@ -155,7 +157,7 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
-                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline,
+                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline, **_frame_data(query.parsed),
             }
             for query in registry.queries.values()
         ],
@@ -170,6 +172,19 @@ def _header(engine: Engine) -> dict[str, Any]:
         "numbers": {"documents": documents.last, "batches": batches.last},
         "counts": image.counts(engine),
     }  # fmt: skip
+
+
+def _frame_data(parsed: Parsed) -> dict[str, Any]:
+    """Return what may have been said of a view beside its text."""
+    return {} if parsed.view is None else {"report": str(parsed.view.reporting), "t0": parsed.view.t0}
+
+
+def _framed(parsed: Parsed, data: Mapping[str, Any]) -> Parsed:
+    """Return a query as it was registered."""
+    if parsed.view is None:
+        return parsed
+    view = parsed.view if data["t0"] is None else phased(parsed.view, data["t0"])
+    return replace(parsed, view=replace(view, reporting=report_of(data["report"])))
 
 
 def _ontology(engine: Engine) -> tuple[Triple, ...]:
@@ -216,7 +231,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
     for each in header["queries"]:
         parsed = parse(each["text"], source=each["source"], language=each["language"])
         query = registry.add(
-            replace(parsed, policy=policy_of(each["policy"])),
+            _framed(replace(parsed, policy=policy_of(each["policy"])), each),
             name=each["name"],
             on_match=None,
             keep=keep,

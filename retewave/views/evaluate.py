@@ -31,7 +31,7 @@ from retewave.compiler.algebra import (
 )
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.rewrite.kept import GroupsFound
-from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound
+from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, TimesFound
 from retewave.rete.terms.dictionary import Terms
 from retewave.views.expressions import ColumnExpressions
 from retewave.views.relation import Bag, codes, pairs, united
@@ -68,6 +68,7 @@ class Evaluation:
             Distinct: lambda each: self.of(each.pattern).distinct(),
             Sliced: self._sliced,
             PathFound: self._path,
+            TimesFound: self._times,
         }
 
     def of(self, pattern: Any) -> Bag:
@@ -143,6 +144,14 @@ class Evaluation:
         inner = self.of(each.pattern)
         stop = None if each.limit is None else each.offset + each.limit
         return inner.taken(np.arange(len(inner))[each.offset : stop])
+
+    def _times(self, each: TimesFound) -> Bag:
+        inner, known = self.of(each.pattern), self._found(each)
+        whole = np.flatnonzero((inner.projected(each.variables).ids != 0).all(axis=1))
+        mine, its = pairs(inner.taken(whole), known.projected(each.variables))
+        column = np.zeros(len(inner), dtype=np.int64)
+        column[whole[mine]] = known.column(each.variable)[its]
+        return inner.extended(each.variable, column)
 
     # ---- paths ----
     def _path(self, each: PathFound) -> Bag:

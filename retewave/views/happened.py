@@ -1,7 +1,7 @@
-"""What a view with MATCH keeps: the solutions of its event patterns, and which events are used up.
+"""Solutions whose times a report asks for: those of event patterns, and the triples that f:timestamp looks at.
 
-Data's way: output rows of the network -> **solutions with their events** -> MATCH (`retewave.views.matching`).
-Invariant: what has left its window for good is forgotten, and so are used-up events of which nothing is kept.
+Data's way: output rows of the network -> **solutions with their events and times** -> MATCH, f:timestamp.
+Invariant: what has left its window for good is forgotten.
 """
 
 from __future__ import annotations
@@ -10,9 +10,16 @@ import numpy as np
 
 from retewave.compiler.rewrite.leaves import SingleEventFound
 from retewave.views.matching import EventSolutions
-from retewave.views.relation import Bag
+from retewave.views.relation import Bag, first_places
 
-__all__ = ["Happened"]
+__all__ = ["Happened", "latest_of"]
+
+
+def latest_of(rows: np.ndarray) -> np.ndarray:
+    """Return of rows of a time and terms those with the latest time, once for equal terms."""
+    ordered = rows[np.argsort(-rows[:, 0], kind="stable")]
+    found: np.ndarray = ordered[first_places(ordered[:, 1:])]
+    return found
 
 
 class Happened:
@@ -35,6 +42,13 @@ class Happened:
         return EventSolutions(
             Bag(each.variables, found[:, 3:]), np.zeros(len(found), dtype=np.int64), ends, ends, events
         )
+
+    def latest(self, low: int, high: int) -> np.ndarray:
+        """Return the different solutions in a window, each with its latest time before the terms; forget older ones."""
+        rows = self.all()
+        self._rows = rows[rows[:, 1] > low]
+        found = self._rows[self._rows[:, 1] <= high]
+        return latest_of(np.column_stack([found[:, 1], found[:, 3:]]))
 
     def all(self) -> np.ndarray:
         """Return all rows."""

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler.algebra import ViewFrame, steps_of
+from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.rewrite.kept import GroupsFound, is_row_by_row, with_groups
-from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, ViewLeaves
+from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
@@ -26,7 +26,7 @@ from retewave.rete.words import layout
 from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
 from retewave.views.contents import Contents
-from retewave.views.happened import Happened
+from retewave.views.happened import Happened, latest_of
 from retewave.views.history import History, is_moved
 from retewave.views.kept import Arrivals, Changes
 from retewave.views.matching import EventSolutions, match_of
@@ -38,6 +38,7 @@ from retewave.windows.times import Clock
 __all__ = ["RunningView"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1  # mask of the number in an output row's branch
+_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 _AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, whatever it is looked at for
 
 
@@ -57,7 +58,7 @@ class RunningView:
         self._happened = {
             number: Happened(len(leaf.variables))
             for number, leaf in enumerate(split.leaves)
-            if leaf.event is not None and not leaf.presence
+            if leaf.timed or (leaf.event is not None and not leaf.presence)
         }
         self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
         self._arrivals = [Arrivals() for _ in self.frame.windows]
@@ -93,6 +94,9 @@ class RunningView:
         """Take solutions of one leaf."""
         leaf = self.split.leaves[number]
         kept = np.column_stack([times, columns[:, self._places[number]]])
+        if leaf.timed:
+            self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
+            return
         if leaf.event is not None:
             events = columns[:, self.query.columns.index(leaf.event.name)]
             if not leaf.presence:
@@ -162,6 +166,22 @@ class RunningView:
             if told:
                 yield time
 
+    def next_time(self, until: int) -> int:
+        """Return the next time, before another, at which there may be a report; what comes may bring an earlier one."""
+        if self._first == NEVER:
+            return NEVER
+        return self._next_change() if self.frame.reporting.policy == "change" else self._next(until)
+
+    def may_report(self, first: int) -> int:
+        """Return the first time, from one on, at which there may be a report, whatever comes."""
+        counted = any(newest_of(each.extent) for each in self.frame.windows)
+        period = self.frame.reporting.period
+        if period is not None:
+            return next_step(first - 1, period, 0)
+        if self.frame.reporting.policy == "change" or counted:
+            return first
+        return min(next_step(first - 1, *step) for each in self.frame.windows for step in steps_of(each.extent))
+
     @property
     def due(self) -> int | None:
         """The time of the next report that may be told, by what has come; nothing: none before more comes."""
@@ -229,7 +249,9 @@ class RunningView:
         """Return the rows of the query at a time; note the events that MATCH uses up."""
         used: list[np.ndarray] = []
 
-        def found(each: LeafFound | GroupsFound | MatchFound) -> Bag:
+        def found(each: LeafFound | GroupsFound | MatchFound | TimesFound) -> Bag:
+            if isinstance(each, TimesFound):
+                return self._times_of(each, time)
             if not isinstance(each, MatchFound):
                 return self._contents.all(each)
             made = match_of(each, partial(self._of_event, time=time))
@@ -251,12 +273,29 @@ class RunningView:
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
 
+    def _times_of(self, each: TimesFound, time: int) -> Bag:
+        """Return the triples that f:timestamp asks for, with the times of their latest arrivals."""
+        parts = [np.zeros((0, len(each.variables) + 1), dtype=np.int64)]
+        for number in each.leaves:
+            window = self.split.leaves[number].window
+            assert window is not None
+            parts.append(self._happened[number].latest(*self._bounds(window, time)))
+        found = latest_of(np.concatenate(parts))
+        texts = [f'"{when // 1000}"^^<{_INTEGER}>'.encode() for when in found[:, 0].tolist()]
+        known = np.array([self.terms_.intern(text) for text in texts], dtype=np.int64)
+        return Bag((*each.variables, each.variable), np.column_stack([found[:, 1:], known]))
+
     def _of_event(self, each: SingleEventFound, time: int) -> EventSolutions:
         window = self.split.leaves[each.leaf].window
         assert window is not None
         return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
 
     # ---- as a state ----
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Return what tells it from other views of the same text: what may have been said beside that."""
+        return str(self.frame.reporting), str(self.frame.t0), str(self.query.parsed.policy)
+
     @property
     def terms(self) -> frozenset[str]:
         """Return which arrays of its state hold terms."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import random
+import tempfile
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Literal
 
 from naive.matching import Chosen, Named, Order, Then
 from naive.views import (
     MATCH,
+    TIMESTAMP,
     Item,
     NaiveEvent,
     NaiveMatch,
@@ -61,6 +66,7 @@ class Written:
     text: str  # for retewave
     naive: NaiveView  # for the meaning
     static: list[Triple] = field(default_factory=list)  # the background
+    graphs: dict[str, list[Triple]] = field(default_factory=dict)  # named ones, by their IRIs
 
 
 class Views:
@@ -163,11 +169,21 @@ class Views:
                 kinds += [self.subquery] * 2
         return self.random.choice(kinds)(window)
 
-    def filter(self, _: str | None) -> str:
+    def filter(self, window: str | None) -> str:
+        if window is None and self.chance(0.2):
+            return f"FILTER({self.timestamp()} {self.random.choice('<>=')} {self.timestamp()})"
         return f"FILTER({self.condition()})"
 
-    def bind(self, _: str | None) -> str:
+    def timestamp(self) -> str:
+        """Return C-SPARQL's function of a triple."""
+        r = self.random
+        subject, object_ = (r.choice([*(f"?{each}" for each in VARIABLES), iri("a")]) for _ in range(2))
+        return f"<{TIMESTAMP.value}>({subject}, {iri(r.choice(PROPERTIES))}, {object_})"
+
+    def bind(self, window: str | None) -> str:
         self.counted += 1
+        if window is None and self.chance(0.2):
+            return f"BIND({self.timestamp()} AS ?n{self.counted})"
         return f"BIND(?{self.random.choice(VARIABLES)} + 1 AS ?n{self.counted})"
 
     def values(self, _: str | None) -> str:
@@ -232,6 +248,8 @@ class Views:
             windows.append((name, stream, extent, written))
         match, defined, ordered = self.match(windows) if named and self.chance(0.35) else (None, "", "")
         where = self.where(windows) if named else self.group(None)
+        if self.chance(0.15):
+            where += f" {self.graph()}"
         if match is not None:
             where = MATCH if self.chance(0.4) else f"{MATCH} {where}"
             self.patterns = {} if where == MATCH else self.patterns
@@ -246,11 +264,19 @@ class Views:
         clauses += f" REPORT {spelled}{' NON EMPTY' if reported.non_empty else ''} {defined}"
         names = "" if match is None else " ".join(match.variables)  # what may be shown
         text = self.select(where, "@@", names) if self.chance(0.9) else f"ASK @@ {{ {where} }}"
+        every: dict[str, list[str | None]] = {"?w": [name for name, *_ in windows], "?g": [f"{E}g0", f"{E}g1"]}
         asked = text.replace("WINDOW ", "GRAPH ").replace("@@", "")
+        for variable, which in every.items():  # WINDOW ?w ranges over windows alone, GRAPH ?g over graphs alone
+            values = f"VALUES {variable} {{ {' '.join(f'<{each}>' for each in which)} }} GRAPH {variable} "
+            asked = asked.replace(f"GRAPH {variable} ", values)
         found = tuple(NaiveWindow(n, s, x, self.of_window(n)) for n, s, x, _ in windows)
-        naive = NaiveView(asked, found, reported, told, frozenset(static), match=match)
+        graphs = {f"{E}g{number}": [self.arrival() for _ in range(r.randint(0, 3))] for number in range(2)}
+        named_graphs = {name: frozenset(triples) for name, triples in graphs.items()} if "GRAPH" in where else {}
+        naive = NaiveView(asked, found, reported, told, frozenset(static), match=match, graphs=named_graphs)
+        if "GRAPH ?g" in where:
+            clauses = f"FROM NAMED <{E}g0> FROM NAMED <{E}g1> {clauses}"
         text = text.replace("@@", clauses).replace(MATCH, f"MATCH {{ {ordered} }}")
-        return Written(f"REGISTER {told} <{E}out> AS {text}", naive, static)
+        return Written(f"REGISTER {told} <{E}out> AS {text}", naive, static, graphs if named_graphs else {})
 
     # ---- MATCH ----
     def match(self, windows: list[tuple[str | None, str, Extent, str]]) -> tuple[NaiveMatch, str, str]:
@@ -299,6 +325,14 @@ class Views:
             self.patterns = before
         return " ".join(parts)
 
+    def graph(self) -> str:
+        """Return a group that reads named graphs."""
+        before, self.patterns = self.patterns, {}  # it reads no window
+        name = self.random.choice([f"<{E}g0>", f"<{E}g1>", "?g"])
+        written = f"GRAPH {name} {{ {self.group('any', 1)} }}"
+        self.patterns = before
+        return written
+
     # ---- streams ----
     def arrival(self) -> Triple:
         r = self.random
@@ -324,9 +358,19 @@ def written(seed: int) -> tuple[Written, list[Item]]:
     raise AssertionError
 
 
+@cache
+def file_of(triples: tuple[Triple, ...]) -> Path:
+    """Return a file of triples."""
+    with tempfile.NamedTemporaryFile("w", suffix=".nt", delete=False) as file:
+        file.writelines(f"{' '.join(triple)} .\n" for triple in triples)
+    atexit.register(Path(file.name).unlink, missing_ok=True)
+    return Path(file.name)
+
+
 def engine_of(view: Written, **options: object) -> tuple[rw.Engine, rw.Query]:
     """Return an engine with a view and its background."""
-    engine = rw.Engine(static=[*view.static] or (), **options)  # type: ignore[arg-type]
+    datasets = {name: file_of(tuple(triples)) for name, triples in view.graphs.items()}
+    engine = rw.Engine(static=[*view.static] or (), datasets=datasets, **options)  # type: ignore[arg-type]
     return engine, engine.register(view.text)
 
 

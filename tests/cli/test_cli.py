@@ -470,6 +470,22 @@ def test_a_policy_is_one_for_all_queries_and_uses_up() -> None:
     assert refused.exit_code == 2 and "unknown policy 'latest'" in refused.stderr
 
 
+def test_reports_of_views_are_said_beside_their_texts() -> None:
+    Path("k.nt").write_text(
+        "".join(f"<http://e/a> <http://e/p> '{number}' .\n".replace("'", '"') for number in range(6))
+    )
+    count = (
+        "REGISTER RSTREAM <urn:o> AS SELECT (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 2s STEP 1s] { ?x ?p ?y }"
+    )
+    given = ("run", count, "--stream", "http://e/s=k.nt", "--rate", "1", "--report")
+    found = [json.loads(line) for line in invoke(*given, "PERIODIC 2s").stdout.splitlines()]
+    assert [each["end"] for each in found] == [0, 2, 4]
+    refused = invoke(*given, "sometimes")
+    assert refused.exit_code == 2 and "unknown report 'sometimes'" in refused.stderr
+    detects = invoke("run", SERVED, *given[2:], "PERIODIC 2s")
+    assert detects.exit_code == 2 and "--report is for views" in detects.stderr
+
+
 # ---- languages ----
 PATTERN_FILE = "?x <http://e/p> <http://e/o> .\nTIMEWINDOW (1000)\n"
 

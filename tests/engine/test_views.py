@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
@@ -177,10 +178,6 @@ def test_a_view_that_comes_late_begins_then() -> None:
     ("text", "sentence"),
     [
         (
-            "REGISTER STREAM :o AS CONSTRUCT { ?x :q ?y } FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p ?y }",
-            "a view that feeds a stream is not supported yet",
-        ),
-        (
             "SELECT * FROM NAMED :s WIN [RANGE 5s STEP 5s] AS :w EVENT ON :w { ?x :p ?y OPTIONAL { ?y :p ?z } } AS E1 "
             "{ MATCH { E1 } }",
             "EVENT … AS E1 has more than triple patterns and filters on them",
@@ -190,6 +187,20 @@ def test_a_view_that_comes_late_begins_then() -> None:
 def test_what_views_cannot_do_yet_is_refused_by_name(text: str, sentence: str) -> None:
     with pytest.raises(rw.QueryError, match=sentence):
         rw.Engine().register(PREFIX + text)
+
+
+FEEDS = "REGISTER STREAM :{} AS CONSTRUCT {{ ?x :q ?y }} FROM STREAM :{} [RANGE 5s STEP 5s] {{ ?x :p ?y }}"
+
+
+def test_views_that_feed_each_other_in_a_ring_are_refused_and_so_are_those_that_read_a_rule() -> None:
+    engine = rw.Engine()
+    engine.register(PREFIX + FEEDS.format("b", "a"), name="one")
+    with pytest.raises(rw.QueryError, match=r"views feed each other in a ring: .*one -> .*two|two -> .*one"):
+        engine.register(PREFIX + FEEDS.format("a", "b"), name="two")
+    assert [query.name for query in engine.queries] == ["one"]
+    rule = "REGISTER STREAM :a AS CONSTRUCT { ?x :p ?y } FROM STREAM :c [RANGE 5s] { ?x :r ?y }"
+    with pytest.raises(rw.QueryError, match=r"one is a view that feeds, and reads what the rule .* builds"):
+        engine.register(PREFIX + rule)
 
 
 def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
@@ -236,3 +247,125 @@ def test_items_that_no_pattern_can_use_move_the_clock_of_a_run_as_they_do_that_o
         pass
     assert reports_of(engine, query) == pushed
     assert [time for _, time, _ in pushed] == ([10, 20] if report == "CONTENT CHANGE" else [0, 10, 15, 20])
+
+
+def graphs_engine(tmp_path: Path) -> rw.Engine:
+    (tmp_path / "sold.nt").write_text(f"<{E}b> <{E}q> <{E}c> .\n<{E}b> <{E}q> <{E}d> .\n")
+    (tmp_path / "lent.nt").write_text(f"<{E}b> <{E}q> <{E}e> .\n")
+    return rw.Engine(
+        static=[(E + "b", E + "q", f"<{E}default>")],
+        datasets={E + "sold": tmp_path / "sold.nt", E + "lent": tmp_path / "lent.nt"},
+    )
+
+
+NAMED = "FROM STREAM :s [RANGE 5s STEP 5s] FROM NAMED :sold FROM NAMED :lent"
+
+
+@pytest.mark.parametrize(
+    ("where", "wanted"),
+    [
+        ("?x :p ?y GRAPH :sold { ?y :q ?z }", [("c", None), ("d", None)]),
+        ("?x :p ?y GRAPH ?g { ?y :q ?z }", [("c", "sold"), ("d", "sold"), ("e", "lent")]),
+        ("?x :p ?y . ?y :q ?z", [("default", None)]),
+        ("?x :p ?y GRAPH :other { ?y :q ?z }", []),
+        ("?x :p ?y GRAPH ?g { ?x :p ?z }", []),  # GRAPH ?g reads no window
+        ("GRAPH ?g {} ?x :p ?y", [(None, "lent"), (None, "sold")]),
+    ],
+)
+def test_graph_reads_static_data_by_name(where: str, wanted: list[tuple[str | None, ...]], tmp_path: Path) -> None:
+    engine = graphs_engine(tmp_path)
+    query = engine.register(f"{PREFIX} SELECT * {NAMED} {{ {where} }}")
+    engine.push((E + "a", E + "p", f"<{E}b>"), time=5, stream=E + "s")
+    engine.snapshot(tmp_path / "kept")
+    again = rw.Engine.restore(tmp_path / "kept")
+    for each, asked in ((engine, query), (again, again.queries[0])):
+        each.flush()
+        (report,) = each.reports(asked)
+        shown = [{name: str(value).removeprefix(E) for name, value in row.items()} for row in report]
+        rows = [(row.get("z"), row.get("g")) for row in shown]
+        assert sorted(rows, key=str) == sorted(wanted, key=str)
+
+
+def test_a_named_graph_has_what_the_schema_entails_and_none_of_the_schema_itself(tmp_path: Path) -> None:
+    subclass = "<http://www.w3.org/2000/01/rdf-schema#subPropertyOf>"
+    (tmp_path / "schema.nt").write_text(f"<{E}q> {subclass} <{E}r> .\n")
+    (tmp_path / "sold.nt").write_text(f"<{E}b> <{E}q> <{E}c> .\n")
+    engine = rw.Engine(schema=tmp_path / "schema.nt", datasets={E + "sold": tmp_path / "sold.nt"})
+    frame = "FROM STREAM :s [RANGE 5s STEP 5s] FROM NAMED :sold"
+    query = engine.register(f"{PREFIX} SELECT ?p {frame} {{ ?a :p ?b GRAPH :sold {{ ?x ?p ?y }} }}")
+    engine.push((E + "a", E + "p", 1), time=5, stream=E + "s")
+    engine.flush()
+    (report,) = engine.reports(query)
+    assert sorted(str(row["p"]).removeprefix(E) for row in report) == ["q", "r"]
+
+
+def test_reports_and_the_phase_may_be_said_beside_the_text(tmp_path: Path) -> None:
+    engine = rw.Engine()
+    text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
+    queries = [
+        engine.register(text),
+        engine.register(text, report="content change"),
+        engine.register(text, report="PERIODIC 4s NON EMPTY"),
+        engine.register(text, t0=1),
+        engine.register(text, report="PERIODIC 4s", t0=2.5),
+    ]
+    for each in (1, 7):
+        engine.push((E + "a", E + "p", each), time=each, stream=E + "s")
+    engine.snapshot(tmp_path / "kept")
+    again = rw.Engine.restore(tmp_path / "kept")
+    times = {}
+    for name, one in (("going", engine), ("restored", again)):
+        one.push((E + "a", E + "p", 9), time=12, stream=E + "s")
+        times[name] = [[report.time for report in one.reports(query)][-2:] for query in one.queries]
+    assert times["going"] == [[5, 10], [5, 10], [8], [6, 11], [4, 8]]
+    assert [each[-1:] for each in times["restored"]] == [each[-1:] for each in times["going"]]
+    assert queries[4].parsed.view is not None and queries[4].parsed.view.t0 == 2_500_000
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "sentence"),
+    [
+        ("RANGE 10s STEP 5s", {"report": "sometimes"}, "unknown report 'sometimes'"),
+        ("RANGE 10s STEP 5s", {"report": "PERIODIC soon"}, "report 'PERIODIC soon'"),
+        ("RANGE 10s STEP 5s", {"report": "PERIODIC 0s"}, "is more than 0"),
+        ("RANGE 10s", {"report": "WINDOW CLOSE"}, "needs a window with STEP"),
+        ("RANGE 10s STEP 5s", {"t0": "noon"}, "t0: "),
+    ],
+)
+def test_what_is_said_beside_the_text_is_checked(window: str, options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(rw.UsageError, match=sentence):
+        rw.Engine().register(PREFIX + COUNT.format(window), **options)  # type: ignore[arg-type]
+
+
+def test_reports_are_for_views_alone() -> None:
+    with pytest.raises(rw.UsageError, match="report is for views"):
+        rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", report="PERIODIC 1s")
+
+
+C_SPARQL = "PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#>"
+
+
+def test_the_timestamp_of_a_triple_is_that_of_its_latest_arrival() -> None:
+    text = (
+        f"{C_SPARQL} REGISTER QUERY q AS SELECT ?x (f:timestamp(?x, :p, 1) AS ?t) "
+        "FROM STREAM :s [RANGE 5s STEP 5s] { ?x :p 1 OPTIONAL { ?x :q ?z } "
+        "FILTER(!BOUND(?z) || f:timestamp(?x, :q, ?z) < 4500) }"
+    )
+    told = run(text, (1, "a", "p", 1), (3, "a", "p", 1), (4, "b", "p", 1), (5, "b", "q", 2), (11, "c", "r", 3))
+    assert [(time, rows) for _, time, rows in told] == [(5, [{"x": "a", "t": "3000"}]), (10, [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("SELECT * { ?x :p ?y FILTER(f:timestamp(?x, :p, ?y) > 5) }", "f:timestamp stands in views only"),
+        ("SELECT * FROM STREAM :s [ALL] { ?x :p ?y FILTER(f:timestamp(?x, ?y) > 5) }", "takes its three terms"),
+        (
+            "SELECT (MAX(f:timestamp(?x, :p, ?y)) AS ?t) FROM STREAM :s [ALL] { ?x :p ?y }",
+            "f:timestamp stands in FILTER, BIND and SELECT only",
+        ),
+    ],
+)
+def test_timestamps_stand_where_a_solution_has_them(text: str, sentence: str) -> None:
+    with pytest.raises(rw.QueryError, match=sentence):
+        rw.Engine().register(f"{PREFIX} {C_SPARQL} {text}")

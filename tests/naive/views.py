@@ -7,8 +7,9 @@ query that reads a window `w` as `GRAPH <w>` and windows without a name in the d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 
 import pyoxigraph as ox
 
@@ -31,6 +32,7 @@ from retewave.compiler.algebra import (
 Triple = tuple[str, str, str]  # N-Triples texts
 Pattern = tuple[str, str, str]  # terms, and variables with their question mark
 Row = tuple[tuple[str, str], ...]  # (variable, term), by variable
+TIMESTAMP = ox.NamedNode("http://larkc.eu/csparql/sparql/jena/ext#timestamp")
 MATCH = "VALUES MATCH"  # in a query: where MATCH stands
 Close = Callable[[frozenset[Triple]], frozenset[Triple]]  # adds what a schema entails
 
@@ -178,6 +180,7 @@ class NaiveView:
     background: frozenset[Triple] = frozenset()
     close: Close = frozenset  # of each window's content, and of the background
     match: NaiveMatch | None = None
+    graphs: Mapping[str, frozenset[Triple]] = field(default_factory=dict)  # named ones of the background, by their IRIs
 
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
@@ -274,6 +277,9 @@ class NaiveView:
         """Return the rows of the query over the windows and the background, without the events that are used up."""
         store = ox.Store()
         _fill(store, self.close(self.background), ox.DefaultGraph())
+        for name, triples in self.graphs.items():
+            store.add_graph(ox.NamedNode(name))
+            _fill(store, self.close(triples), ox.NamedNode(name))
         for window in self.windows:
             graph = ox.DefaultGraph() if window.name is None else ox.NamedNode(window.name)
             if window.name is not None:
@@ -282,7 +288,17 @@ class NaiveView:
         query = self.query
         if self.match is not None:
             query = query.replace(MATCH, self.matched(self.match, items, now, spent))
-        return rows_of(store.query(query))
+        return rows_of(store.query(query, custom_functions={TIMESTAMP: partial(self.latest, items, now)}))
+
+    def latest(self, items: list[Item], now: int, *terms: object) -> ox.Literal | None:
+        """Return when a triple, or one that entails it, came last in windows of the default graph, in milliseconds."""
+        triple, times = tuple(map(str, terms)), []
+        for window in (each for each in self.windows if each.name is None):
+            come = arrived(window.stream, items, now)
+            own = (each for each in items if window.stream in (None, each.stream))
+            inside = [each for each in own if is_in(window.extent, each.time, now, come)]
+            times += [each.time for each in inside if triple in self.close(frozenset((each.triple,)))]
+        return ox.Literal(1000 * max(times)) if times else None
 
 
 def _fill(store: ox.Store, triples: frozenset[Triple], graph: ox.NamedNode | ox.DefaultGraph) -> None:

@@ -15,7 +15,7 @@ from typing import cast
 from lark import Token, Tree
 
 from retewave.compiler.algebra import AggregateCall, AggregateName
-from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import TIMESTAMP, Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import Node, kind_of, rule
@@ -181,13 +181,22 @@ def _is_list(node: Node) -> bool:
 def _function(tree: ParseTree, context: Context) -> Expression:
     name, arguments = tree.children
     iri = f"<{context.prologue.iri(name)}>"
-    if iri == _TIMESTAMP:
-        hint = "groups in order of time are { … } SEQ { … }, in a query that detects"
-        raise context.unsupported("C-SPARQL's timestamp of a triple", name, hint)
+    if iri == TIMESTAMP:
+        return _timestamp(name, arguments, context)
     if iri not in _CASTS and not _is_registered(iri):
         raise context.error(f"the function {iri} is not known", name, "the casts xsd:integer and such are")
     distinct = any(isinstance(each, Token) and each.type.endswith("DISTINCT") for each in arguments.children)
     return Call(iri, _all(arguments.children, context), distinct)
+
+
+def _timestamp(name: ParseTree, arguments: ParseTree, context: Context) -> Expression:
+    """Build C-SPARQL's f:timestamp(?s, p, ?o)."""
+    context.timestamps.append(name)
+    built = _all(arguments.children, context)
+    if len(built) != 3 or not all(isinstance(each, Variable | Constant) for each in built):
+        hint = "subject, predicate and object: f:timestamp(?s, :p, ?o)"
+        raise context.error("f:timestamp asks for the time of a triple, and takes its three terms", name, hint)
+    return Call(TIMESTAMP, built)
 
 
 def _is_registered(iri: str) -> bool:
@@ -196,7 +205,6 @@ def _is_registered(iri: str) -> bool:
     return is_registered(iri)
 
 
-_TIMESTAMP = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"
 _BUILDERS = {
     "or_": _logical,
     "and_": _logical,

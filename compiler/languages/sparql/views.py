@@ -42,6 +42,7 @@ from retewave.compiler.algebra import (
 )
 from retewave.compiler.algebra.relational import RELATIONAL
 from retewave.compiler.algebra.written import name_of
+from retewave.compiler.expressions.tree import TIMESTAMP, Call, Expression, children
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.reading import kind_of
 from retewave.compiler.languages.windows.clauses import Windows
@@ -61,8 +62,12 @@ def frame(windows: Windows, parts: Mapping[str, Any], context: Context) -> ViewF
             what = "FROM NAMED" if isinstance(node, Token) and kind_of(node) == "NAMED" else "GRAPH"
             hint = "detectors read streams and the static data; REGISTER RSTREAM makes a view of the query"
             raise context.error(f"{what} stands in views only", node, hint)
+        if context.timestamps:
+            hint = "groups in order of time are { … } SEQ { … }; a window with STEP makes a view of the query"
+            raise context.error("f:timestamp stands in views only", context.timestamps[0], hint)
         return None
     _check_operators(parts["where"], context)
+    _check_timestamps(parts["where"], context)
     _check_policy(parts["where"], parts["policy"], context)
     windows.tell_unread(context)
     for each in windows.found:
@@ -96,6 +101,20 @@ def _tell_unstated(found: tuple[WindowOn, ...], context: Context) -> None:
     what = f"{reason} makes a view of the query: it is reported when its windows change{opened}"
     step = f"[{ranges[0]} STEP …]" if ranges else "[RANGE … STEP …]"
     context.notice(f"{what}; for reports at steps write {step}", node)
+
+
+def _check_timestamps(where: Algebra, context: Context) -> None:
+    """Refuse f:timestamp where it is asked for no single solution."""
+    asked = [each.expression for each in walk(where) if isinstance(each, Filter | Extend)]
+    if context.timestamps and sum(_timestamps(each) for each in asked) < len(context.timestamps):
+        hint = "BIND(f:timestamp(?s, :p, ?o) AS ?time) gives it a name, which may stand everywhere"
+        raise context.error("f:timestamp stands in FILTER, BIND and SELECT only", context.timestamps[0], hint)
+
+
+def _timestamps(expression: Expression) -> int:
+    """Return how often an expression calls f:timestamp."""
+    own = isinstance(expression, Call) and expression.function == TIMESTAMP
+    return own + sum(map(_timestamps, children(expression)))
 
 
 def _check_policy(where: Algebra, policy: Policy, context: Context) -> None:

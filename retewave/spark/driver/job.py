@@ -32,7 +32,7 @@ from retewave.errors import UsageError
 from retewave.rete.pack import pack, unpack
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
-from retewave.spark.driver.spread import follows, queries_of, spread
+from retewave.spark.driver.spread import check_on_shards, follows, queries_of, spread
 from retewave.viz.explain.names import listed
 from retewave.viz.explain.shards import ShardPlan, explain_shares
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED
@@ -109,7 +109,7 @@ class Job:
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
-            engine.register(query, name=name, keep=0, language=language)
+            check_on_shards(engine.register(query, name=name, keep=0, language=language))
         schemes, plan = spread(engine, shards, sample, rate)
         facts = engine.datasets.static
         job = cls(
@@ -141,7 +141,8 @@ class Job:
         said.update(repr(self.ontology).encode())
         for query in self.queries:
             parsed = query.parsed
-            said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy))).encode())
+            frame = None if parsed.view is None else (str(parsed.view.reporting), parsed.view.t0)
+            said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy), frame)).encode())
         said.update(repr((_FORMAT, self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
         return said.hexdigest()
 

@@ -22,7 +22,7 @@ from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Alone, Load, Scheme, schemes
 from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
 from retewave.engine.engine import Engine
-from retewave.errors import UsageError
+from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.query import Query
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
@@ -31,7 +31,7 @@ from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.times import Clock
 
-__all__ = ["follows", "queries_of", "spread"]
+__all__ = ["check_on_shards", "follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
 _READS = "it may read what a rule builds, which is in the rule's shard"
@@ -81,6 +81,14 @@ def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
             )
         elif reason is not None:
             yield query.number, Alone(reason)
+
+
+def check_on_shards(query: Query) -> None:
+    """Refuse what shards do not have: what views feed, and named graphs."""
+    if query.is_view and query.parsed.is_rule:
+        raise QueryError(f"{query.name}: a view that feeds a stream is not supported on Spark yet")
+    if query.is_view and query.parsed.graphs:
+        raise QueryError(f"{query.name}: GRAPH is not supported on Spark yet", hint="give the data as static data")
 
 
 def queries_of(engine: Engine) -> Iterator[tuple[Listener, Query]]:
