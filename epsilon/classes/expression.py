@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from retewave.epsilon.vocabulary import compact, is_literal, owl, rdfs
 
@@ -125,25 +125,27 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Some:
+class _Filled:
+    """A role, and of what class stands behind it."""
+
+    role: Property  # r
+    filler: ClassExpression  # C
+    word: ClassVar[str]  # between them
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.word} {_bracketed(self.filler)}"
+
+
+class Some(_Filled):
     """`r some` C."""
 
-    role: Property  # r
-    filler: ClassExpression  # C
-
-    def __str__(self) -> str:
-        return f"{self.role} some {_bracketed(self.filler)}"
+    word = "some"
 
 
-@dataclass(frozen=True)
-class Only:
+class Only(_Filled):
     """`r only` C."""
 
-    role: Property  # r
-    filler: ClassExpression  # C
-
-    def __str__(self) -> str:
-        return f"{self.role} only {_bracketed(self.filler)}"
+    word = "only"
 
 
 @dataclass(frozen=True)
@@ -168,39 +170,34 @@ class HasSelf:
 
 
 @dataclass(frozen=True)
-class AtLeast:
+class _Numbered:
+    """A role, and how many of a class stand behind it."""
+
+    role: Property  # r
+    number: int  # n
+    filler: ClassExpression  # C
+    word: ClassVar[str]  # before the number
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.word} {self.number} {_bracketed(self.filler)}"
+
+
+class AtLeast(_Numbered):
     """`r min` n C."""
 
-    role: Property  # r
-    number: int  # n
-    filler: ClassExpression  # C
-
-    def __str__(self) -> str:
-        return f"{self.role} min {self.number} {_bracketed(self.filler)}"
+    word = "min"
 
 
-@dataclass(frozen=True)
-class AtMost:
+class AtMost(_Numbered):
     """`r max` n C."""
 
-    role: Property  # r
-    number: int  # n
-    filler: ClassExpression  # C
-
-    def __str__(self) -> str:
-        return f"{self.role} max {self.number} {_bracketed(self.filler)}"
+    word = "max"
 
 
-@dataclass(frozen=True)
-class Exactly:
+class Exactly(_Numbered):
     """`r exactly` n C."""
 
-    role: Property  # r
-    number: int  # n
-    filler: ClassExpression  # C
-
-    def __str__(self) -> str:
-        return f"{self.role} exactly {self.number} {_bracketed(self.filler)}"
+    word = "exactly"
 
 
 ClassExpression: TypeAlias = (

@@ -247,6 +247,10 @@ class Subsumption:
         """Return what a reasoner has put below an expression; nothing if none was asked."""
         return self.told.get(expression, frozenset()) - {expression}
 
+    def is_by_reasoner(self, one: Below, expression: ClassExpression) -> bool:
+        """Tell whether a reasoner alone knows that something is below an expression."""
+        return one in self.told_below(expression) and not self._is_below(one, expression)
+
     # ---- normal forms ----
     def _name(self, expression: ClassExpression) -> object:
         """Return a name that has all that is in an expression by its form."""

@@ -173,11 +173,12 @@ class Unfolding:
 
     def _by_class(self, each: Below, expression: ClassExpression, term: Part, seen: Seen) -> list[Proof]:
         """Return the proofs by a class, or by the left side of an axiom, that lies below an expression."""
+        by = " (by the reasoner)" if self.subsumption.is_by_reasoner(each, expression) else ""
         if isinstance(each, NamedClass):
             if each == expression or self._is_told(each, expression):
                 return []
-            return [_because(one, f"{each} SubClassOf {expression}") for one in self._of(each, term, seen)]
-        return [_because(one, str(each.inclusion)) for one in self._of(each.expression, term, seen)]
+            return [_because(one, f"{each} SubClassOf {expression}{by}") for one in self._of(each, term, seen)]
+        return [_because(one, f"{each.inclusion}{by}") for one in self._of(each.expression, term, seen)]
 
     def _below(self, expression: ClassExpression) -> tuple[Below, ...]:
         return self.subsumption.below(expression)

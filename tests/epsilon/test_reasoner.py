@@ -119,3 +119,13 @@ def test_a_contradictory_ontology_is_refused() -> None:
             "B",
             "A",
         )
+
+
+@needs_reasoner
+def test_a_proof_says_what_the_reasoner_has_said() -> None:
+    engine = rw.Engine(schema=(HEAD + UNION).encode())
+    query = engine.register(f"PREFIX : <{E}> EVENT Found AS D", language="obep")
+    engine.push((E + "a", TYPE, E + "A"), time=1)
+    engine.flush()
+    assert query.matches[0].detection.axioms == ("A SubClassOf D (by the reasoner)",)
+    assert "A SubClassOf D (by the reasoner)" in str(engine.explain())
