@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retewave.bench import classes
-from retewave.bench.events import deadlines, soak, streams
+from retewave.bench.events import deadlines, paired, soak, streams
 from retewave.bench.events.engine import counted, engine_of, reader_of
 from retewave.bench.events.expected import expected
 from retewave.bench.events.soak import Laps, matches_of, renamed
@@ -47,6 +47,16 @@ def test_the_engine_finds_the_matches_of_all_laps(workload: str, tmp_path: Path)
     assert found == matches_of(workload, columns(task.csv), task.step, 3)
     assert found > counted(task, WORKLOADS[workload].query()).matches
     assert laps.samples[-1][0] == 3 * task.rows
+
+
+@made_here
+def test_the_engine_pairs_what_queues_by_hand_pair(tmp_path: Path) -> None:
+    task = make("W4", 30_000, tmp_path, rdf=True)
+    laps = Laps(task, 3)
+    batches = engine_of(paired.QUERY.read_text()).run_batches(reader_of(task, laps.blocks()))
+    found = sum(len(matches) for batch in batches for matches in batch)
+    counts = paired.paired(columns(task.csv), task.step, 3)
+    assert found == counts[2] > counts[1] > counts[0] > 0
 
 
 @made_here
