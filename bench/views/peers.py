@@ -27,6 +27,7 @@ _ASKED = """PREFIX : <http://example.org/> SELECT ?s (COUNT(*) AS ?n) (SUM(?v) A
 def _duckdb(path: Path, rate: int, width: int, step: int) -> tuple[float, list[SensorReport]]:
     base = import_module("duckdb").connect()
     base.execute("SET threads = 1")
+    base.execute("SET enable_progress_bar = false")
     started, found = time.process_time(), []
     base.execute(f"""CREATE TABLE stream AS
         SELECT regexp_extract(s, '/s([0-9]+)>', 1)::BIGINT AS s,

@@ -47,17 +47,22 @@ class Contents:
             LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
         ]
         self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
-        self._groups: dict[GroupsFound, KeptGroups] = {}
+        self._groups: dict[int, KeptGroups] = {}  # by the places in memory of what they stand for
         self._of_leaf: list[list[KeptGroups]] = [[] for _ in split.leaves]
         self._known: ColumnExpressions | None = None
-        for each in dict.fromkeys(groups_in(pattern)):
-            from retewave.views.grouping import KeptGroups
+        self._pattern = pattern  # whose parts stay where they are
+        made: dict[GroupsFound, KeptGroups] = {}
+        for each in groups_in(pattern):
+            if each not in made:
+                made[each] = self._made(each)
+                self._of_leaf[each.leaf.leaf].append(made[each])
+            self._groups[id(each)] = made[each]
 
-            leaf = each.leaf.leaf
-            extent = self._extents[leaf]
-            grid = None if extent is None else grid_of(extent)
-            self._groups[each] = KeptGroups(each, terms, self.expressions, grid)
-            self._of_leaf[leaf].append(self._groups[each])
+    def _made(self, found: GroupsFound) -> KeptGroups:
+        from retewave.views.grouping import KeptGroups
+
+        extent = self._extents[found.leaf.leaf]
+        return KeptGroups(found, self._terms, self.expressions, None if extent is None else grid_of(extent))
 
     def expressions(self) -> ColumnExpressions:
         """Return what evaluates expressions: made once."""
@@ -79,26 +84,26 @@ class Contents:
     def all(self, found: LeafFound | GroupsFound) -> Bag:
         """Return all solutions of a leaf or of groups."""
         if isinstance(found, GroupsFound):
-            return self._groups[found].all()
+            return self._groups[id(found)].all()
         return Bag(found.variables, self.solved[found.leaf].there())
 
     def came(self, found: LeafFound | GroupsFound) -> Bag:
         """Return the solutions that have come."""
         if isinstance(found, GroupsFound):
-            return self._groups[found].came
+            return self._groups[id(found)].came
         return Bag(found.variables, self.solved[found.leaf].came)
 
     def gone(self, found: LeafFound | GroupsFound) -> Bag:
         """Return the solutions that are there no more."""
         if isinstance(found, GroupsFound):
-            return self._groups[found].gone
+            return self._groups[id(found)].gone
         return Bag(found.variables, self.solved[found.leaf].gone)
 
     # ---- as a state ----
     @property
     def held(self) -> list[np.ndarray]:
         """All terms that are kept."""
-        found = [each.terms for each in self._groups.values()]
+        found = [each.terms for each in dict.fromkeys(self._groups.values())]
         for each in self.solved:
             found += [each.there(), each.waiting()[:, 2:]]
         return found

@@ -79,7 +79,8 @@ class Evaluation:
     def _left_join(self, each: LeftJoin) -> Bag:
         left, right = self.of(each.left), self.of(each.right)
         mine, joined = self._compatible(left, right, each.condition)
-        alone = np.setdiff1d(np.arange(len(left)), mine)
+        alone = np.ones(len(left), dtype=np.bool_)
+        alone[mine] = False
         return united([joined, left.taken(alone)])
 
     def _compatible(self, left: Bag, right: Bag, condition: Expression | None) -> tuple[np.ndarray, Bag]:
@@ -94,7 +95,9 @@ class Evaluation:
     def _minus(self, each: Minus) -> Bag:
         left, right = self.of(each.left), self.of(each.right)
         taken, _ = pairs(left, right, sharing=True)
-        return left.taken(np.setdiff1d(np.arange(len(left)), taken))
+        kept = np.ones(len(left), dtype=np.bool_)
+        kept[taken] = False
+        return left.taken(kept)
 
     def _there(self, left: Bag, each: Exists | ExistsValue) -> np.ndarray:
         """Return for which solutions a group has a compatible one."""

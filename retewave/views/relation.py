@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retewave.compiler.expressions.tree import Variable
+from retewave.rete.reports.relations import numbered_rows, pairs_of_equals
 
 __all__ = ["Bag", "classes", "codes", "first_places", "pairs", "united"]
 
@@ -71,26 +72,22 @@ class Bag:
 
     def combined(self, other: Bag, mine: np.ndarray, its: np.ndarray) -> Bag:
         """Return the unions of pairs of compatible solutions."""
-        found = self.taken(mine)
-        for place, variable in enumerate(other.variables):
-            found = found.extended(variable, other.ids[its, place])
-        return found
+        found, own = self.taken(mine), [place for place, each in enumerate(other.variables) if each in self.variables]
+        for place in own:
+            found = found.extended(other.variables[place], other.ids[its, place])
+        more = [place for place in range(len(other.variables)) if place not in own]
+        new = other.ids[:, more][its]
+        return Bag((*found.variables, *(other.variables[place] for place in more)), np.hstack([found.ids, new]))
 
 
 def codes(ids: np.ndarray) -> np.ndarray:
-    """Return a number for each row: equal rows, equal numbers; they count from 0 in the order of the rows' terms."""
-    if ids.shape[1] == 0:
-        return np.zeros(len(ids), dtype=np.int64)
-    found = np.unique(ids[:, 0], return_inverse=True)[1].astype(np.int64)
-    for place in range(1, ids.shape[1]):
-        used, own = np.unique(ids[:, place], return_inverse=True)
-        found = np.unique(found * len(used) + own, return_inverse=True)[1].astype(np.int64)
-    return found.reshape(len(ids))
+    """Return a number for each row: equal rows, equal numbers; they count from 0 by the rows' first places."""
+    return numbered_rows(ids)[0]
 
 
 def first_places(ids: np.ndarray) -> np.ndarray:
     """Return the first place of each different row, in order."""
-    return np.sort(np.unique(codes(ids), return_index=True)[1])
+    return numbered_rows(ids)[1]
 
 
 def classes(ids: np.ndarray) -> Iterator[tuple[tuple[bool, ...], np.ndarray]]:
@@ -123,27 +120,16 @@ def pairs(one: Bag, other: Bag, *, sharing: bool = False) -> tuple[np.ndarray, n
             both = [place for place in range(len(shared)) if bound[place] and also[place]]
             if sharing and not both:
                 continue
-            first, second = _equal(left[places][:, both], right[others][:, both])
+            first, second = pairs_of_equals(left[places][:, both], right[others][:, both])
             mine.append(places[first])
             its.append(others[second])
     if not mine:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if len(mine) == 1:
+        return mine[0], its[0]
     found, theirs = np.concatenate(mine), np.concatenate(its)
     order = np.lexsort((theirs, found))
     return found[order], theirs[order]
-
-
-def _equal(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of all pairs of equal rows."""
-    known = codes(np.concatenate([left, right]))
-    mine, its = known[: len(left)], known[len(left) :]
-    order = np.argsort(its, kind="stable")
-    ordered = its[order]
-    begins, ends = np.searchsorted(ordered, mine, "left"), np.searchsorted(ordered, mine, "right")
-    counts = ends - begins
-    first = np.repeat(np.arange(len(mine)), counts)
-    steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return first, order[np.repeat(begins, counts) + steps]
 
 
 def united(parts: Sequence[Bag]) -> Bag:

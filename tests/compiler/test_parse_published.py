@@ -344,4 +344,4 @@ def test_the_timestamp_of_csparql_is_read() -> None:
         "REGISTER QUERY q AS PREFIX f: <http://larkc.eu/csparql/sparql/jena/ext#> SELECT * FROM STREAM <urn:s> "
         "[RANGE 10s STEP 1s] { ?x <urn:p> ?y . FILTER(f:timestamp(?x, <urn:p>, ?y) > 5) }"
     )
-    assert kinds(query) == ["Filter", "Triples"]
+    assert kinds(query)[-2:] == ["Filter", "Triples"]

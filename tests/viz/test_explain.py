@@ -50,6 +50,16 @@ def test_the_papers_three_benchmark_patterns_are_explained_as_ever() -> None:
     assert agrees_with_golden(bsbm_engine().explain(), "bsbm.explain.txt")
 
 
+def test_a_view_says_what_is_kept_and_what_is_evaluated() -> None:
+    told = text_of(
+        "SELECT ?x (AVG(?y) AS ?mean) FROM STREAM e:s [RANGE 9s STEP 3s] { ?x e:p ?y } GROUP BY ?x ORDER BY ?mean",
+        "REGISTER ISTREAM e:o AS SELECT ?x FROM STREAM e:s [RANGE 9s STEP 3s] { ?x e:p ?y BIND(?y + 1 AS ?z) }",
+        """SELECT * FROM NAMED WINDOW e:w ON e:s [RANGE 9s STEP 3s]
+        { WINDOW e:w { ?x e:p ?y . ?y e:q ?z OPTIONAL { ?z e:r+ ?v } } }""",
+    )
+    assert agrees_with_golden(told, "views.explain.txt")
+
+
 def test_two_engines_explain_the_same_queries_alike() -> None:
     assert bsbm_engine(seed=1).explain() == bsbm_engine(seed=2).explain()
 

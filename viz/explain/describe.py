@@ -35,6 +35,7 @@ from retewave.viz.explain.automaton import Automaton, automaton_of
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.deciding import decided_by
 from retewave.viz.explain.epsilon import Epsilon, Form
+from retewave.viz.explain.keeping import evaluated_of, kept_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
 from retewave.viz.explain.rules import BuildPlan, built_by, of_rule
@@ -126,6 +127,8 @@ class Section:
     count: int  # how many there are
     answers: str  # what it does: it detects
     told: str  # when a match is told, at the latest
+    kept: str  # what of it is kept from report to report, if it is a part of a view; else empty
+    evaluated: str  # what of the view is evaluated at each report
     form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
@@ -196,12 +199,14 @@ class _Described:
     def section(self, place: int, end: End) -> Section:
         members = end.shape.members
         query: algebra.Query = self.queries[members[0].listener.number].parsed
-        tree = reached(self.plan, end)
+        tree, leaves = reached(self.plan, end), self.queries[members[0].listener.number].leaves
         return Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
             answers="detects" if query.view is None else f"view, as it has {query.view.reason}",
             told=told(tree, self.lowered.fed) if query.view is None else reported(query.view),
+            kept="" if leaves is None else kept_of(leaves, members[0].branch),
+            evaluated="" if leaves is None or query.view is None else evaluated_of(leaves, query.view.told),
             form=f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection),
             on=str(query.on or ""),
@@ -234,7 +239,9 @@ class _Described:
         shown = tuple(numbers.get(Variable(name)) for name in member.listener.projection)
         compared = tuple(numbers.get(Variable(name)) for name in member.listener.compared)
         bound = query.on and (query.on.within, query.on.most)
-        return query.form, query.distinct, bound, shown, compared, steps
+        leaves = self.queries[member.listener.number].leaves
+        viewed = query.view and leaves and (kept_of(leaves, member.branch), evaluated_of(leaves, query.view.told))
+        return query.form, query.distinct, bound, shown, compared, steps, viewed
 
     def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:
         widths: dict[bytes, set[int]] = {}

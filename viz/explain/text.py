@@ -59,6 +59,7 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
     if section.on:
         yield f"  reports {section.on}"
+    yield from _kept(section)
     yield from _policy(section)
     yield from _builds(section)
     if not section.alike:
@@ -92,6 +93,12 @@ def _builds(section: Section) -> Iterator[str]:
         where = f"stream {rule.stream}" if rule.stream else "every stream"
         yield f"  feeds {where} with {{ {' . '.join(rule.triples)} }}, built by {rule.by}, stratum {rule.stratum}"
         yield f"    read by {listed(rule.read_by, rule.readers)}" if rule.readers else "    which no query reads"
+
+
+def _kept(section: Section) -> Iterator[str]:
+    if section.kept:
+        yield f"  kept from report to report: {section.kept}"
+        yield f"  evaluated at each report: {section.evaluated}"
 
 
 def _policy(section: Section) -> Iterator[str]:
