@@ -1,6 +1,6 @@
 """The fall of prices (W2) in its other definitions, as far as the language can say them: exact counts.
 
-`maximal` and `toC` look at what is before A, or go on at C: no sequence says that.
+The definitions maximal and toC look at what is before A, or go on at C: no sequence says that.
 """
 
 from __future__ import annotations
