@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2s
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from retewave.compiler.algebra import Query
 from retewave.epsilon.schema import Budget, Progress, Schema, SchemaWarning
+from retewave.epsilon.vocabulary import is_blank
 from retewave.errors import MalformedInput, MalformedStatic, SchemaError, UsageError
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
@@ -209,11 +211,14 @@ class Datasets:
         return rows
 
 
-def _data_of(path: Path) -> tuple[tuple[bytes, bytes, bytes], ...]:
+def _data_of(path: Path) -> tuple[tuple[bytes, ...], ...]:
     """Return the triples of a file that are not schema."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)  # the engine's schema, which includes the file, warns of it
-        return Schema.load([path]).data
+        data = Schema.load([path]).data
+    # Labels of two documents never meet; a file's are the same in every process, as shards compare them.
+    own = b"_:f%s." % blake2s(str(path).encode(), digest_size=6).hexdigest().encode()
+    return tuple(tuple(own + term[2:] if is_blank(term) else term for term in triple) for triple in data)
 
 
 def _format(source: Any) -> str | None:

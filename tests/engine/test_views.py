@@ -299,6 +299,17 @@ def test_a_named_graph_has_what_the_schema_entails_and_none_of_the_schema_itself
     assert sorted(str(row["p"]).removeprefix(E) for row in report) == ["q", "r"]
 
 
+def test_blank_nodes_of_two_named_graphs_are_two(tmp_path: Path) -> None:
+    for name in ("sold", "lent"):
+        (tmp_path / f"{name}.nt").write_text(f"_:x <{E}q> _:x .\n")
+    engine = rw.Engine(datasets={E + name: tmp_path / f"{name}.nt" for name in ("sold", "lent")})
+    query = engine.register(f"{PREFIX} SELECT ?x {NAMED} {{ ?a :p ?b GRAPH ?g {{ ?x :q ?x }} }}")
+    engine.push((E + "a", E + "p", 1), time=5, stream=E + "s")
+    engine.flush()
+    (report,) = engine.reports(query)
+    assert len({str(row["x"]) for row in report}) == 2
+
+
 def test_reports_and_the_phase_may_be_said_beside_the_text(tmp_path: Path) -> None:
     engine = rw.Engine()
     text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
