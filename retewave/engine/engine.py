@@ -54,7 +54,7 @@ from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.report import Report
-from retewave.rete.runtime import Options
+from retewave.rete.memories import Options
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
 from retewave.windows import durations

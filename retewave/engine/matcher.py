@@ -32,7 +32,7 @@ from retewave.errors import LimitError
 from retewave.log import Tally, log
 from retewave.match import Matches
 from retewave.rete.counters import runs_of, totals
-from retewave.rete.runtime import Options
+from retewave.rete.memories import Options
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
