@@ -28,7 +28,7 @@ from retewave.rete.words.pages import extended, grown
 from retewave.rete.words.progress import P_MARKED, P_MARKS
 from retewave.rete.words.rows import ROW_WIDTH
 
-__all__ = ["Memories", "Options"]
+__all__ = ["NetworkMemories", "Options"]
 
 FIRST_GROWTH = 1 << 22  # words that an arena has at least once it has outgrown its first size
 
@@ -46,7 +46,7 @@ class Options:
 
 
 @dataclass
-class Memories:
+class NetworkMemories:
     """The arrays of a network."""
 
     network: Network  # the records they were made from

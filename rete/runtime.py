@@ -17,7 +17,7 @@ from retewave.rete.facts import FACT_WIDTH, static_facts
 from retewave.rete.feed import put_built
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
 from retewave.rete.kernel import run, run_looking
-from retewave.rete.memories import Memories
+from retewave.rete.memories import NetworkMemories
 from retewave.rete.state import CELLS, State, connect
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_instant
@@ -78,7 +78,7 @@ class _Pause(NamedTuple):
 
 
 @dataclass
-class Runtime(Memories):
+class Runtime(NetworkMemories):
     """The arrays of a running network, and the kernel that runs on them."""
 
     memo: np.ndarray  # uint8[filter, TermId]: what Python said of filters on one variable

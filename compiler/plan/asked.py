@@ -12,11 +12,11 @@ from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import LINK, SINCE, WAY, Open, is_told
 from retewave.compiler.rewrite.runs import BEGIN, Runs, Way
 
-__all__ = ["Asked"]
+__all__ = ["AskedVariables"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedVariables:
     """Says what is asked of runs."""
 
     runs: Runs

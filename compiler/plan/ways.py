@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from retewave.compiler.algebra import Follows
 from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
-from retewave.compiler.plan.asked import Asked
+from retewave.compiler.plan.asked import AskedVariables
 from retewave.compiler.plan.barring import UNBOUND, with_calls
 from retewave.compiler.plan.operators.join import number_of
 from retewave.compiler.plan.producers import (
@@ -44,7 +44,7 @@ class Ways:
     """Makes the ways of a plan of those of a sequence."""
 
     runs: Runs
-    asked: Asked
+    asked: AskedVariables
     events: list[Open]  # by number: the solutions of an event, each once
     states: Mapping[int, Open]  # by number, as far as they are planned
     instants: int | None  # the producer of the instants

@@ -30,7 +30,7 @@ from retewave.viz.explain.keeping import evaluated_of, kept_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.rules import built_by, of_rule
 from retewave.viz.explain.sharing import Sharing
-from retewave.viz.explain.steps import Steps
+from retewave.viz.explain.steps import StepTree
 from retewave.viz.explain.timing import reported, told
 
 __all__ = ["describe", "prefixes_of"]
@@ -85,7 +85,7 @@ class _Described:
             window=_span([member.listener.width for member in members]),
             open=self._open(end),
             patterns=self._patterns(tree, members[0], place),
-            joins=Steps(self.compiled, self.sharing, self.prefixes, place, query.where).tree(tree, end.read),
+            joins=StepTree(self.compiled, self.sharing, self.prefixes, place, query.where).tree(tree, end.read),
             filters=tuple(self._filters(end)),
             alike=len({self._asks(member) for member in members}) == 1,
             automaton=automaton_of(query) if members[0].branch == 0 else None,

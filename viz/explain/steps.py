@@ -33,10 +33,10 @@ from retewave.viz.explain.runs import STRATEGIES, between, conditions_of
 from retewave.viz.explain.sharing import Sharing
 from retewave.viz.explain.timing import decided, within
 
-__all__ = ["Steps"]
+__all__ = ["StepTree"]
 
 
-class Steps:
+class StepTree:
     """The tree of steps below one end, in the words of its first query."""
 
     def __init__(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from retewave.compiler.plan.asked import Asked
+from retewave.compiler.plan.asked import AskedVariables
 from retewave.compiler.plan.barring import Barring
 from retewave.compiler.plan.operators.join import number_of
 from retewave.compiler.plan.operators.states import instants, once
@@ -47,7 +47,7 @@ def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: froz
     events = [once(plan, each, _kept(of)) for each, of in zip(opened, found.events, strict=True)]
     alone = [len(each) == 1 and of.kept is None for each, of in zip(opened, found.events, strict=True)]
     there = [each[0] if one else solved for each, one, solved in zip(opened, alone, events, strict=True)]
-    asked, states = Asked(found, events, there, shown), dict[int, Open]()
+    asked, states = AskedVariables(found, events, there, shown), dict[int, Open]()
     ways = Ways(found, asked, events, states, came)
     return _Planning(plan, found, events, asked, ways, Barring(plan, found, there, states), states).done()
 
@@ -63,7 +63,7 @@ class _Planning:
     plan: Plan
     runs: Runs
     events: list[Open]  # by number: the solutions of an event, each once
-    asked: Asked  # what is asked of runs
+    asked: AskedVariables  # what is asked of runs
     ways: Ways  # by which they go on
     barring: Barring  # what must not be there
     states: dict[int, Open]  # by number, as far as they are planned; all of these look at it
