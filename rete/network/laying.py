@@ -1,6 +1,6 @@
 """The one int64 array of a network while it is laid out: where sections, records and lists are.
 
-Data's way: records -> **sections of words** (`*_words.py`) -> the network's array.
+Data's way: records -> **sections of words** -> the network's array.
 A wire that does not fit is an error here, where it is laid.
 """
 
