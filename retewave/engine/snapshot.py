@@ -57,7 +57,7 @@ def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
     with engine.turn, engine.lock:  # all matches found so far have been told; the rest is done while others go on
         engine.matcher.current()  # new queries join in before
-        with engine.matcher.standing_still():
+        with engine.matcher.sweeps.standing_still():
             places, body = _laid_out(_arrays(engine))
             described = _header(engine)
     described |= {"arrays": places, "body": _digest(body), "note": note}
