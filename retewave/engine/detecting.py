@@ -304,12 +304,10 @@ class Detector:
         yield from self._comes_in(event, token)
 
     def _comes_in(self, event: int, token: Token) -> Iterator[list[Built]]:
-        plan, node, text = self.plan, f"<{token.name}>".encode(), written(token)
+        plan, text = self.plan, written(token)
         self._remembered(text, token)
-        stream = self.streams[plan.base]
-        said = {"token": text, "individual": token.individual.encode(), "event": token.event.encode()}
-        named_ = ((plan.predicate(kind, event), value) for kind, value in said.items())
-        yield [(node, predicate, value, stream) for predicate, value in named_ if predicate in plan.read]
+        stream, predicate = self.streams[plan.base], plan.predicate("token", event)
+        yield [(token.individual.encode(), predicate, text, stream)] if predicate in plan.read else []
         triples = [tuple(text.encode() for text in triple) for triple in token.justification]
         for use in self.guarding.by_event.get(event, ()):
             for solution in sorted(self.guarding.solutions(use, triples)):  # type: ignore[arg-type]
