@@ -22,7 +22,7 @@ from retewave.io.lines.characters import (
     is_label_start,
     is_letter,
 )
-from retewave.rete.words.ascii import BACKSLASH, COLON, DOT, GREATER, MINUS, PLUS, SPACE, TAB
+from retewave.rete.words.ascii import BACKSLASH, COLON, CR, DOT, GREATER, LF, MINUS, PLUS, SPACE, TAB
 from retewave.rete.words.bytes import (
     BLOCK,
     Address,
@@ -127,7 +127,7 @@ def _has_scheme(at: Address) -> bool:
     at += 1
     if not is_letter(byte(at)):
         return False
-    while is_alphanumeric(byte(at)) or byte(at) == PLUS or byte(at) == MINUS or byte(at) == DOT:  # + - .
+    while is_alphanumeric(byte(at)) or byte(at) == PLUS or byte(at) == MINUS or byte(at) == DOT:
         at += 1
     return byte(at) == COLON
 
@@ -144,7 +144,7 @@ def _plain_iri_end(line: Address, at: Address) -> Address:
     stop = byte(at)
     if stop == GREATER or stop == BACKSLASH:
         return at
-    return fault(line, why.OPEN_IRI if stop == 10 or stop == 13 else why.BAD_IRI_CHARACTER, at)
+    return fault(line, why.OPEN_IRI if stop == LF or stop == CR else why.BAD_IRI_CHARACTER, at)
 
 
 @kernel
