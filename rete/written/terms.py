@@ -172,7 +172,7 @@ def write_tsv(at: Address, size: int, out: Address) -> Address:
         at += step
         out += step
         if step < BLOCK and at < end:
-            if byte(at) == 9:
+            if byte(at) == TAB:
                 set_byte(out, BACKSLASH)
                 set_byte(out + 1, LOWER_T)
                 out += 2

@@ -19,18 +19,8 @@ from retewave.io.lines.job import (
     LIMIT,
     NO_GRAPHS,
 )
-from retewave.io.lines.terms import (
-    FAULT,
-    GRAPH,
-    OBJECT,
-    PREDICATE,
-    SUBJECT,
-    blank,
-    blanks_end,
-    fault,
-    iri,
-    literal,
-)
+from retewave.io.lines.literals import literal
+from retewave.io.lines.terms import FAULT, GRAPH, OBJECT, PREDICATE, SUBJECT, blank, blanks_end, fault, iri
 from retewave.rete.words.ascii import CR, DOT, HASH, LESS, LF, QUOTE, UNDERSCORE
 from retewave.rete.words.bytes import BLOCK, Address, byte, cell, first_string_stop, same, set_cell
 from retewave.rete.words.jit import inlined, kernel

@@ -15,117 +15,35 @@ store's.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from operator import itemgetter
-from struct import Struct
-from typing import Protocol
 
 import numpy as np
 
-from retewave.errors import UsageError
 from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.driver.job import Image, Job
 from retewave.spark.worker.imaged import read, taken
 from retewave.spark.worker.matches import Finder, Writer
-from retewave.spark.worker.remembered import Remembered, kept, put
+from retewave.spark.worker.progress import Arrival, KeptChunk, KeptImage, Progress, Store, joined, packets_of
+from retewave.spark.worker.remembered import kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
 
-__all__ = ["COMPLETE", "Arrival", "Shard", "StepResult", "Store", "shard_of"]
+__all__ = ["COMPLETE", "Shard", "StepResult", "shard_of"]
 
 COMPLETE = 253_370_764_800_000_000  # microseconds, the year 9999: a watermark there says that nothing comes any more
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
 _MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
-_HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
 _LEAST_IMAGE = 1 << 16  # bytes of chunks that are worth an image
 _NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
 _SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
-
-
-Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its packed rows
-
-
-class Store(Protocol):
-    """Where a shard keeps the state that must not be lost."""
-
-    def meta(self) -> bytes | None:
-        """Return what was put last; nothing at first."""
-
-    def put_meta(self, data: bytes) -> None:
-        """Keep how far the shard has come."""
-
-    def chunk(self, number: int) -> bytes:
-        """Return a chunk."""
-
-    def put_chunk(self, number: int, data: bytes) -> None:
-        """Keep a chunk."""
-
-    def drop(self, number: int) -> None:
-        """Forget a chunk."""
-
-
-@dataclass
-class KeptChunk:
-    """What arrived in one step and was not over with it, as the store knows it."""
-
-    number: int  # its name in the store
-    newest: int  # microseconds: the latest time in it
-    late: int  # microseconds: rows not later than this were late when they arrived
-    size: int  # bytes
-
-
-@dataclass
-class KeptImage:
-    """An image of the network, as the store knows it."""
-
-    number: int  # its name among the chunks; the chunks behind it have higher ones
-    poured: int  # microseconds: the rows up to this time are in it
-    size: int  # bytes
-
-
-@dataclass
-class Progress:
-    """How far a shard has come."""
-
-    digest: str  # of the job
-    poured: int = BEFORE_ALL  # microseconds: the rows up to this time are in the network
-    number: int = 0  # of the next chunk
-    chunks: list[KeptChunk] = field(default_factory=list)  # that may still matter, oldest first
-    steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
-    late: int = 0  # rows that came too late
-    remembered: Remembered = field(default_factory=dict)  # the state that does not follow from rows
-    newest: int = BEFORE_ALL  # microseconds: the latest time that came in
-    image: KeptImage | None = None  # from which a network goes on
-
-    @classmethod
-    def of(cls, data: bytes | None, digest: str) -> Progress:
-        """Read the contents of a store."""
-        if data is None:
-            return cls(digest)
-        known = json.loads(data)
-        if known["digest"] != digest:
-            raise UsageError(
-                "the checkpoint belongs to other queries, another schema or other shards",
-                hint="start with a new checkpoint folder, or run what it was made for",
-            )
-        known["chunks"] = [KeptChunk(*each) for each in known["chunks"]]
-        known["image"] = None if known["image"] is None else KeptImage(*known["image"])
-        return cls(**known)
-
-    def data(self) -> bytes:
-        """Return it as bytes."""
-        known = asdict(self)
-        known["chunks"] = [list(asdict(each).values()) for each in self.chunks]
-        known["image"] = None if self.image is None else list(asdict(self.image).values())
-        return json.dumps(known, separators=(",", ":")).encode()
 
 
 @dataclass(frozen=True)
@@ -222,7 +140,7 @@ class Shard:
         for chunk in progress.chunks:
             if chunk.number >= self._next:
                 again = _Intake(max(chunk.late, over))
-                _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
+                _silently(self._feed(packets_of(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
         self._poured = max(self._poured, progress.poured)  # also where no row of it is left to pour again
@@ -235,7 +153,7 @@ class Shard:
         over = max(intake.bound, until - self._retention if self.job.follows else BEFORE_ALL)
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
-            chunk = _joined(kept)
+            chunk = joined(kept)
             store.put_chunk(progress.number, chunk)
             progress.chunks.append(KeptChunk(progress.number, max(intake.newest), intake.bound, len(chunk)))
             self._next = progress.number + 1
@@ -372,24 +290,6 @@ def _with_rows(packets: Iterable[Arrival], newest: list[int]) -> Iterator[Arriva
 def _silently(found: Iterable[bytes]) -> None:
     """Go through the matches that an earlier step has reported."""
     deque(found, maxlen=0)
-
-
-def _joined(packets: Sequence[Arrival]) -> bytes:
-    """Return packets as one chunk."""
-    return b"".join(_HEAD.pack(oldest, len(payload)) + payload for oldest, payload in packets)
-
-
-def _parts(chunk: bytes) -> Iterator[Arrival]:
-    """Iterate over the packets of a chunk.
-
-    >>> list(_parts(_joined([(-7, b"a"), (0, b"bc")])))
-    [(-7, b'a'), (0, b'bc')]
-    """
-    at = 0
-    while at < len(chunk):
-        oldest, size = _HEAD.unpack_from(chunk, at)
-        at += _HEAD.size + size
-        yield oldest, chunk[at - size : at]
 
 
 _shards: dict[tuple[str, str | None, int], Shard] = {}  # the one that was used last is the last
