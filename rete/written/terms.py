@@ -23,6 +23,7 @@ from retewave.rete.words.ascii import (
     LOWER_U,
     QUOTE,
     SPACE,
+    TAB,
     UNDERSCORE,
 )
 from retewave.rete.words.bytes import (
