@@ -99,7 +99,7 @@ def _backwards(inclusion: Inclusion) -> Iterator[Bridge]:
 
 
 def conjuncts(expression: ClassExpression) -> Iterator[ClassExpression]:
-    """Yield the members of intersections, however they stand inside each other."""
+    """Yield the parts of intersections, however they stand inside each other."""
     if isinstance(expression, AllOf):
         for part in expression.parts:
             yield from conjuncts(part)

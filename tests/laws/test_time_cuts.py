@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from cases.engine import case_of
 from cases.temporal import ANYWHERE, GRAPH, OPERATORS, Case, condition_of, room_of, temporal_case
+from helpers.inside import network_of
 from hypothesis import given
 from hypothesis import strategies as st
 from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
@@ -117,6 +118,6 @@ def beside_a_guest(case: Case, guest: Query, comes: int, goes: int, joins: int) 
         if place == goes and visitor is not None:
             engine.remove(visitor)
         if place == joins:
-            engine.matcher.current()
+            network_of(engine)
         assert of_query(pushed(engine, item), query) == told(pushed(alone, item))
     assert of_query(engine.flush(), query) == told(alone.flush())

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 from cases.engine import written
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import network_of, sweep
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from laws.telling import asked, changes_kept, law, named, rows_of, told
@@ -155,9 +156,9 @@ def test_whatever_is_done_between_items_the_parts_stay_known(
                         numbered = {each.number: each for each in engine.queries}
                         query, guests = numbered[query.number], [numbered[each.number] for each in guests]
                     case "sweep":
-                        engine.matcher.sweep()
+                        sweep(engine)
                     case "join":
-                        engine.matcher.current()
+                        network_of(engine)
                     case "go" if guests:
                         engine.remove(guests.pop())
                     case "come" | "come explained" if waiting:
