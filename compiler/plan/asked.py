@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import Call, Expression, Variable, children
 from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import LINK, SINCE, WAY, Open, is_told
 from retewave.compiler.rewrite.runs import BEGIN, Runs, Way
@@ -122,8 +122,4 @@ def _previous(expression: Expression) -> set[int]:
     match expression:
         case Call("PREV", (Variable() as variable,)):
             return {number_of(variable)}
-        case Operation(operands=parts) | Call(arguments=parts):
-            return set().union(*map(_previous, parts))
-        case Membership(needle=needle, members=members):
-            return set().union(*map(_previous, (needle, *members)))
-    return set()
+    return set().union(*map(_previous, children(expression)))

@@ -8,9 +8,9 @@ instant, when the instant is closed; what must not come behind a complete run, w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable, rename
+from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, with_children
 from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import (
     END,
@@ -163,13 +163,7 @@ def with_calls(
             found = call(name, variable, more[0] if more else None)
             calls.setdefault(found)
             return Variable(f"r{list(calls).index(found)}")
-        case Operation():
-            return replace(condition, operands=tuple(map(part, condition.operands)))
-        case Call():
-            return replace(condition, arguments=tuple(map(part, condition.arguments)))
-        case Membership(needle=needle, members=members):
-            return replace(condition, needle=part(needle), members=tuple(map(part, members)))
-    return condition
+    return with_children(condition, part)
 
 
 def _of_both(expression: Expression, entered: Mapping[int, int], there: Mapping[int, int]) -> Expression:

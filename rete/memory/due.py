@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from retewave.rete.memory.arena import free_block, new_block
 from retewave.rete.words.bare import words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_AGENDA,
     A_AGENDA_COUNT,
     A_DUE,
-    A_FREE_GROUPS,
     A_LIVE,
-    A_TOP,
-    A_USED_WORDS,
     B_CHILD,
     B_COLUMNS,
     B_DUE,
@@ -150,24 +148,11 @@ def _without_root(arena, root):  # type: ignore[no-untyped-def]
     return root
 
 
-@inlined
-def _block(arena, size):  # type: ignore[no-untyped-def]
-    """Take a block of so many words off its free list, or cut one from the top."""
-    block = arena[A_FREE_GROUPS + size]
-    if block != 0:
-        arena[A_FREE_GROUPS + size] = arena[block]
-    else:
-        block = arena[A_TOP]
-        arena[A_TOP] = block + size
-    arena[A_USED_WORDS] += size
-    return block
-
-
 @kernel
 def wait(arena, net, probe, due, item):  # type: ignore[no-untyped-def]
     """Let the tuple `item` of a probe wait until a time; return where it stands."""
     columns, state = net[probe + PROBE_COLUMNS], net[probe + PROBE_STATE]
-    block = _block(arena, B_COLUMNS + columns)
+    block = new_block(arena, B_COLUMNS + columns)
     arena[block + B_NEXT], arena[block + B_CHILD], arena[block + B_DUE] = 0, 0, due
     arena[block + B_END], arena[block + B_START] = item[T_END], item[T_START]
     arena[block + B_WINDOW_START] = item[T_WINDOW_START]
@@ -209,10 +194,7 @@ def take_due(arena, net, probe, item):  # type: ignore[no-untyped-def]
     item[T_WINDOW_START] = arena[block + B_WINDOW_START]
     for i in range(columns):
         item[T_COLUMNS + i] = arena[block + B_COLUMNS + i]
-    size = B_COLUMNS + columns
-    arena[block] = arena[A_FREE_GROUPS + size]
-    arena[A_FREE_GROUPS + size] = block
-    arena[A_USED_WORDS] -= size
+    free_block(arena, block, B_COLUMNS + columns)
     arena[A_LIVE] -= 1
     arena[state + W_COUNT] -= 1
     _reschedule(arena, arena[state + W_FIRST], arena[state + W_HEAP])
@@ -249,9 +231,7 @@ def _free_all(arena, net, probe, block):  # type: ignore[no-untyped-def]
             continue
         waiting.append(arena[block + B_NEXT])
         waiting.append(arena[block + B_CHILD])
-        arena[block] = arena[A_FREE_GROUPS + size]
-        arena[A_FREE_GROUPS + size] = block
-        arena[A_USED_WORDS] -= size
+        free_block(arena, block, size)
         arena[A_LIVE] -= 1
 
 

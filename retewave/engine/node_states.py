@@ -129,14 +129,19 @@ class Waiting:
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Let these tuples wait, and no others."""
-        times, columns = state["times"], state["columns"]
-        rows = np.zeros((len(times), WAITING_TIMES + len(self.order)), dtype=np.int64)
-        rows[:, :WAITING_TIMES] = times.reshape(len(times), WAITING_TIMES)
-        for place, column in enumerate(self.order):
-            rows[:, WAITING_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        rows = _rows_of(state, WAITING_TIMES, self.order)
         start, end = state["since"].tolist()
         places = [WAITING_TIMES + column for column in self.linking]
         self.links.moved(rows, places, lambda moved: self.runtime.put_waiting(self.probe, (start, end), moved))
+
+
+def _rows_of(state: Mapping[str, np.ndarray], times: int, order: tuple[int, ...]) -> np.ndarray:
+    """Return the rows of a state: as many times, then the columns, which the state has in an order of its own."""
+    count = len(state["times"])
+    rows = np.zeros((count, times + len(order)), dtype=np.int64)
+    rows[:, :times] = state["times"].reshape(count, times)
+    rows[:, [times + column for column in order]] = state["columns"].reshape(count, len(order))
+    return rows
 
 
 def _waiting(
@@ -178,11 +183,7 @@ class Made:
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Hold these rows, and no others."""
-        times, columns = state["times"], state["columns"]
-        rows = np.zeros((len(times), ROW_TIMES + len(self.order)), dtype=np.int64)
-        rows[:, :ROW_TIMES] = times.reshape(len(times), ROW_TIMES)
-        for place, column in enumerate(self.order):
-            rows[:, ROW_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        rows = _rows_of(state, ROW_TIMES, self.order)
         places = [ROW_TIMES + column for column in self.linking]
         self.links.moved(rows, places, lambda moved: self.runtime.put_rows(self.slot, moved))
 
