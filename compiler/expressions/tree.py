@@ -47,7 +47,7 @@ class Variable:
 
     @property
     def hidden(self) -> bool:
-        """Return whether SELECT * leaves the variable out."""
+        """Tell whether SELECT * leaves the variable out."""
         return self.name.startswith("_:")
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ def variables(expression: Expression) -> frozenset[Variable]:
 
 
 def mentions(expression: Expression, functions: frozenset[str]) -> bool:
-    """Return whether an expression calls one of some functions.
+    """Tell whether an expression calls one of some functions.
 
     >>> mentions(Operation("!", (Call("RAND", ()),)), IMPURE)
     True

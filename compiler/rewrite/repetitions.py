@@ -1,6 +1,6 @@
-"""What looks at all repetitions of a step: aggregates over group variables.
+"""Calls that look at all repetitions of a step: aggregates over group variables.
 
-Data's way: conditions and expressions of a query -> **calls, apart from what stands around them** -> states and ways.
+Data's way: conditions and expressions of a query -> **calls, taken out of them** -> states and ways.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ZERO, _ONE = (Constant(f'"{number}"^^<{XSD}integer>'.encode()) for number in (0
 
 
 def of_first(condition: Expression) -> Expression:
-    """Return a condition as it is in the first repetition of all, which is all that calls see.
+    """Return a condition as it is in the very first repetition, the only one that calls see.
 
     >>> of_first(Call("MAX", (Variable("x"),)))
     Variable(name='x')

@@ -33,7 +33,7 @@ def obstacle(kind):  # type: ignore[no-untyped-def]
 
 @kernel
 def is_long(value):  # type: ignore[no-untyped-def]
-    """Return whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
+    """Tell whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
     return value[3] > 0 and value[2] != 0.0
 
 

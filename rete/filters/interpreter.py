@@ -103,7 +103,7 @@ def part_of(hashed, share):  # type: ignore[no-untyped-def]
 
 @kernel
 def _in_share(term, share_and_part, values):  # type: ignore[no-untyped-def]
-    """Return whether a term belongs to a part."""
+    """Tell whether a term belongs to a part."""
     return T if part_of(values.hashes[term], share_and_part >> 32) == share_and_part & 0xFFFFFFFF else F
 
 
@@ -220,7 +220,7 @@ def _apply_to_one(action, first, second, filters, top, values):  # type: ignore[
 
 @inlined
 def _are_strings(action, kind, other):  # type: ignore[no-untyped-def]
-    """Return whether a comparison may have to look at the two texts."""
+    """Tell whether a comparison may have to look at the two texts."""
     return (
         kind == other
         and kinds.IRI <= kind <= kinds.LANG

@@ -75,7 +75,7 @@ def key_hash(arena, net, node, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def roomy(arena, most):  # type: ignore[no-untyped-def]
-    """Say whether the arena is used up to its word `most` at most, and its bucket table at most half full."""
+    """Tell whether the arena is used up to its word `most` at most, and its bucket table at most half full."""
     return arena[A_TOP] <= most and 2 * arena[A_GROUPS] <= arena[A_BUCKET_MASK]
 
 
@@ -127,7 +127,7 @@ def double_buckets(arena):  # type: ignore[no-untyped-def]
 
 @kernel
 def make_room(arena, most):  # type: ignore[no-untyped-def]
-    """Double the bucket table if it is due; say whether the arena is then used up to its word `most` at most.
+    """Double the bucket table if it is due; tell whether the arena is then used up to its word `most` at most.
 
     If not it has to grow, and nothing has been done.
     """

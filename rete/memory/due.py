@@ -49,7 +49,7 @@ _ENTRY = 3  # words of an entry of the agenda: time, level, probe
 
 @inlined
 def _is_before(arena, one, other):  # type: ignore[no-untyped-def]
-    """Say whether an entry of the agenda comes before another."""
+    """Tell whether an entry of the agenda comes before another."""
     if arena[one] != arena[other]:
         return arena[one] < arena[other]
     return arena[one + 1] < arena[other + 1]
@@ -222,7 +222,7 @@ def _reschedule(arena, block, root):  # type: ignore[no-untyped-def]
 
 @kernel
 def _free_all(arena, net, probe, block):  # type: ignore[no-untyped-def]
-    """Give back the block of each tuple that is linked with one."""
+    """Give back the blocks of a tuple and of all that are linked with it."""
     size = B_COLUMNS + net[probe + PROBE_COLUMNS]
     waiting = [block]
     while len(waiting) > 0:
@@ -255,7 +255,7 @@ def _forget(arena, net, probe):  # type: ignore[no-untyped-def]
 
 @kernel
 def put_waiting(net_array, arena_array, probe, rows):  # type: ignore[no-untyped-def]
-    """Let such tuples wait at a probe, and no others: a row has the time of the decision, the tuple's, its columns."""
+    """Let these tuples, and no others, wait at a probe: a row is the decision's time, the tuple's times and columns."""
     net, arena = words(net_array), words(arena_array)
     _forget(arena, net, probe)
     item = np.zeros(T_COLUMNS + rows.shape[1], np.int64)

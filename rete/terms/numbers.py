@@ -40,7 +40,7 @@ class Numeral(NamedTuple):
 
 @inlined
 def number_of(at: Address, count: int) -> int:
-    """Return the number of so many digits, at most 18; less than 0 if one of them is none."""
+    """Return the number that `count` digits make, at most 18; less than 0 if a byte is no digit."""
     number, wrong = 0, 0
     for k in range(count):
         digit = byte(at + k) - DIGIT_0
@@ -175,7 +175,7 @@ def double_of(numeral: Numeral) -> tuple[float, bool]:
 
 @kernel
 def _at_most(at: Address, end: Address, limit: np.ndarray) -> bool:
-    """Return whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
+    """Tell whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
     while at < end and byte(at) == DIGIT_0:
         at += 1
     if end - at != len(limit):

@@ -72,7 +72,7 @@ def _is_peculiar(lead: int, second: int) -> bool:
 
 @inlined
 def _is_plain(at: Address) -> bool:
-    """Return whether the next 8 bytes are ASCII, and no backslash."""
+    """Tell whether the next 8 bytes are ASCII, and no backslash."""
     eight = word(at)
     if eight & _HIGHS != _NONE:
         return False
@@ -100,13 +100,13 @@ def _alphabet(string: String) -> int:
 
 @kernel
 def in_ascii(string: String) -> bool:
-    """Return whether all characters are ASCII, and no letter of an escape would be changed by the case."""
+    """Tell whether all characters are ASCII, and no letter of an escape would be changed by the case."""
     return _alphabet(string) == _ASCII
 
 
 @kernel
 def comparable(one: String, other: String) -> bool:
-    """Return whether it is enough that the case of ASCII letters is changed, to compare or to find one in the other.
+    """Tell whether it is enough that the case of ASCII letters is changed, to compare or to find one in the other.
 
     Other letters are then only ever compared with ASCII, which they stay different from, and above.
     """
@@ -120,7 +120,7 @@ def comparable(one: String, other: String) -> bool:
 
 @inlined
 def _alike(at: Address, case: int, other: Address, other_case: int, size: int) -> bool:
-    """Return whether two stretches of this many bytes are equal."""
+    """Tell whether two stretches of this many bytes are equal."""
     if case == AS_WRITTEN and other_case == AS_WRITTEN:
         return same(at, other, size)
     for k in range(size):  # noqa: SIM110 (Numba knows no all() of a generator)
@@ -131,7 +131,7 @@ def _alike(at: Address, case: int, other: Address, other_case: int, size: int) -
 
 @kernel
 def _begins(at: Address, place: Address) -> bool:
-    """Return whether a place in a string that begins at `at` is not the letter of an escape."""
+    """Tell whether a place in a string that begins at `at` is not the letter of an escape."""
     slashes = 0
     while place - slashes > at and byte(place - slashes - 1) == BACKSLASH:
         slashes += 1
@@ -140,20 +140,20 @@ def _begins(at: Address, place: Address) -> bool:
 
 @kernel
 def starts(string: String, part: String) -> bool:
-    """Return whether a string starts with another."""
+    """Tell whether a string starts with another."""
     return part[1] <= string[1] and _alike(string[0], string[2], part[0], part[2], part[1])
 
 
 @kernel
 def ends(string: String, part: String) -> bool:
-    """Return whether a string ends with another."""
+    """Tell whether a string ends with another."""
     place = string[0] + string[1] - part[1]
     return part[1] <= string[1] and _alike(place, string[2], part[0], part[2], part[1]) and _begins(string[0], place)
 
 
 @kernel
 def finds(string: String, part: String) -> int:
-    """Return whether a string contains another: 1 or 0; -1 if that takes a better method than this.
+    """Tell whether a string contains another: 1 or 0; -1 if that takes a better method than this.
 
     Every place is tried where the part's first byte stands; where that makes many long trials, it is given up.
     """

@@ -80,7 +80,7 @@ _ENDINGS = np.array(  # the last eight bytes of each datatype's name, "#" and wh
 
 @inlined
 def _is_prefix(at: Address) -> bool:
-    """Say whether XML Schema's datatypes begin so: by eight bytes, the last of which overlap."""
+    """Tell whether XML Schema's datatypes begin so: by eight bytes, the last of which overlap."""
     size = len(_PREFIX)
     for k in range(len(_PREFIX_WORDS)):  # noqa: SIM110
         if word(at + min(8 * k, size - 8)) != _PREFIX_WORDS[k]:

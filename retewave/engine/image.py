@@ -58,7 +58,7 @@ def put_terms(engine: Engine, of: Mapping[str, np.ndarray]) -> None:
 
 
 def put_network(engine: Engine, of: Mapping[str, np.ndarray], counted: Mapping[str, Any], wanted: str) -> bool:
-    """Let an engine that has the queries go on where the image was taken; return whether its network can.
+    """Let an engine that has the queries go on where the image was taken; tell whether its network can.
 
     `wanted` is the fingerprint of the image's network.
     """

@@ -196,7 +196,7 @@ class Lane:
                 self.changed.notify_all()
 
     def _read_much(self) -> bool:
-        """Read and hand on chunks; say whether that was to the end."""
+        """Read and hand on chunks; tell whether that was to the end."""
         assert self.incoming is not None
         for chunk in self.incoming:
             self._hand_on(chunk)

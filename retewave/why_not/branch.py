@@ -175,7 +175,7 @@ class BranchAsked:
                 yield f"; or it came and was refused by {self.all.prefixes.short(texts)}{how_many}, and is not kept"
 
     def _keeps_all(self, slot: int) -> bool:
-        """Return whether a memory keeps every row, whatever filters say of it, as long as the query's window asks."""
+        """Tell whether a memory keeps every row, whatever filters say of it, as long as the query's window asks."""
         lowered = self.all.compiled.lowered
         window = lowered.network.nodes[lowered.network.slots[slot].node].window
         return not lowered.slots[slot].filters and window >= self.width

@@ -91,7 +91,7 @@ class Gate:
     """What an interval must pass on its way."""
 
     tree: Reached  # whose
-    within: int | None  # it is at most so long, microseconds
+    within: int | None  # the longest that it may be, microseconds
     streamed: bool  # it is not static
     filters: tuple[SlotFilter, ...]  # that look at its times
 

@@ -45,7 +45,7 @@ DRAWINGS: Mapping[str, str] = {
 }
 _EPSILON = frozenset(("class", "property", "value", "rest"))
 _TABLES = frozenset(("join", "probe"))  # drawn with their memories in them
-_MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
+_MOST_COLUMNS = 4  # columns in which parts stand that nothing connects
 
 
 def draw(

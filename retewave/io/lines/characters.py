@@ -58,13 +58,13 @@ _LEAST = np.array([0, 0, 0x80, 0x800, 0x10000])
 
 @kernel
 def is_letter(code: int) -> bool:
-    """Return whether an ASCII code is a letter."""
+    """Tell whether an ASCII code is a letter."""
     return LOWER_A <= code | 32 <= LOWER_Z
 
 
 @kernel
 def is_alphanumeric(code: int) -> bool:
-    """Return whether an ASCII code is a letter or a digit."""
+    """Tell whether an ASCII code is a letter or a digit."""
     return is_letter(code) or DIGIT_0 <= code <= DIGIT_9
 
 
@@ -80,7 +80,7 @@ def _is_base(code: int) -> bool:
 
 @kernel
 def is_label_start(code: int) -> bool:
-    """Return whether a blank node's label may start so: PN_CHARS_U or a digit.
+    """Tell whether a blank node's label may start so: PN_CHARS_U or a digit.
 
     The 2014 grammar's PN_CHARS_U has a colon, too; the W3C's tests and errata have taken it out.
     """
@@ -89,13 +89,13 @@ def is_label_start(code: int) -> bool:
 
 @kernel
 def is_label_part(code: int) -> bool:
-    """Return whether a blank node's label may go on so: PN_CHARS (dots apart)."""
+    """Tell whether a blank node's label may go on so: PN_CHARS (dots apart)."""
     return is_label_start(code) or code == MINUS or code == 0xB7 or 0x300 <= code <= 0x36F or 0x203F <= code <= 0x2040
 
 
 @kernel
 def is_iri_character(code: int) -> bool:
-    """Return whether a character may stand in an IRI, be it escaped or not."""
+    """Tell whether a character may stand in an IRI, be it escaped or not."""
     if code <= 0x20 or code == 0x22 or code == 0x3C or code == 0x3E:  # controls, blank, " < >
         return False
     return not (code == 0x5C or code == 0x5E or code == 0x60 or 0x7B <= code <= 0x7D)  # \ ^ ` { | }

@@ -42,7 +42,7 @@ def _find(job: Address, span: Address) -> int:
 
 @kernel
 def _is_gathered(job: Address) -> bool:
-    """Return whether the statement's graph is one that is gathered, and not interned yet."""
+    """Tell whether the statement's graph is one that is gathered, and not interned yet."""
     at, size, gathered = cell(job + GRAPH, 0), cell(job + GRAPH, 1), cell(job, GATHERED)
     for one in range(gathered, gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT), 8 * G_CELLS):
         if cell(one, G_GRAPH + 1) == size and same(cell(one, G_GRAPH), at, size):

@@ -114,7 +114,7 @@ def gather_terms(job: Address) -> None:
 
 @inlined
 def has_room_for_line(job: Address) -> bool:
-    """Return whether the dictionary can take all terms of the line, behind the gathered terms."""
+    """Tell whether the dictionary can take all terms of the line, behind the gathered terms."""
     size = cell(job + SUBJECT, 1) + cell(job + PREDICATE, 1) + cell(job + OBJECT, 1) + cell(job + GRAPH, 1)
     set_cell(job, NEED, size)
     return has_room(cell(job, TERMS), size + cell(job, GATHERED_BYTES), 4 + 3 * cell(job, GATHERED_COUNT))

@@ -171,7 +171,7 @@ KEEP_GRAPHS = 2  # it is read, and may name an event
 NO_EVENTS = 0  # each is one by itself
 BY_GRAPH = 1  # those in one named graph
 BY_SUBJECT = 2  # those of one subject
-BY_COUNT = 3  # so many, whatever they say
+BY_COUNT = 3  # a number of them that follow each other, whatever they say
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
 TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs

@@ -86,7 +86,7 @@ __all__ = ["scan"]
 
 @inlined
 def _accepts(job: Address, predicate: int) -> bool:
-    """Return whether a statement with the predicate can matter, without interning anything."""
+    """Tell whether a statement with the predicate can matter, without interning anything."""
     if cell(job, EVERYTHING):
         return True
     if predicate == 0 or predicate >= cell(job, PREDICATE_COUNT):

@@ -52,7 +52,7 @@ def _subject(job: Address, at: Address) -> Address:
 
 @inlined
 def _is_predicate(job: Address, known: Address, at: Address) -> bool:
-    """Return whether the text at the address is a predicate that was met."""
+    """Tell whether the text at the address is a predicate that was met."""
     size = cell(known, K_SIZE)
     return size > 0 and at + size <= cell(job, LIMIT) and same(cell(known, K_AT), at, size)
 

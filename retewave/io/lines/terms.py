@@ -120,7 +120,7 @@ def _next_iri_stop(at: Address) -> Address:
 
 @inlined
 def _has_scheme(at: Address) -> bool:
-    """Return whether the IRI whose "<" is at the address starts with a scheme and a colon."""
+    """Tell whether the IRI whose "<" is at the address starts with a scheme and a colon."""
     start = word(at)
     if start == _HTTP or start == _HTTPS:
         return True

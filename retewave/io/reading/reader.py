@@ -247,7 +247,7 @@ def read(
     by a `time_property` of its events (an IRI, such as GENERATED_AT), or else by their arrival.
     `stream` is the IRI of the stream that they belong to; without it every query hears them.
     `event` says which statements that follow each other are one event: those of a named graph ("graph"), of a
-    "subject", or so many (a number); with "time", all that have one time.
+    "subject", or a number of statements; with "time", all that have one time.
 
     >>> from retewave.rete.terms.dictionary import Terms
     >>> terms = Terms(seed=1)

@@ -101,7 +101,7 @@ class Job:
         sample: Any = None,
         **options: Any,
     ) -> Job:
-        """Plan queries (texts, paths, or a mapping from names to them) for so many shards.
+        """Plan queries (texts, paths, or a mapping from names to them) for a number of shards.
 
         `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the
         stream each pattern takes and how uneven its terms are.  `options` are those of `Engine` that concern data:

@@ -127,7 +127,7 @@ class Shard:
         return AFTER_ALL if self.job.follows else self.engine.matcher.due
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
-        """Bring the network to where the store is; return whether it was on the way there."""
+        """Bring the network to where the store is; tell whether it was on the way there."""
         image = progress.image
         cached = step in progress.steps if progress.steps else step == ""
         cached = cached and (image is None or self._next >= image.number)
@@ -162,7 +162,7 @@ class Shard:
         return self._next > progress.number or self._poured > progress.poured
 
     def _forget(self, store: Store, progress: Progress, until: int) -> bool:
-        """Drop the chunks that cannot matter any more; return whether there were any."""
+        """Drop the chunks that cannot matter any more; tell whether there were any."""
         if not self.job.follows:
             return self._imaged(store, progress) if self._is_due(progress) else False
         past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
