@@ -1,4 +1,4 @@
-"""What an ontology says cannot be: expressions that nothing may be in.
+"""Contradictions: the expressions that nothing may be in, by an ontology.
 
 Data's way: ontology -> **expressions that nothing may be in** -> `unfolding` -> patterns over an event and static data.
 An event that has such a pattern contradicts the ontology.  Nothing follows of that; it is counted.

@@ -1,4 +1,4 @@
-"""What single inclusions say: the names of their left sides, what they speak of, and whether they are Horn.
+"""Single inclusions: the names of their left sides, the names that they mention, and whether they are Horn.
 
 Data's way: inclusions of an ontology -> **bridges, signatures** -> `subsumption.py`.
 """

@@ -119,7 +119,7 @@ class CoolDown:
         return {"keys": keys, "reports": reports}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the state in a snapshot."""
         self._put(np.ascontiguousarray(state["keys"]), np.ascontiguousarray(state["reports"]), 0)
 
     def mark(self, marks: np.ndarray) -> None:

@@ -121,7 +121,7 @@ class Support:
         return {"keys": self.keys, "latest": self.latest}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the state in a snapshot."""
         self.keys, self.latest = state["keys"], state["latest"]
         self.taken = int(np.count_nonzero(self.latest != NEVER))
 

@@ -122,7 +122,7 @@ class Waiting:
         """Mark nothing: the memories' marks include waiting tuples."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each tuple."""
+        """Return a row of times and a row of columns for each tuple."""
         since, rows = self.runtime.waiting_of(self.probe)
         columns = rows[:, [WAITING_TIMES + column for column in self.order]]
         return {"since": np.array(since), "times": rows[:, :WAITING_TIMES], "columns": columns}
@@ -177,7 +177,7 @@ class Made:
         """Mark nothing: the memories' marks include them."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each row."""
+        """Return a row of times and a row of columns for each row."""
         rows = self.runtime.rows_of(self.slot)
         return {"times": rows[:, :ROW_TIMES], "columns": rows[:, [ROW_TIMES + column for column in self.order]]}
 
@@ -297,7 +297,7 @@ class Alike:
         return self.members[0].terms
 
     def advance(self, now: int) -> None:
-        """Forget what cannot matter any more."""
+        """Forget whatever cannot matter any more."""
         for each in self.members:
             each.advance(now)
 
@@ -307,7 +307,7 @@ class Alike:
             each.mark(marks)
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return the arrays of one member: all hold the same."""
+        """Return the arrays of a member: all members hold the same."""
         return self.members[0].state()
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
@@ -317,7 +317,7 @@ class Alike:
 
 
 def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
-    """Return states by identity, those of one identity together."""
+    """Return states by identity; states of the same identity are one `Alike`."""
     grouped: dict[str, list[State]] = {}
     for name, state in found:
         grouped.setdefault(name, []).append(state)

@@ -66,7 +66,9 @@ class Seen:
         self.before = state["came"] - self.here()
 
 
-def seen(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def seen(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], _: object
+) -> Mapping[str, State]:
     found = {}
     for name, _, slots in nodes_of(lowered, identities()):
         fed = [slot for slot in slots if isinstance(lowered.plan.producers[lowered.slots[slot].producer], AlphaTest)]

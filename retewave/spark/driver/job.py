@@ -50,7 +50,7 @@ class OneShardWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Image:
-    """What a shard's network was at a time."""
+    """The state of a shard's network at a time."""
 
     arrays: Mapping[str, np.ndarray]  # by name
     counts: Mapping[str, Any]  # how far it had come
@@ -176,7 +176,7 @@ class Job:
 
     @property
     def unbounded(self) -> bool:
-        """Whether some query has no window, so that rows are kept for ever; an image forgets what a network does."""
+        """Whether some query has no window, so that rows are kept for ever; an image has no old rows."""
         return self.follows and self.retention >= UNBOUNDED
 
     def explain(self) -> str:

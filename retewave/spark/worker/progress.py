@@ -26,7 +26,7 @@ class Store(Protocol):
     """Where a shard keeps the state that must not be lost."""
 
     def meta(self) -> bytes | None:
-        """Return what was put last; nothing at first."""
+        """Return the data that was put last; None at first."""
 
     def put_meta(self, data: bytes) -> None:
         """Keep how far the shard has come."""
@@ -43,7 +43,7 @@ class Store(Protocol):
 
 @dataclass
 class KeptChunk:
-    """What arrived in one step and was not over with it, as the store knows it."""
+    """The packets that arrived in a step and were not over with it, as the store knows them."""
 
     number: int  # its name in the store
     newest: int  # microseconds: the latest time in it
@@ -98,7 +98,7 @@ class Progress:
 
 
 def joined(packets: Sequence[Arrival]) -> bytes:
-    """Return packets as one chunk."""
+    """Return packets as a chunk."""
     return b"".join(_HEAD.pack(oldest, len(payload)) + payload for oldest, payload in packets)
 
 

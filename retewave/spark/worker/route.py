@@ -49,7 +49,7 @@ class Packet:
 
 @dataclass
 class IncomingCounts:
-    """What came in since somebody last asked."""
+    """The counts of triples that came in since the last call."""
 
     triples: int = 0  # well-formed statements, unused ones included
     malformed: int = 0  # malformed lines

@@ -48,7 +48,7 @@ _SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microsec
 
 @dataclass(frozen=True)
 class StepResult:
-    """What a step brings."""
+    """The result of a step."""
 
     found: list[bytes]  # packed matches
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
@@ -87,11 +87,11 @@ class Shard:
 
     # ---- streams ----
     def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> StepResult:
-        """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
+        """Take in the packets that have arrived, pour the rows that nothing can precede any more, update the store.
 
-        Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
-        later steps and is not later than it will be late, so what has arrived up to it need not wait.  A packet
-        without rows tells a time.  From COMPLETE on nothing comes any more.
+        Rows up to the watermark are late.  `ahead` is a lower bound of the next watermark: rows of later steps up to it
+        will be late, so rows up to it that have arrived need not wait.  A packet without rows tells a time.  From
+        COMPLETE on nothing comes any more.
         """
         until = max(watermark, ahead)
         data = store.meta()
@@ -149,7 +149,7 @@ class Shard:
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
-        """Keep what has arrived, and is not over once all up to a time has been poured, as a chunk."""
+        """Keep, as a chunk, the arrived packets that still matter once all rows up to a time are poured."""
         over = max(intake.bound, until - self._retention if self.job.follows else BEFORE_ALL)
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
@@ -191,7 +191,7 @@ class Shard:
         return True
 
     def _ended(self, store: Store, progress: Progress) -> Iterator[bytes]:
-        """Tell what there is once nothing comes any more, as the end of a run does; yield what that matches."""
+        """Tell the matches that there are when nothing more comes, as the end of a run does; yield them."""
         if self.job.follows:
             return
         yield from self._flushed(progress.newest)
@@ -230,9 +230,9 @@ class Shard:
 
     # ---- the network ----
     def _feed(self, packets: Iterable[Arrival], intake: _Intake, until: int) -> Iterator[bytes]:
-        """Take packets in, in the order of their earliest times, and pour up to a time; yield what that matches.
+        """Take packets in, in the order of their earliest times, and pour up to a time; yield the matches.
 
-        Of much that arrives at once and may be poured little waits: a sweep of the dictionary goes through all of it.
+        Few rows wait, even if many arrive at once: a sweep of the dictionary goes through all waiting rows.
         """
         for oldest, payload in packets:
             if len(self._waiting) >= _ENOUGH:
@@ -262,7 +262,7 @@ class Shard:
         return list(self._found(_NO_ROWS))
 
     def _pour(self, until: int) -> Iterator[bytes]:
-        """Pour the rows that wait, up to a time, in time order, and let the clock go there; yield what they match."""
+        """Pour the rows that wait, up to a time, in time order, and let the clock go there; yield the matches."""
         for run in self._waiting.until(until):
             self._poured = until
             yield from self._found(run.rows)
