@@ -47,7 +47,7 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     if binding is not None and not isinstance(binding, Mapping):
         raise UsageError(f"a binding maps variables to terms, and is not {binding!r}", hint='{"x": "http://…"}')
     check_kind(query)
-    return Question(engine, query, binding or {}).answer()
+    return QueryQuestion(engine, query, binding or {}).answer()
 
 
 def check_kind(query: Query) -> None:
@@ -60,7 +60,7 @@ def check_kind(query: Query) -> None:
         raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
 
 
-class Question:
+class QueryQuestion:
     """A question about a query."""
 
     def __init__(self, engine: Engine, query: Query, binding: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from retewave.windows.relations import NAMES, NONE
 from retewave.windows.times import Instant, spell_instant
 
 if TYPE_CHECKING:
-    from retewave.why_not.ask import Question
+    from retewave.why_not.ask import QueryQuestion
 
 __all__ = ["BranchAsked"]
 
@@ -41,7 +41,7 @@ MOST_CANDIDATES = 3
 class BranchAsked:
     """A question about one side of a UNION."""
 
-    def __init__(self, asked: Question, end: End, member: Member) -> None:
+    def __init__(self, asked: QueryQuestion, end: End, member: Member) -> None:
         self.all, self.member = asked, member
         self.branch = asked.memories.parts(end, member)
         self.parts = self.branch.rows
