@@ -1,4 +1,4 @@
-"""Events of OBEP as branches: what one event and static data must say, and what detections must be in time.
+"""Events of OBEP as branches: patterns over one event and static data, and relations in time between detections.
 
 Data's way: definitions + proofs -> patterns over one event, patterns over detections -> **branches, and what each of
 them finds** -> plan -> network.
@@ -202,7 +202,7 @@ class _Building:
         return next(place for place, each in enumerate(self.made.definitions.events) if each.name == name)
 
     def _detection(self, number: int) -> tuple[TemplateTriple, ...]:
-        """Return what comes in again of a detection, as far as others can know before it is there."""
+        """Return the triples by which a detection comes in again, as far as others can know before it is there."""
         node, made = BlankNode("individual"), self.made
         found = [TemplateTriple(node, made.predicate("token", number), BlankNode("token"))]
         for use in made.uses:
@@ -273,7 +273,7 @@ class _Building:
         self._add(where, BranchFound("composite", number, expression=expression), self._detection(number))
 
     def _use(self, part: GuardPart, expression: EventExpression) -> GuardUse:
-        """Return what a guard asks of a part, and let the event's detections bring it along."""
+        """Return the use that a guard makes of a part, and let the event's detections bring its data along."""
         named = next(each for each in named_events(expression) if each.alias == part.alias)
         variables = tuple(dict.fromkeys(
             term for pattern in part.patterns for term in pattern.terms if isinstance(term, Variable)

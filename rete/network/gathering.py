@@ -15,7 +15,7 @@ _TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is asi
 
 
 def gathers(network: Network, node: Node) -> bool:
-    """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+    """Tell whether a node may gather: it does not matter to its readers whether a solution comes twice."""
 
     def once(edge: Edge) -> bool:
         return edge.kind == layout.TO_INSTANTS or (edge.kind == layout.TO_STATE and network.states[edge.target].once)

@@ -92,7 +92,7 @@ def test_logical_events_are_found_with_their_minimal_justifications() -> None:
 
 
 def _contradicts(case: EventsCase, graph: Graph) -> bool:
-    """Say whether triples of an event, with static data or by themselves, are what nothing may be."""
+    """Tell whether triples of an event, with static data or by themselves, are what nothing may be."""
     apart = [sub for sub, above in case.ontology.inclusions if above == NOTHING]
     event, static = sorted(graph.triples), sorted(case.static)
     who = individuals(entailed_of(case.ontology, frozenset((*event, *static))))

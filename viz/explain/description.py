@@ -49,7 +49,7 @@ class PatternPlan:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """A node of the tree of steps: a pattern, inline data, a join of others, or a probe: a look of one at another."""
+    """A node of the tree of steps: a pattern, inline data, a join of steps, or a probe of one step at another."""
 
     kind: str  # "pattern", "table", "join", "star" (three inputs or more), "product" (no key) or "probe"
     number: int  # of the α record, the node, or the probe
@@ -92,7 +92,7 @@ class FilterPlan:
 
 @dataclass(frozen=True)
 class Section:
-    """One plan: one shape with all its queries."""
+    """The plan of a shape, with all its queries."""
 
     queries: tuple[str, ...]  # the first queries' names; an alternative of a UNION is numbered
     count: int  # how many there are
