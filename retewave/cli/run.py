@@ -179,6 +179,8 @@ def _checkpoint(
         "--dataset": list(options["datasets"].values()),
     }
     others = {name: value for name, value in options.items() if name not in ("schema", "static", "datasets", "imports")}
+    budget = others.pop("closure_budget")
+    others |= {"closure_seconds": budget.seconds, "closure_megabytes": budget.megabytes}
     given |= {f"--{name.replace('_', '-')}": value for name, value in others.items()}
     paths = [path for _, path in _split(streams)]
     seconds = _seconds("--checkpoint-every", course.checkpoint_every)

@@ -83,6 +83,7 @@ class Alternative:
     matches: tuple[Found, ...] = ()  # of a complete match, if there is one now
     whole: bool = True  # all combinations were tried; else there may be deeper ones
     pending: tuple[Pending, ...] = ()  # what waits for a decision, the first of it
+    title: str = ""  # the event, of a query that defines events
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,9 @@ class WhyNot:
         if self.matched:
             yield f"  it did match: {self.matched:,} of the matches that are kept"
         for number, alternative in enumerate(self.alternatives, 1):
-            if len(self.alternatives) > 1:
+            if alternative.title:
+                yield f"  {alternative.title}"
+            elif len(self.alternatives) > 1:
                 yield f"  alternative {number} of {len(self.alternatives)}"
             yield from _alternative(alternative)
         choices = max((each.alternative for each in self.runs), default=1)

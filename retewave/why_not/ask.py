@@ -47,6 +47,10 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
     if binding is not None and not isinstance(binding, Mapping):
         raise UsageError(f"a binding maps variables to terms, and is not {binding!r}", hint='{"x": "http://…"}')
     check_kind(query)
+    if query.plan is not None:
+        from retewave.why_not.events import EventsQuestion
+
+        return EventsQuestion(engine, query, binding or {}).answer()
     return QueryQuestion(engine, query, binding or {}).answer()
 
 
@@ -55,9 +59,6 @@ def check_kind(query: Query) -> None:
     if query.is_view:
         hint = "query.table() is its latest report, and explain says what its windows hold"
         raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
-    if query.plan is not None:
-        hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
-        raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
 
 
 class QueryQuestion:

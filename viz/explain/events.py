@@ -20,7 +20,8 @@ __all__ = ["EventWords", "title_of_event"]
 
 Told = TypeVar("Told")
 
-_TRIPLE = re.compile(rf"(\S+(?: \d+)?) {OWN.decode()}([0-9a-f]+)#([a-z]+)(\d+)(?:\.(\w+))?> (\S+(?: \d+)?)")
+_TERM = r'"(?:[^"\\]|\\.)*"(?:\^\^\S+|@\S+)?|\S+(?: \d+)?'
+_TRIPLE = re.compile(rf"(\S+(?: \d+)?) {OWN.decode()}([0-9a-f]+)#([a-z]+)(\d+)(?:\.(\w+))?> ({_TERM})")
 _VARIABLES = (
     (re.compile(r"_:\.x0\b"), "?individual"),
     (re.compile(r"_:\.(?:token|individual|solution)\.([\w.-]+)"), r"?\1"),
@@ -69,8 +70,11 @@ class EventWords:
             of = _event(plan, use.event)
             return f"a solution of the guard on {of}" if variable == "of" else f"?{variable} of the guard on {of}"
         event = _event(plan, int(number)) if kind == "token" else ""
-        alias = subject.rpartition(".")[2] if subject.startswith("_:.individual.") else event
-        return _SAID[kind].format(event=event) + ("" if alias in (event, "") else f", as {alias}")
+        said = _SAID[kind].format(event=event)
+        if subject.startswith("_:.individual."):
+            alias = subject.rpartition(".")[2]
+            return said if alias == event or kind != "token" else f"{said}, as {alias}"
+        return said if subject.startswith(("?", "_:")) or kind != "token" else f"{said}: {subject}"
 
 
 def title_of_event(plan: Detecting, branch: int) -> str:
