@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from retewave.compiler.algebra import AggregateCall, Extend, Filter, Grouped, Projected, Union, Variable
+from retewave.compiler.algebra import AggregateCall, Extend, Filter, Grouped, Projected, Query, Union, Variable
 from retewave.compiler.algebra.walk import changed, operands
 from retewave.compiler.expressions.tree import IMPURE, mentions
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, TimesFound
 
-__all__ = ["KEPT_AGGREGATES", "GroupsFound", "groups_in", "is_row_by_row", "with_groups"]
+__all__ = ["KEPT_AGGREGATES", "GroupsFound", "goes_by_changes", "groups_in", "with_groups"]
 
 KEPT_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
@@ -72,7 +72,13 @@ def groups_in(pattern: Any) -> Iterator[GroupsFound]:
             yield from groups_in(each)
 
 
-def is_row_by_row(pattern: Any) -> bool:
+def goes_by_changes(pattern: Any, query: Query) -> bool:
+    """Tell whether what is told at a report follows from what has come and gone: no report needs the former rows."""
+    assert query.view is not None
+    return query.view.told != "RSTREAM" and query.form != "ASK" and _is_row_by_row(pattern)
+
+
+def _is_row_by_row(pattern: Any) -> bool:
     """Tell whether each solution of leaves and groups gives its rows by itself."""
     match pattern:
         case LeafFound():
@@ -80,9 +86,9 @@ def is_row_by_row(pattern: Any) -> bool:
         case GroupsFound(implicit=implicit):
             return not implicit
         case Projected(inner, _):
-            return is_row_by_row(inner)
+            return _is_row_by_row(inner)
         case Filter(expression, inner) | Extend(inner, _, expression):
-            return is_row_by_row(inner) and not mentions(expression, IMPURE)
+            return _is_row_by_row(inner) and not mentions(expression, IMPURE)
         case Union(left, right):
-            return is_row_by_row(left) and is_row_by_row(right)
+            return _is_row_by_row(left) and _is_row_by_row(right)
     return False

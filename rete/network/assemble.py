@@ -457,7 +457,7 @@ class _Assembler:
         if terminal.parameters or len(terminal.instances) != 1:
             return None
         one = terminal.instances[0]
-        plain = not one.program and one.builds == at.BUILDS_NOTHING
+        plain = not one.program and one.builds == at.BUILDS_NOTHING and one.cells is None
         return one if plain and one.window >= node.window else None
 
     def _stream_width(self) -> int:
@@ -508,8 +508,16 @@ class _Assembler:
             instance.query, instance.branch, instance.window, *self._program(instance.program),
             self._list(instance.out), len(instance.out), self._list((terminal, *instance.parameters)),
             instance.builds, self._list([part for triple in instance.template for part in triple]),
-            len(instance.template), instance.stream, instance.link,
+            len(instance.template), instance.stream, instance.link, *self._told(instance),
         ]  # fmt: skip
+
+    def _told(self, instance: Instance) -> list[int]:
+        """Return the words by which an instance is told once in each stretch of time."""
+        if instance.cells is None:
+            return [0, 0, 0]
+        place = self.room
+        self.room += 1
+        return [place, *instance.cells]
 
     def _instance_keys(self, keyed: list[list[int]]) -> None:
         size = _open_size(len(keyed))
@@ -561,6 +569,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = _first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * at.W_WIDTH
     agenda += sum(aside_words(node) for node in network.nodes if gathers(network, node))
+    agenda += sum(each.cells is not None for terminal in network.terminals for each in terminal.instances)
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (at.MOST_GROUP_WORDS if network.states else 0)
     count = at.PAGE
@@ -580,6 +589,9 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     for probe in range(len(network.probes)):
         state = int(net[int(net[at.N_PROBES]) + probe * at.PROBE_WIDTH + at.PROBE_STATE])
         arena[state + at.W_SINCE] = arena[state + at.W_SINCE_END] = BEFORE_ALL
+    first, instances = int(net[at.N_INSTANCES]), sum(len(terminal.instances) for terminal in network.terminals)
+    told = net[first + at.INSTANCE_TOLD : first + instances * at.INSTANCE_WIDTH : at.INSTANCE_WIDTH]
+    arena[told[told > 0]] = BEFORE_ALL
     return arena
 
 

@@ -82,18 +82,24 @@ class LeafSolutions:
 class Arrivals:
     """The times of the triples that some pattern can use, in one window."""
 
-    def __init__(self) -> None:
-        self.times = np.zeros(0, dtype=np.int64)  # in order, each once
+    def __init__(self, cells: tuple[int, int] | None) -> None:
+        """Begin with none; `cells`: the stretches within which all times are alike (`retewave.views.cells`)."""
+        self.times = np.zeros(0, dtype=np.int64)  # in order, each once; of a stretch only its last
+        self._cells = cells
 
     def add(self, ends: np.ndarray) -> None:
         """Take times."""
         if not len(ends):
             return
-        fresh = np.unique(ends) if (ends[1:] < ends[:-1]).any() else ends[np.append(True, ends[1:] != ends[:-1])]
-        if not len(self.times) or fresh[0] > self.times[-1]:
-            self.times = np.concatenate([self.times, fresh])
+        if self._cells is not None:
+            width, origin = self._cells
+            ends = ends + (origin - ends) % width
+        fresh = ends[np.append(True, ends[1:] != ends[:-1])]
+        if (fresh[1:] < fresh[:-1]).any() or (len(self.times) and fresh[0] <= self.times[-1]):
+            fresh = np.sort(np.concatenate([self.times, fresh]))
+            self.times = fresh[np.append(True, fresh[1:] != fresh[:-1])]
         else:
-            self.times = np.union1d(self.times, fresh)
+            self.times = np.concatenate([self.times, fresh])
 
     def any_inside(self, low: int, high: int) -> bool:
         """Tell whether a time is in a window, and forget those that are older."""

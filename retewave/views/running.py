@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.kept import GroupsFound, is_row_by_row, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
@@ -25,6 +25,7 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
+from retewave.views.cells import cells_of
 from retewave.views.contents import Contents
 from retewave.views.happened import Happened, latest_of
 from retewave.views.history import History, is_moved
@@ -52,7 +53,7 @@ class RunningView:
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
         self._pattern = with_groups(split.pattern)
-        self._by_changes = self.frame.told != "RSTREAM" and is_row_by_row(self._pattern)  # no report needs the former
+        self._by_changes = goes_by_changes(self._pattern, query.parsed)
         self._contents = Contents(split, self._pattern, self.frame.windows, terms, self._bounds)
         self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
@@ -61,7 +62,7 @@ class RunningView:
             if leaf.timed or (leaf.event is not None and not leaf.presence)
         }
         self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
-        self._arrivals = [Arrivals() for _ in self.frame.windows]
+        self._arrivals = [Arrivals(cells_of(self.frame, number)) for number in range(len(self.frame.windows))]
         self._changes = Changes()
         self._histories = dict(self._made_histories(streams))  # of the windows that what comes moves, by number
         self._moving = {

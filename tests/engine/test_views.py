@@ -120,6 +120,16 @@ def test_ask_tells_one_empty_row_or_none() -> None:
     ]
 
 
+def test_an_answer_that_was_yes_before_is_not_new() -> None:
+    items = [(1, "a", "p", 1), (6, "b", "p", 1), (11, "c", "q", 1), (20, "z", "q", 1)]
+    new, gone = (
+        run(f"REGISTER {told} :o AS ASK FROM STREAM :s [RANGE 8s STEP 5s] {{ ?x :p ?y }}", *items)
+        for told in ("ISTREAM", "DSTREAM")
+    )
+    assert [(time, len(rows)) for _, time, rows in new] == [(5, 1), (10, 0), (15, 0)]
+    assert [(time, len(rows)) for _, time, rows in gone] == [(5, 0), (10, 0), (15, 1)]
+
+
 def test_a_named_window_sees_no_background_and_other_patterns_no_window() -> None:
     text = "SELECT ?x ?r FROM NAMED WINDOW :w ON :s [RANGE 5s STEP 5s] { WINDOW :w { ?x :p ?y } ?x :in ?r }"
     static = [

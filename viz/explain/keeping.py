@@ -19,11 +19,12 @@ from retewave.compiler.algebra import (
     LeftJoin,
     Minus,
     Ordered,
+    Query,
     Sliced,
     Union,
 )
 from retewave.compiler.algebra.walk import operands
-from retewave.compiler.rewrite.kept import GroupsFound, groups_in, is_row_by_row, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, groups_in, with_groups
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, ViewLeaves
 
 __all__ = ["evaluated_of", "kept_of"]
@@ -63,11 +64,11 @@ def _spelled(groups: GroupsFound) -> str:
     return f"groups{' by ' if keys else ''}{keys}{' with ' if calls else ''}{calls}"
 
 
-def evaluated_of(split: ViewLeaves, told: str) -> str:
+def evaluated_of(split: ViewLeaves, query: Query) -> str:
     """Say what of a view is evaluated at each report."""
     pattern = with_groups(split.pattern)
     named = ", ".join(dict.fromkeys(_names(pattern))) or "nothing more"
-    if told != "RSTREAM" and is_row_by_row(pattern):
+    if goes_by_changes(pattern, query):
         return f"{named}, of what has come and gone"
     return named
 
