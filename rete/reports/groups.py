@@ -26,7 +26,7 @@ from retewave.rete.reports.lives import (
     tag_of,
 )
 from retewave.rete.terms.kinds import DATETIME, DECIMAL, DOUBLE, INTEGER, Values
-from retewave.rete.words.bare import words
+from retewave.rete.words.bare import prefetch, words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
@@ -51,6 +51,7 @@ UNIT = 10**9  # of decimals
 _LIMBS, _LIMB, _LOWEST = 8, 32, 128  # words of a sum of doubles, bits of each, and the power below of its unit
 _MANY_DIGITS, _WHOLE_DOUBLE = 1e15, 9007199254740992.0  # decimals and whole numbers below are told apart as doubles
 _FEWEST = 64
+_AHEAD = 16  # rows of whose terms the numbers are fetched before the first is looked at
 _TOP, _FREE, _CHANGED = 0, 1, 2  # words of the counts: the first group never used, a free one, changed ones
 # words of a group: how many solutions it has; 1 if it has changed, -1 if it is free; its key, then what is kept of each
 # argument, then the heads of its lists of extremes
@@ -182,6 +183,16 @@ def _compare(groups, plan, group, cells, cell_numbers, cell_counts, rows, row, s
             note_value(cells, cell_numbers, cell_counts, groups, head + 2 * e, sign, start, term, number)
 
 
+@inlined
+def _foresee(plan, rows, row, kinds, numbers, exact):  # type: ignore[no-untyped-def]
+    """Have what is known of the arguments of a row that comes soon on its way."""
+    for a in range(plan[_ARGUMENTS]):
+        term = rows[row + plan[_LISTS + plan[_COLUMNS] + a]]
+        prefetch(kinds, term)
+        prefetch(numbers, term)
+        prefetch(exact, term)
+
+
 @kernel
 def _add(  # type: ignore[no-untyped-def]
     all_rows,
@@ -208,6 +219,8 @@ def _add(  # type: ignore[no-untyped-def]
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
     step, origin, until = plan[_STEP], plan[_ORIGIN], np.int64(BEFORE_ALL)
     for i in range(begin, touched.size):
+        if i + _AHEAD < touched.size:
+            _foresee(plan, rows, abs(touched[i + _AHEAD]) * width, kinds, numbers, exact)
         if counts[_TOP] >= all_groups.shape[0] or cell_counts[CELL_TOP] + plan[_EXTREMES] > all_cells.shape[0]:
             return i
         row, new = abs(touched[i]) * width, touched[i] > 0
@@ -240,6 +253,8 @@ def _take_away(  # type: ignore[no-untyped-def]
     counts, limbs, changed, mask = words(group_counts), words(all_limbs), words(all_changed), places.size - 1
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
     for i in range(gone.size):
+        if i + _AHEAD < gone.size:
+            _foresee(plan, rows, gone[i + _AHEAD] * width, kinds, numbers, exact)
         row = gone[i] * width
         place, _ = _place(groups, table, mask, plan, rows, row)
         _change(groups, counts, changed, limbs, plan, table[place] & ROW, rows, row, -1, kinds, numbers, exact)
