@@ -374,14 +374,23 @@ class GroupTable:
         sizes: np.ndarray = np.where(self.groups[groups, _STAMP] < 0, 0, self.groups[groups, _SOLUTIONS])
         return sizes
 
+    @property
+    def key_words(self) -> slice:
+        """Which words of a group are its key."""
+        return slice(_KEY, self._kept)
+
+    def has_any(self, group: int) -> bool:
+        """Tell whether a group has a solution."""
+        return bool(self.groups[group, _STAMP] >= 0 and self.groups[group, _SOLUTIONS] > 0)
+
     def keys_of(self, groups: np.ndarray) -> np.ndarray:
         """Return the keys of some groups."""
         return self.groups[groups, _KEY : self._kept]
 
-    def kept(self, groups: np.ndarray, argument: int) -> np.ndarray:
-        """Return what is kept of some groups and an argument: BOUND and the other words."""
+    def of_argument(self, record: list[int], argument: int) -> list[int]:
+        """Return what is kept of an argument, BOUND and the other words, of the words of a group."""
         first = self._kept + argument * _WORDS
-        return self.groups[groups, first : first + _WORDS]
+        return record[first : first + _WORDS]
 
     def _make_room(self) -> None:
         """Make room for one more group, and its cells, at least."""

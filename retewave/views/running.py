@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, picked_columns, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
@@ -54,6 +54,7 @@ class RunningView:
         self.frame: ViewFrame = query.parsed.view
         self._pattern = with_groups(split.pattern)
         self._by_changes = goes_by_changes(self._pattern, query.parsed)
+        self._picked = None if query.parsed.form == "ASK" else picked_columns(self._pattern, query.variables)
         self._contents = Contents(split, self._pattern, self.frame.windows, terms, self._bounds)
         self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
@@ -94,7 +95,8 @@ class RunningView:
     def _take(self, number: int, times: np.ndarray, columns: np.ndarray) -> None:
         """Take solutions of one leaf."""
         leaf = self.split.leaves[number]
-        kept = np.column_stack([times, columns[:, self._places[number]]])
+        kept = np.empty((len(times), 2 + len(self._places[number])), dtype=np.int64)
+        kept[:, :2], kept[:, 2:] = times, columns[:, self._places[number]]
         if leaf.timed:
             self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
             return
@@ -107,7 +109,7 @@ class RunningView:
 
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
         if not leaf.presence and leaf.event is None:
-            self._contents.solved[number].add(rows)
+            self._contents.add(number, rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
         streamed = rows if rows[:, 1].min() != STATIC_END else rows[rows[:, 1] != STATIC_END]
@@ -267,6 +269,10 @@ class RunningView:
 
     def _evaluated(self, found: Callable[[Any], Bag]) -> np.ndarray:
         """Return the rows of the query, where its leaves have found these solutions."""
+        if self._picked is not None:
+            each, places = self._picked
+            ids = found(each).ids
+            return ids if places == list(range(ids.shape[1])) else ids[:, places]
         from retewave.views.evaluate import Evaluation
 
         relation = Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern)
@@ -365,6 +371,10 @@ class RunningView:
 
 def _without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return rows without as many equal ones as there are among others, in their order."""
+    if not len(rows) or not len(others):
+        return rows
+    if len(rows) == 1:
+        return rows[:0] if rows[0].tolist() in others.tolist() else rows
     known = codes(np.concatenate([others, rows]))
     before, mine = known[: len(others)], known[len(others) :]
     left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)

@@ -60,7 +60,8 @@ def kept_of(split: ViewLeaves, part: int) -> str:
 
 def _spelled(groups: GroupsFound) -> str:
     keys = " ".join(map(str, groups.keys))
-    calls = ", ".join(dict.fromkeys(call.function for _, call in groups.aggregates))
+    named = (f"{call.function} DISTINCT" if call.distinct else call.function for _, call in groups.aggregates)
+    calls = ", ".join(dict.fromkeys(named))
     return f"groups{' by ' if keys else ''}{keys}{' with ' if calls else ''}{calls}"
 
 
