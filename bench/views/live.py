@@ -60,6 +60,7 @@ def _reports(form: str, live: int, count: int) -> None:
     text = f"PREFIX : <{EX}> SELECT * FROM STREAM :s [RANGE 1000s STEP 1s] WHERE {{ {where}\n}}"
     query = engine.register(text.replace("#\n}", ""), keep=0)
     spent = list[float]()
+    gc.freeze()  # what other modules have made is no part of a report
     for number in range(count + 1):
         some = range(live) if not number else range(live + (number - 1) * _NEW, live + number * _NEW)
         engine.push(_lines(some), time=number + 0.5, stream=f"{EX}s")

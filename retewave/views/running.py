@@ -169,6 +169,18 @@ class RunningView:
             if told:
                 yield time
 
+    def solutions(self, leaf: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the terms of a leaf's solutions that are in its window or may come into it, and their starts."""
+        solved = self._contents.solved[leaf]
+        rows = solved.lives.all()
+        count = 2 + len(self.split.leaves[leaf].variables)
+        both = np.concatenate([rows[:, :count], solved.waiting()[:, :count]])
+        return both[:, 2:], both[:, 0]
+
+    def is_beyond(self, time: int) -> bool:
+        """Tell whether all reports up to a time are made."""
+        return self._at >= time
+
     def next_time(self, until: int) -> int:
         """Return the next time, before another, at which there may be a report; what comes may bring an earlier one."""
         if self._first == NEVER:

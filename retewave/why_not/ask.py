@@ -24,6 +24,7 @@ from retewave.query import Query
 from retewave.rete.counters import totals
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.epsilon import is_given
+from retewave.viz.explain.keeping import NOTHING, evaluated_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, spell_window
 from retewave.viz.explain.relations import in_words
 from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reason, Refusal, RunsReached, WhyNot
@@ -31,6 +32,7 @@ from retewave.why_not.decisions import Decisions
 from retewave.why_not.rows import END, START, Memories, PatternRows, Related, Span
 from retewave.why_not.runs import runs_reached
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
+from retewave.why_not.windows import InWindow, ViewWindows
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
 from retewave.windows.relations import NAMES, NONE
@@ -69,9 +71,6 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
 
 def check_kind(query: Query) -> None:
     """Refuse a question about a query of a kind of which it cannot be told."""
-    if query.is_view:
-        hint = "query.table() is its latest report, and explain says what its windows hold"
-        raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
     if query.plan is not None:
         hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
         raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
@@ -95,6 +94,10 @@ class _Asked:
             if member.listener.number == query.number
         ]
         self.ends.sort(key=lambda each: each[1].branch)
+        self.windows: ViewWindows | None = None
+        if query.is_view:
+            self.windows = ViewWindows(self.compiled.outcome.views[query.number], engine.shown_clock.decode)
+            self.ends = [each for each in self.ends if self.windows.asks(each[1].branch)]
         self._check_names()
 
     def _check_names(self) -> None:
@@ -119,7 +122,13 @@ class _Asked:
             for each, branch in zip(alternatives, branches, strict=True)
         )
         asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
-        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives, looking)))
+        notes = [
+            *(note for each in branches for note in each.of_reports()),
+            *self._above(),
+            *self._notes(alternatives, looking),
+        ]
+        parts = self.windows is not None
+        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(notes), parts=parts)
 
     def _of_runs(self) -> WhyNot:
         """Return how far the runs of a sequence have come."""
@@ -137,6 +146,12 @@ class _Asked:
         if not shown:
             return self.query.matched
         return sum(all(match.text(name) == text for name, text in shown.items()) for match in self.query.matches)
+
+    def _above(self) -> Iterator[str]:
+        """Yield what a view evaluates above its parts, if anything."""
+        above = NOTHING if self.query.leaves is None else evaluated_of(self.query.leaves, self.query.parsed)
+        if not above.startswith(NOTHING):
+            yield f"this tells of the parts of the view; evaluated above them at each report: {above}"
 
     def _notes(self, alternatives: tuple[Alternative, ...], looking: bool) -> Iterator[str]:
         """Yield what else is worth knowing; `looking`: a match is there unless something barred it that is gone."""
@@ -178,6 +193,8 @@ class _OfBranch:
     def __init__(self, asked: _Asked, end: End, member: Member) -> None:
         self.all, self.member = asked, member
         self.branch = asked.memories.parts(end, member)
+        if asked.windows is not None:
+            self.branch = asked.windows.with_contents(member.branch, self.branch)
         self.parts = self.branch.rows
         self.width = member.listener.width
         self.steps = Steps(member.steps, asked.terms, asked.asked)
@@ -194,6 +211,13 @@ class _OfBranch:
             return Alternative(len(self.parts), (), self._found(self.search.complete), pending=pending)
         found = tuple(self._partial(each) for each in partials)
         return Alternative(len(self.parts), found, whole=not self.search.exhausted, pending=pending)
+
+    def of_reports(self) -> Iterator[str]:
+        """Yield in which reports of a view what was found is."""
+        if self.all.windows is not None:
+            whole, of = self.search.complete, self._of_window
+            for within in self.search.partials() if whole is None else [whole]:
+                yield from self.all.windows.told(of, within, whole=within is whole)
 
     def _partial(self, within: Within) -> Partial:
         missing = [place for place in range(len(self.parts)) if place not in within.chosen]
@@ -221,11 +245,17 @@ class _OfBranch:
         refusal = self.decisions.refusal(within)
         if refusal is not None:
             return refusal
+        if self.all.windows is not None and (missed := self.all.windows.missed(self._of_window, within)):
+            return missed
         step, said = self.steps.final(within.bound, self.decisions.interval(within))
         if not step:
             return None
         reason: Reason = "value" if step.startswith("BIND") else "filter"
         return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
+
+    @property
+    def _of_window(self) -> InWindow:
+        return InWindow(self.member.branch, self.parts, self._triple)
 
     # ---- the causes that refused a pattern ----
     def _refusal(self, within: Within, place: int) -> Refusal:
@@ -274,6 +304,8 @@ class _OfBranch:
 
     def _absent(self, rows: PatternRows) -> tuple[Reason, str]:
         """Say what is known of a triple that is not there."""
+        if not rows.slots and self.all.windows is not None:
+            return "no triple", "it has not come, or has left the window since"
         if not rows.slots and len(self.parts) > 1:
             return "no memory", "it can only come last, and is not kept: it matches when it comes, or never"
         if not rows.slots and self.branch.looked:

@@ -27,7 +27,9 @@ from retewave.compiler.algebra.walk import operands
 from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, groups_in, with_groups
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, ViewLeaves
 
-__all__ = ["evaluated_of", "kept_of"]
+__all__ = ["NOTHING", "evaluated_of", "kept_of"]
+
+NOTHING = "nothing more"  # is evaluated at reports
 
 _NAMED: dict[type, str] = {
     Join: "joins of parts",
@@ -68,7 +70,7 @@ def _spelled(groups: GroupsFound) -> str:
 def evaluated_of(split: ViewLeaves, query: Query) -> str:
     """Say what of a view is evaluated at each report."""
     pattern = with_groups(split.pattern)
-    named = ", ".join(dict.fromkeys(_names(pattern))) or "nothing more"
+    named = ", ".join(dict.fromkeys(_names(pattern))) or NOTHING
     if goes_by_changes(pattern, query):
         return f"{named}, of what has come and gone"
     return named
