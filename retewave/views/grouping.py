@@ -219,7 +219,8 @@ class _Told:
 
     def limbs(self, place: int, argument: int) -> np.ndarray:
         """Return the words of a group's sum of doubles."""
-        return self._table.limbs[self._groups[place], argument]
+        found: np.ndarray = self._table.limbs[self._groups[place], argument]
+        return found
 
 
 def _sum(function: str, size: int, kept: list[int], limbs: np.ndarray) -> bytes | int:
