@@ -1,4 +1,4 @@
-"""What of a view is kept from report to report, beside the solutions of its leaves.
+"""Which groups of a view are kept from report to report, beside the solutions of its leaves.
 
 Data's way: algebra with `LeafFound`s -> **algebra with `GroupsFound`s** -> explain; `retewave.views`.
 Groups of a leaf's solutions are kept if all of their aggregates can be: COUNT, SUM, AVG, MIN and MAX.  What they are
@@ -38,7 +38,7 @@ class GroupsFound:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What its solutions bind."""
+        """The variables that its solutions bind."""
         return *self.keys, *(variable for variable, _ in self.aggregates)
 
 

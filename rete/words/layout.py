@@ -127,8 +127,8 @@ NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED
 # a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
 # of what comes of them the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
-# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
-# of solutions to which the others lead: the state, its number of columns, and by column the place in the arena
+# its edges: how many the gathered tuple follows, how many lead to instants; then the states of solutions to which the
+# other edges lead: the state, its number of columns, and by column the place in the arena
 NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
 # what that tuple will look for: the node, the columns of its key, the word of its groups with the list
 NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 29, 30, 31

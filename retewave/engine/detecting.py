@@ -33,7 +33,7 @@ __all__ = ["Detector"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1
 _MOST_KNOWN = 10_000  # answers that are remembered
-_ORDER = ("came", "used", "logical", "composite", "rest", "told")
+_ORDER = ("came", "used", "logical", "composite", "rest", "told", "contradiction")
 
 Built: TypeAlias = tuple[bytes, bytes, bytes, int]  # a triple that comes in again, and the number of its stream
 
@@ -84,7 +84,7 @@ class Detector:
     _static: dict[tuple[int, bytes, frozenset[Ids]], bool] = field(default_factory=dict)
 
     def rows(self, out: np.ndarray, first: int) -> np.ndarray:
-        """Return what output rows build, as input rows whose events number the detections from `first` on."""
+        """Return the triples that output rows build, as input rows whose events are detections from `first` on."""
         self._texts.clear()
         texts: list[bytes] = []  # of three terms for each triple
         made: list[tuple[int, ...]] = []
@@ -114,7 +114,7 @@ class Detector:
         return sorted(read, key=self._rank) if len(read) > 1 else read
 
     def _decided(self, out: np.ndarray) -> Iterator[_Row]:
-        """Yield the rows that pass what the kernel has left open."""
+        """Yield the rows that pass the checks that the kernel has left open."""
         found = self.deciding.take(Solutions(self.query, out, np.arange(len(out)), out[:, :0]))
         for words, columns in zip(found.rows.tolist(), found.columns.tolist(), strict=True):
             yield self._row(words, columns, self._place, words[layout.O_BRANCH] & _BRANCH)
@@ -127,7 +127,7 @@ class Detector:
         return row.end, _ORDER.index(self.plan.found[row.branch].kind), len(row.given)
 
     def _built(self, row: _Row) -> Iterator[list[Built]]:
-        """Yield what comes in again of a row: for each detection its triples."""
+        """Yield, for each detection of a row, the triples that come in again."""
         found = self.plan.found[row.branch]
         match found.kind:
             case "came":
@@ -144,6 +144,8 @@ class Detector:
                 yield from self._rest(row, found)
             case "told":
                 yield from self._graph(row, found)
+            case "contradiction":
+                self.query.inconsistent += self.noticed.contradicts(self._event(row))
 
     # ---- reading rows ----
     @cached_property
@@ -191,6 +193,10 @@ class Detector:
             return frozenset()
         return frozenset(self.streams.get(name[1:-1].decode(), -1) for name in self.plan.definitions.returned)
 
+    def _event(self, row: _Row) -> int:
+        """Return the event of which a proof has triples."""
+        return next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
+
     def _triple(self, row: _Row, given: _Given) -> Ids:
         s, p, o = given.triple
         return row.words[s], row.words[p], row.words[o]
@@ -232,7 +238,7 @@ class Detector:
     # ---- detections ----
     def _logical(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
         given = row.given
-        event = next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
+        event = self._event(row)
         if self._own and any(stream in self._own for streamed, stream in given.values() if streamed):
             return
         if isinstance(found.individual, int):
@@ -252,7 +258,7 @@ class Detector:
         yield from self._detected(row, found.event, who, texts, {}, (row.start, row.end), proof)
 
     def _is_known_already(self, event: int, individual: int, given: Given) -> bool:
-        """Tell whether the part of a justification that is static data proves as much: then it is not minimal."""
+        """Tell whether the static part of a justification proves as much: then the justification is not minimal."""
         static = frozenset(triple for triple, (streamed, _) in given.items() if not streamed)
         if not static or event not in self._static_may_prove:
             return False
@@ -268,7 +274,7 @@ class Detector:
 
     @cached_property
     def _static_may_prove(self) -> frozenset[int]:
-        """The events of which a proof asks for nothing but what static data has."""
+        """The events with a proof that needs nothing but static data."""
         return frozenset(
             number
             for number, each in enumerate(self.plan.definitions.events)
@@ -289,7 +295,7 @@ class Detector:
         self, row: _Row, event: int, individual: str, triples: Mapping[TripleText, Source], parts: Mapping[str, Token],
         interval: tuple[int, int], proof: tuple[str, ...],
     ) -> Iterator[list[Built]]:  # fmt: skip
-        """Yield what comes in again of a detection, if it is not there already."""
+        """Yield the triples of a detection that come in again, if it is not there already."""
         event_name = self.plan.definitions.events[event].name.decode()
         made_of = sorted(triples) if not parts else sorted((alias, each.name) for alias, each in parts.items())
         name = named(self.plan.base, event_name, individual, row.start, row.end, made_of)
@@ -338,7 +344,7 @@ class Detector:
         ]
 
     def _graph(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
-        """Yield the graph of what is told, for the stream of its event."""
+        """Yield the triples of a told detection's graph, for the stream of its event."""
         if self.plan.definitions.form != "RDF":
             return
         token = self._token(row.term("detection"))

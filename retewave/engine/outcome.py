@@ -92,7 +92,7 @@ class Outcome:
 
     @cached_property
     def _runs(self) -> dict[int, dict[int, OutputRuns]]:
-        """Return what is told of runs, by the queries' numbers and branches."""
+        """Return the rows that tell of runs, by the queries' numbers and branches."""
         found = {number: told_runs(self.deciding.outputs, number) for number in self.queries}
         return {number: runs for number, runs in found.items() if runs}
 
@@ -134,7 +134,7 @@ class Outcome:
         return batch
 
     def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
-        """Let a view take what has come into its windows: that is no match yet."""
+        """Let a view take the solutions that have come into its windows: these are no matches yet."""
         found = self.deciding.take(found)
         if not found.ahead and len(found.rows):
             view.take(found.columns, found.rows)

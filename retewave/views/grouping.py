@@ -1,9 +1,9 @@
-"""Groups that a view keeps, and what their aggregates are as terms.
+"""Groups that a view keeps, and their aggregates as terms.
 
 Data's way: rows that have come and gone (`retewave.views.contents`) -> **groups, changed ones told anew** -> relations.
 A report finds the terms of the groups that have changed since the one before; the others have theirs.
 Where a group has terms that the table of groups cannot sum or compare, its aggregates are found from its solutions.
-Invariant: what a group tells is what `ColumnExpressions.aggregated` says of its solutions.
+Invariant: a group's aggregates are those that `ColumnExpressions.aggregated` gives for its solutions.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class KeptGroups:
             each.settle(values)
 
     def settle(self, lives: Lives, low: int) -> None:
-        """Find anew what has changed since the last time."""
+        """Find the aggregates of the groups anew that have changed since the last time."""
         changed, extremes = self.table.settle(low)
         self._reach(len(self.table))
         if len(changed) == 1:

@@ -126,7 +126,8 @@ ROOMS = {
         {"deciding", "gather", "state"},
         {"edges"},
         {"network", "kernel"},
-        {"runtime", "counters"},
+        {"memories", "counters"},
+        {"runtime"},
     ),
     "viz": ({"explain"}, {"draw"}),
     "retewave": (

@@ -236,7 +236,7 @@ class _Drawn:
         self.graph.add_edge(self._name(decides.number), name, kind="decides", filters=filters, **rows)
 
     def _runs(self, tree: Reached, made: State | RunStep) -> None:
-        """Draw a state of runs, or a step by which they go on, and what comes to it."""
+        """Draw a state of runs, or a step by which they go on, and its inputs."""
         name, layer = self._name(tree.number), _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
         kind, text = "step", "runs begin"
         if isinstance(made, State):
@@ -249,7 +249,7 @@ class _Drawn:
             self.graph.add_edge(self._name(each.number), name, kind="runs", filters=len(read.filters))
 
     def _time(self, tree: Reached, slots: list[int], which: tuple[int, int]) -> Time:
-        """Return whose start or end a time is, of what a join or a probe reads, as its table calls that."""
+        """Return, in the words of a table, which input's start or end a time is."""
         place, column = which
         if column not in (START, END):
             whose, at_end = moment_of(tree.inputs[place], column)
@@ -320,14 +320,14 @@ class _Drawn:
             self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
 
     def _feed(self) -> None:
-        """Lead from each rule back to the α tests that may get something of what it builds."""
+        """Link each rule to the α tests that its triples may pass."""
         for test, rules in self.lowered.fed.items():
             for number in dict.fromkeys(rule for rule, _ in rules):
                 query = self.compiled.outcome.queries[number]
                 self.graph.add_edge(f"query:{query.name}", self._name(test), kind="feeds")
 
     def _rows_out(self, number: int) -> dict[str, int]:
-        """Return how many tuples a join has made or a probe let pass; what an α test alone gives is not counted."""
+        """Return how many tuples a join has made or a probe let pass; tuples of an α test alone are not counted."""
         if self.counts is not None and number in self.lowered.probes:
             return {"rows": self.counts.probes[self.lowered.probes[number]].passed}
         if self.counts is None or number not in self.lowered.nodes:

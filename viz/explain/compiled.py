@@ -1,4 +1,4 @@
-"""What an explanation needs of a compiled network: its plan, its records, its tables, its state, its queries.
+"""The parts of a compiled network that explanations need: its plan, its records, its tables, its state, its queries.
 
 `retewave.engine.compiled.CompiledNetwork` has all this.  It stands above this part, so it is known here by its shape.
 """
@@ -34,7 +34,7 @@ class Registered(Protocol):
 
 
 class Answering(Protocol):
-    """What makes matches of the network's output."""
+    """The part that makes matches of the network's output."""
 
     @property
     def queries(self) -> Mapping[int, Any]:

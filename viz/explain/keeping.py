@@ -1,4 +1,4 @@
-"""What a view keeps from report to report, and what it evaluates at each.
+"""The parts of a view that it keeps from report to report, and the parts that it evaluates at each report.
 
 Data's way: leaves of a view -> **words** -> explanations.
 """
@@ -50,7 +50,7 @@ _NAMED: dict[type, str] = {
 
 
 def kept_of(split: ViewLeaves, part: int) -> str:
-    """Say what is kept of one part of a view: solutions, and perhaps groups of them."""
+    """Say what a view keeps of a leaf: solutions, and perhaps groups of them."""
     leaf = split.leaves[part]
     if leaf.presence:
         return "when its triples come and go"
@@ -77,7 +77,7 @@ def evaluated_of(split: ViewLeaves, query: Query) -> str:
 
 
 def _names(pattern: Any) -> Iterator[str]:
-    """Yield what a report has to do, from the outside in."""
+    """Yield the operators that a report evaluates, from the outside in."""
     if type(pattern) in _NAMED:
         yield _NAMED[type(pattern)]
     if isinstance(pattern, PathFound):
