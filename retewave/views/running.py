@@ -138,6 +138,7 @@ class RunningView:
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
             batch.reported = opened, time
+            batch.bounds = tuple(self._bounds(number, time) for number in range(len(self.frame.windows)))
             yield batch
             for history in self._histories.values():
                 history.forget(time)

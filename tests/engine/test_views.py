@@ -219,9 +219,6 @@ def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
         rw.Engine().register(text, explain=True)
     with pytest.raises(rw.QueryError, match='at_limit="shed"'):
         rw.Engine(max_live_rows=10, at_limit="shed").register(text)
-    with pytest.raises(rw.UsageError, match="is a view: why a row is not in a report"):
-        engine = rw.Engine()
-        engine.why_not(engine.register(text))
     with pytest.raises(rw.UsageError, match="on_report is for views"):
         rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", on_report=print)
 
