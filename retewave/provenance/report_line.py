@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from retewave.errors import UsageError
 from retewave.provenance.axis import Axis
 from retewave.provenance.time_words import TimeWords
-from retewave.report import Report, ReportedWindow
 from retewave.viz.draw.style import FONT, INK
 from retewave.windows.intervals import BEFORE_ALL
+
+if TYPE_CHECKING:
+    from retewave.report import Report, ReportedWindow
 
 __all__ = ["draw_reports"]
 
