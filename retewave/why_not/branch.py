@@ -25,7 +25,7 @@ from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reas
 from retewave.why_not.decisions import Decisions
 from retewave.why_not.rows import END, START, UNKNOWN, PatternRows, Related, Span
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
-from retewave.why_not.windows import InWindow
+from retewave.why_not.windows import PartAsked
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
 from retewave.windows.relations import NAMES, NONE
@@ -107,8 +107,8 @@ class BranchAsked:
         return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
 
     @property
-    def _of_window(self) -> InWindow:
-        return InWindow(self.member.branch, self.parts, self._triple)
+    def _of_window(self) -> PartAsked:
+        return PartAsked(self.member.branch, self.parts, self._triple)
 
     # ---- the causes that refused a pattern ----
     def _refusal(self, within: Within, place: int) -> Refusal:

@@ -25,7 +25,7 @@ __all__ = ["ViewWindows"]
 
 
 @dataclass(frozen=True)
-class InWindow:
+class PartAsked:
     """A part of a view."""
 
     leaf: int  # its number
@@ -82,7 +82,7 @@ class ViewWindows:
             return f"in {when}"
         return f"in {when}, {'which' if first == last else 'the first of which'} is not made yet"
 
-    def told(self, of: InWindow, within: Within, *, whole: bool) -> Iterator[str]:
+    def told(self, of: PartAsked, within: Within, *, whole: bool) -> Iterator[str]:
         """Yield in which reports the triples are that were found; `whole`: they make a solution."""
         if whole and (said := self.spelled(of.leaf, within.window_start, within.end)):
             yield f"what is there is {said}"
@@ -91,7 +91,7 @@ class ViewWindows:
             if said:
                 yield f"{of.triple(place, row)} is {said}"
 
-    def missed(self, of: InWindow, within: Within) -> Refusal | None:
+    def missed(self, of: PartAsked, within: Within) -> Refusal | None:
         """Return why no report has all of a solution, if that is so."""
         found = self.reports(of.leaf, within.window_start, within.end)
         if found is None or found[1] >= found[0]:

@@ -100,7 +100,7 @@ class Section:
     told: str  # when a match is told, at the latest
     kept: str  # what of it is kept from report to report, if it is a part of a view; else empty
     evaluated: str  # what of the view is evaluated at each report
-    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
+    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT; empty where nothing is told of what is found
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
     builds: BuildPlan | None  # what the first query feeds back, if it is a rule
