@@ -20,7 +20,7 @@ from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
 from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
-from retewave.engine.fresh import joined, news, plain
+from retewave.engine.fresh import fresh_rows, joined, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
 from retewave.engine.rules import unstratified
@@ -195,7 +195,7 @@ class Following:
         """Return the rows of a new network's first output that were not told: before the stream, of any query."""
         if self.triples == 0:
             rows, outputs = joined(found), compiled.lowered.outputs
-            fresh = news(rows, self.stated, outputs)
+            fresh = fresh_rows(rows, self.stated, outputs)
             self.stated = plain(rows, outputs)
             return [fresh]
         new = list(self.registry.queries.keys() - self._known)
