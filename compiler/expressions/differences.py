@@ -15,8 +15,8 @@ from retewave.compiler.expressions.tree import Constant, Expression, Operation, 
 
 __all__ = ["Difference", "Share", "differences"]
 
-_LEAST, _MOST = 1e-30, 1e30  # what constants and factors are multiplied to
-_ERROR = 1e-9  # far more than rounding adds, for each part of what is calculated
+_LEAST, _MOST = 1e-30, 1e30  # the bounds of products of constants and factors
+_ERROR = 1e-9  # far more than rounding adds, for each part of a calculation
 _TINY = 1e-200  # likewise, where numbers are too small for that
 
 

@@ -90,7 +90,7 @@ class _Lowering:
         lower_dispatch(self.lowered, self.dispatch, self.programs)
         self.runs.numbers()
         for node in self.network.nodes:
-            if node.gathers:  # those by which its tuples go, then instants, then states
+            if node.gathers:  # edges by which its tuples go, then edges to instants, then to states
                 node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
                 node.gathers = all(map(self._enters_alone, node.edges))
         self._level()

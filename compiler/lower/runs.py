@@ -43,8 +43,8 @@ __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 class LoweringRuns:
     """Gives a network the records of its runs."""
 
-    lowered: Lowered  # what has been lowered so far
-    needs: Needs  # what is needed of each producer
+    lowered: Lowered  # the records that have been lowered until now
+    needs: Needs  # the columns and times that are needed of each producer
     programs: Programs  # conditions as programs
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
@@ -192,7 +192,7 @@ class LoweringRuns:
         return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
-UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
+UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of a condition that Python decides
 _TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
 

@@ -29,7 +29,7 @@ class GroupsFound:
 
     leaf: LeafFound  # whose solutions are grouped
     keys: tuple[Variable, ...]  # solutions that agree in these are a group
-    aggregates: tuple[tuple[Variable, AggregateCall], ...]  # what each group's solution has beside the keys
+    aggregates: tuple[tuple[Variable, AggregateCall], ...]  # bound beside the keys
     implicit: bool  # no GROUP BY is written: no solutions are one empty group
 
     @property

@@ -73,8 +73,8 @@ class Detector:
 
     query: Query  # whose definitions they are
     plan: Detecting  # how its rows are read
-    deciding: Deciding  # decides what the kernel has left open
-    guarding: Guarding  # finds what guards ask for
+    deciding: Deciding  # decides the filters that the kernel has left open
+    guarding: Guarding  # finds the solutions of guards
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
     solved: Solved  # of which detections are built already
     noticed: Noticed = field(default_factory=Noticed)  # of the instant

@@ -49,7 +49,7 @@ class Following:
         self.registry = registry  # the queries
         registry.network = self.current
         self.datasets = datasets  # schema and static data
-        self.options = options  # what the user chose
+        self.options = options  # the user's choices
         self.networks: Networks | None = None  # None before they are first needed
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
@@ -168,7 +168,7 @@ class Following:
 
     def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""
-        if former.feeding.rules and not self.registry.rules:  # what the last rule has built comes in all the same
+        if former.feeding.rules and not self.registry.rules:  # the triples of the last rule come in all the same
             self.waiting = np.concatenate([former.runtime.yet_to_come, self.waiting])
         held = totals(former.runtime.arena)
         self.collected, self.shed = self.collected + held.collected, self.shed + held.shed

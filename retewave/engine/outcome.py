@@ -45,7 +45,7 @@ class Outcome:
     queries: dict[int, Query]  # by number
     reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
-    sources: Sources  # what the numbers of output rows mean
+    sources: Sources  # the meaning of the numbers in output rows
     views: dict[int, RunningView]  # the queries whose rows are content of windows, and no matches
 
     def stages(self, number: int) -> tuple[Stage, ...]:
