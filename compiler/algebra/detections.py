@@ -74,7 +74,7 @@ class EventsInTime:
 
 @dataclass(frozen=True)
 class ChosenEvent:
-    """FIRST and LAST: the detections such that no other one in the window is earlier, or later."""
+    """FIRST and LAST: the detections such that no other detection in the window is earlier, or later."""
 
     pattern: EventExpression  # the events among which is chosen
     last: bool  # LAST, not FIRST
@@ -83,7 +83,7 @@ class ChosenEvent:
 
 @dataclass(frozen=True)
 class EventRest:
-    """NOT: of each event what no justification at its time uses, if that is anything."""
+    """NOT: of each event the triples that no justification at its time uses, if there are any."""
 
     pattern: EventExpression  # the triples that are taken away
     place: Place | None = field(default=None, compare=False, repr=False)  # where the operator is written
@@ -105,7 +105,7 @@ EventExpression: TypeAlias = (
 
 @dataclass(frozen=True)
 class GuardPart:
-    """EVENT alias { triples }: what the justification of a part must say."""
+    """EVENT alias { triples }: a pattern that the justification of a part must match."""
 
     alias: str  # which part
     patterns: tuple[TriplePattern, ...]  # matched on its justification, with what the schema entails of it

@@ -1,4 +1,4 @@
-"""What only views have: solutions as relations, graphs by name, paths without a bound.
+"""Operators that only views have: solutions as relations, graphs by name, paths without a bound.
 
 Data's way: text -> parse -> **algebra** -> plan of a view -> reports.
 Each of them looks at all solutions of a report at once, so none has a meaning for single tokens: a query that has one

@@ -1,4 +1,4 @@
-"""What comes of a pattern: projection, templates, reports; and the query that holds all of it.
+"""Results of a pattern: projection, templates, reports; and the query that holds all of it.
 
 Data's way: text -> parse -> **algebra** -> normal form -> plan -> network.
 """
@@ -65,7 +65,7 @@ class DistinctOn:
 
 @dataclass(frozen=True)
 class Policy:
-    """Which partners a SEQ takes, and whether what a match used is there for the next one.
+    """Which partners a SEQ takes, and whether a match may use events of the match before.
 
     >>> str(Policy("recent", keep=True)), Policy("recent").consumes, Policy("naive").consumes
     ('recent KEEP', True, False)

@@ -117,7 +117,7 @@ class After:
 
 @dataclass(frozen=True)
 class First:
-    """FIRST { … }: the solutions such that no other one in the window is earlier: by end, then by start.
+    """FIRST { … }: the solutions such that no other solution in the window is earlier: by end, then by start.
 
     Decides at the instant of the whole pattern; as the left side of SEQ, among those before r and compatible with r.
     """
@@ -128,7 +128,7 @@ class First:
 
 @dataclass(frozen=True)
 class Last:
-    """LAST { … }: the solutions such that no other one in the window is later: by end, then by start.
+    """LAST { … }: the solutions such that no other solution in the window is later: by end, then by start.
 
     Decides at the instant of the whole pattern; as the left side of SEQ, among those before r and compatible with r.
     """

@@ -1,4 +1,4 @@
-"""Views: windows, when they are reported, and what of a report is told.
+"""Views: windows, the times of reports, and the rows of a report that are told.
 
 Data's way: text -> parse -> **algebra** -> plan of a view -> reports.
 A *view* is evaluated at report times over the content of its windows, which is a set of triples: an RDF graph.  A
@@ -134,7 +134,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Inside:
-    """[outer] OF [inner]: what is in both."""
+    """[outer] OF [inner]: the triples that are in both."""
 
     outer: Extent  # written first
     inner: Extent  # written behind OF
@@ -215,7 +215,7 @@ class ReportPolicy:
 
 @dataclass(frozen=True)
 class ViewFrame:
-    """What makes a view of a query: `Query.view`."""
+    """The parts that make a view of a query: `Query.view`."""
 
     windows: tuple[WindowOn, ...]  # in the order written
     reporting: ReportPolicy  # when it is evaluated

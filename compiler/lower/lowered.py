@@ -76,7 +76,7 @@ class AskedCall:
 
 @dataclass(frozen=True)
 class OutputRuns:
-    """What the rows of the parts of a match's run hold."""
+    """The content of the rows that tell the parts of a match's run."""
 
     states: Mapping[int, tuple[RunState, Mapping[Variable, int], int]]  # by number: variable -> column; that of WAY
     calls: tuple[tuple[Variable, Call], ...]  # calls that look at all repetitions, each with its hidden variable

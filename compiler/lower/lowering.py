@@ -166,7 +166,7 @@ class _Lowering:
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _enters_alone(self, edge: Edge) -> bool:
-        """Tell whether what an edge leads to gets tuples from nowhere else, if that is a state of solutions."""
+        """Tell whether a state of solutions gets tuples from one edge alone."""
         entries = [each for each in self.network.edges() if (each.kind, each.target) == (edge.kind, edge.target)]
         return edge.kind != layout.TO_STATE or len(entries) == 1
 

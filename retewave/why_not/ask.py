@@ -122,7 +122,7 @@ class QueryQuestion:
         return sum(all(match.text(name) == text for name, text in shown.items()) for match in self.query.matches)
 
     def _notes(self, alternatives: tuple[Alternative, ...], looking: bool) -> Iterator[str]:
-        """Yield what else is worth knowing; `looking`: a match is there unless something barred it that is gone."""
+        """Yield notes; `looking`: a match is there unless a row that is gone has barred it."""
         for name, term in self.ids.items():
             if term == UNKNOWN:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"
