@@ -12,6 +12,7 @@ import numpy as np
 
 from retewave.compiler import algebra
 from retewave.compiler.lower import Lowered
+from retewave.compiler.rewrite.detections import Detecting
 from retewave.epsilon.dispatch import Dispatch
 
 __all__ = ["Answering", "Arrays", "Compiled", "Registered"]
@@ -31,6 +32,10 @@ class Registered(Protocol):
     @property
     def matched(self) -> int:
         """How many matches there were."""
+
+    @property
+    def plan(self) -> Detecting | None:
+        """How its rows are read, if it defines events."""
 
 
 class Answering(Protocol):

@@ -100,7 +100,7 @@ class Section:
     told: str  # when a match is told, at the latest
     kept: str  # the parts kept from report to report, if it is a part of a view; else empty
     evaluated: str  # the operators of the view that are evaluated at each report
-    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
+    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT; empty where its solutions are not told
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
     builds: BuildPlan | None  # the triples that the first query feeds back, if it is a rule
