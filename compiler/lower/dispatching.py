@@ -8,7 +8,7 @@ from __future__ import annotations
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.plan.producers import AlphaTest
-from retewave.compiler.rewrite.detections import OWN
+from retewave.compiler.rewrite.detected import OWN
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived

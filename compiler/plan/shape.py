@@ -25,7 +25,7 @@ from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Value
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detected import BACKGROUND
 from retewave.compiler.rewrite.runs import Runs
 
 __all__ = [

@@ -43,7 +43,7 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Constant, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detected import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.rewrite.timestamps import calls_apart
 from retewave.errors import QueryError

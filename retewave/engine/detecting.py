@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from retewave.compiler.plan.producers import EVENT, GIVEN_TRIPLE, STREAM
-from retewave.compiler.rewrite.detections import BranchFound, Detecting, token_of
+from retewave.compiler.rewrite.detected import BranchFound, Detecting, token_of
 from retewave.detection import Source, Token, TripleText, graph_of, named, read_token, written
 from retewave.engine.deciding import Deciding
 from retewave.engine.guarding import Guarding

@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
-from retewave.compiler.rewrite.detections import Detecting
+from retewave.compiler.rewrite.detected import Detecting
 from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold

@@ -17,7 +17,7 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND, Detecting
+from retewave.compiler.rewrite.detected import BACKGROUND, Detecting
 from retewave.compiler.rewrite.leaves import STREAMED, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
