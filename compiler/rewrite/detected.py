@@ -65,9 +65,7 @@ class Detecting:
     in_background: Callable[[Atom], bool]  # tells which patterns static data may match
     branches: list[Branch] = field(default_factory=list)
     found: list[BranchFound] = field(default_factory=list)  # by branch
-    templates: list[tuple[TemplateTriple, ...]] = field(
-        default_factory=list
-    )  # by branch: triples that come in again
+    templates: list[tuple[TemplateTriple, ...]] = field(default_factory=list)  # by branch: triples that come in again
     axioms: list[tuple[str, ...]] = field(default_factory=list)  # by branch: axioms of its proof, but for ε's
     uses: list[GuardUse] = field(default_factory=list)  # of all guards
     hidden: list[str] = field(default_factory=list)  # the names of variables that rows must show
