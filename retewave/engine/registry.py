@@ -17,7 +17,7 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND, Detecting
+from retewave.compiler.rewrite.detected import BACKGROUND, Detecting
 from retewave.compiler.rewrite.leaves import STREAMED, ViewLeaves, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
@@ -100,7 +100,7 @@ class Registry:
     generation: int = 0  # changes with every change of the queries
     sheds: bool = False  # the oldest rows are dropped where a bound is met
     network: Callable[[], Compiled] | None = None  # makes the network of the queries, for their pictures
-    plan: Callable[[Parsed], Detecting] | None = None  # finds what triples prove the events that a query defines
+    plan: Callable[[Parsed], Detecting] | None = None  # finds the patterns that prove the events that a query defines
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
     _names: set[str] = field(default_factory=set)  # of the registered queries

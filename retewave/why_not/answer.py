@@ -65,7 +65,7 @@ class Partial:
 
 @dataclass(frozen=True)
 class Pending:
-    """What waits for its decision, and has the binding as far as it goes."""
+    """A tuple that waits for its decision, and agrees with the binding."""
 
     operator: str  # that decides on it
     binding: dict[str, str]  # its variables
@@ -88,7 +88,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class RunsReached:
-    """The runs of a sequence that have come to one of its states, and what became of them."""
+    """The runs of a sequence that have come to one of its states, and their fate."""
 
     alternative: int  # which choice of steps that may be left out, from 1 on
     step: int  # how many steps they have taken

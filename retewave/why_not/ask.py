@@ -134,7 +134,7 @@ class QueryQuestion:
             yield f"this tells of the parts of the view; evaluated above them at each report: {above}"
 
     def _notes(self, alternatives: tuple[Alternative, ...], looking: bool) -> Iterator[str]:
-        """Yield what else is worth knowing; `looking`: a match is there unless something barred it that is gone."""
+        """Yield notes; `looking`: a match is there unless a row that is gone has barred it."""
         for name, term in self.ids.items():
             if term == UNKNOWN:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"

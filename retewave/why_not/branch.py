@@ -1,4 +1,4 @@
-"""Why not, of one side of a UNION: the deepest combinations of its patterns, and what refused the next pattern.
+"""Why not, of one side of a UNION: the deepest combinations of its patterns, and why the next pattern failed.
 
 Data's way: rows by pattern -> search -> **partial matches, with the causes** -> the answer.
 """
@@ -94,7 +94,7 @@ class BranchAsked:
         return None if at is None else self.all.moment(at, at)[1]
 
     def _failed(self, within: Within) -> Refusal | None:
-        """Say what keeps a combination of all patterns from being a match, if anything."""
+        """Return the cause that keeps a combination of all patterns from being a match, if there is any."""
         refusal = self.decisions.refusal(within)
         if refusal is not None:
             return refusal
@@ -179,7 +179,7 @@ class BranchAsked:
         return "no triple", said + "".join(self._kept_out(rows, counted))
 
     def _kept_out(self, rows: PatternRows, counted: Counts) -> Iterator[str]:
-        """Say which filters stand before a pattern's memory: what they refuse is not stored."""
+        """Say which filters stand before a pattern's memory: rows that they refuse are not stored."""
         assert isinstance(rows.pattern, TriplePattern)
         if any(self._keeps_all(slot) for slot in rows.slots):
             return
