@@ -16,6 +16,7 @@ import numpy as np
 from retewave.compiler.expressions.numbers import DOUBLE, decimal_text, numeric_literal
 from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.rewrite.kept import GroupsFound
+from retewave.rete.reports.doubles import of_doubles
 from retewave.rete.reports.groups import (
     BOUND,
     DECIMAL_SUM,
@@ -27,7 +28,6 @@ from retewave.rete.reports.groups import (
     WHOLE,
     WHOLE_SUM,
     GroupTable,
-    of_doubles,
 )
 from retewave.rete.reports.lives import Lives
 from retewave.rete.terms.dictionary import Terms
