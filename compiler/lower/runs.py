@@ -1,4 +1,4 @@
-"""Lower states, steps and instants: memories of runs, and what takes an event to them.
+"""Lower states, steps and instants: memories of runs, and the edges that take events to them.
 
 Data's way: plan -> **records of states and steps** -> the kernel's array.
 """
@@ -43,8 +43,8 @@ __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 class LoweringRuns:
     """Gives a network the records of its runs."""
 
-    lowered: Lowered  # what has been lowered so far
-    needs: Needs  # what is needed of each producer
+    lowered: Lowered  # the records that have been lowered until now
+    needs: Needs  # the columns and times that are needed of each producer
     programs: Programs  # conditions as programs
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
@@ -106,7 +106,7 @@ class LoweringRuns:
             self.add(each, Edge(layout.TO_INSTANTS, slot, keyed, (layout.OF_END,), self.read(each)))
 
     def numbers(self) -> None:
-        """Give runs the numbers of what steps compare: each is looked up once, when the run is made."""
+        """Give runs the numbers that steps compare: each is looked up once, when the run is made."""
         network = self.lowered.network
         compared: dict[int, set[int]] = {}
         for step in network.steps:
@@ -135,7 +135,7 @@ class LoweringRuns:
         self.add(each, Edge(layout.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
 
     def _step(self, way: RunWay, run: int | None, place: int, window: int) -> records.Step:
-        """Add the record of a way, and the edge of what comes to it."""
+        """Add the record of a way, and the edge by which events come to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
         seen += [layout.OF_ROW] if way.calls else []
@@ -192,7 +192,7 @@ class LoweringRuns:
         return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
-UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
+UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of a condition that Python decides
 _TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
 
@@ -205,7 +205,7 @@ def _numbers(expression: Expression, side: str) -> set[int]:
 
 
 def _written(of: int, column: int, event: Mapping[int, int]) -> tuple[int, int]:
-    """Return where a column of what comes of a step is from, by the tuple's columns."""
+    """Return the source of a column of the tuple that a step makes, by the tuple's columns."""
     if of == TAKEN:
         return of, event[column]
     return (EITHER + event[of - EITHER], column) if of >= EITHER else (of, column)
@@ -217,7 +217,7 @@ def _link(state: State) -> int:
 
 
 def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
-    """Return what the rows of the parts of a match's run hold, in the words of a member."""
+    """Return the content of the rows that tell the parts of a match's run, in the words of a member."""
     names = {number: variable for variable, number in member.numbers.items()}
     numbers = {Variable(f"c{number}"): variable for number, variable in names.items()}
     found: dict[int, tuple[RunState, Mapping[Variable, int], int]] = {}
