@@ -18,11 +18,12 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
-from retewave.rete.gather import settle
+from retewave.rete.gather import settle, take_star
 from retewave.rete.memory.arena import STORING, make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.stars import forget_stars
 from retewave.rete.state import (
     C_ARENA,
     C_ARENA_WORDS,
@@ -53,7 +54,7 @@ from retewave.rete.state import (
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, prefetch, reals_at, tail, words, words_at
+from retewave.rete.words.bare import address_in, bytes_at, prefetch, reals_at, tail, words, words_at
 from retewave.rete.words.bytes import Address, cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
@@ -78,6 +79,7 @@ from retewave.rete.words.layout import (
     N_NUMBERS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
+    N_STARS,
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_CLEARING,
@@ -248,6 +250,7 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
+    stars = net[N_STARS] != 0 and not facts
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
@@ -289,6 +292,15 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
                 return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
+        if looks is not None and stars and roomy(arena, sizes.arena):
+            taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, view.values, stack, at)
+            for _ in range(1, taken):
+                at[P_ROW], row = at[P_ROW] + 1, row + ROW_WIDTH
+                if net[N_NUMBERS] != 0:
+                    _foresee_number(rows, row, view.values, at)
+            if taken != 0:
+                _dispatched(arena, at, end, at[P_TOP])
+                continue
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
         _dispatched(arena, at, end, top)
         if arena[A_SINCE] >= pause:
@@ -324,6 +336,8 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         words_at(cell(cells, C_STACK)),
         words_at(cell(cells, C_PROGRESS)),
     )
+    if looks is not None:
+        forget_stars(net, arena, address_in(rows), at)
     said = _pour(
         net,
         arena,

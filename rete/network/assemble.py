@@ -12,7 +12,16 @@ import numpy as np
 
 from retewave.rete.dispatch import key_home, predicate_home
 from retewave.rete.memory.arena import mix
-from retewave.rete.network.gathering import aside_places, aside_words, gathers, leads_to, looked_for, slot_aside
+from retewave.rete.network.copies import copies_of, keys_of, number_of_run, number_of_tuple, only_edge
+from retewave.rete.network.gathering import (
+    aside_places,
+    aside_words,
+    gathers,
+    leads_to,
+    looked_for,
+    rows_noted,
+    slot_aside,
+)
 from retewave.rete.network.pairs import ComparedPair, pairs_of
 from retewave.rete.network.records import (
     TUPLE_TIMES,
@@ -28,6 +37,7 @@ from retewave.rete.network.records import (
     State,
     Step,
 )
+from retewave.rete.network.stars import IN_ROW, star_of
 from retewave.rete.operators.join import MOST_SLOTS
 from retewave.rete.words import layout as at
 from retewave.rete.words.reals import word_of
@@ -58,9 +68,12 @@ class _Assembler:
         self.header = [0] * at.N_HEADER
         self.records: list[int] = []  # of all sections that are made
         self.lists: list[int] = []  # columns, relations and programs
+        self.known_lists: dict[tuple[int, ...], int] = {}  # where each of them begins
         self.wide = at.T_COLUMNS + network.widest
         self.room = _first_room(len(network.slots), len(network.nodes), len(network.edges()))  # the next state's place
         self.aside = self._asides()  # of each node that gathers, the place in the arena of what is aside
+        found = {number: star_of(network, network.nodes[number]) for number in self.aside}
+        self.stars = {number: star for number, star in found.items() if star is not None}  # of those that take any
         begin = at.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin
@@ -103,6 +116,7 @@ class _Assembler:
         self._streams()
         gathering = [self._at(at.N_NODES, node, at.NODE_WIDTH) for node in self.aside]
         header[at.N_GATHERING], header[at.N_GATHERING_COUNT] = self._list(gathering), len(gathering)
+        header[at.N_STARS] = len(self.stars)
         pairs = any(pairs_of(step.program) for step in network.steps)
         header[at.N_NUMBERS] = pairs or any(node.comparisons for node in network.nodes)
         header[at.N_BUILT] = -1 if network.built is None else len(network.built)
@@ -122,10 +136,12 @@ class _Assembler:
         return self.header[section] + number * width
 
     def _list(self, words: tuple[int, ...] | list[int]) -> int:
-        """Add a list; return where it begins."""
-        begin = self.header[at.N_LISTS] + len(self.lists)
-        self.lists.extend(words)
-        return begin
+        """Add a list, unless there is an equal one; return where it begins."""
+        known = self.known_lists.get(tuple(words))
+        if known is None:
+            known = self.known_lists[tuple(words)] = self.header[at.N_LISTS] + len(self.lists)
+            self.lists.extend(words)
+        return known
 
     def _lists(self, records: list[list[int]]) -> int:
         """Add some records, one behind the other; return where they begin."""
@@ -150,6 +166,8 @@ class _Assembler:
                 predicates[p][at.PREDICATE_SHAPES] |= _shape(s, o)
             else:
                 predicates[p][at.PREDICATE_BEGIN : at.PREDICATE_COUNT + 1] = begin, count
+        for predicate in (each for star in self.stars.values() for each in star.predicates):
+            predicates[predicate][at.PREDICATE_SHAPES] |= at.SHAPE_STAR
         self.header[at.N_KEY_MASK] = mask
         unknown = predicates.pop(0)
         self._predicates(predicates)
@@ -311,7 +329,7 @@ class _Assembler:
 
     def _state(self, number: int, state: State, edges: list[int]) -> list[int]:
         """Return the words of a state."""
-        self.wide = max(self.wide, at.T_COLUMNS + state.columns + state.own)
+        self.wide = max(self.wide, at.T_COLUMNS + state.columns + state.own + len(state.tells))
         slot = 0 if state.slot < 0 else self._at(at.N_SLOTS, state.slot, at.SLOT_WIDTH)
         first, count = self._edges(state.edges, edges)
         link = 0 if state.link < 0 else self._row_word(state.link)
@@ -321,6 +339,8 @@ class _Assembler:
         return [
             slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
             next(to_it, 0), self._list(numbers), len(state.numbers), 1 + number if state.own else 0,
+            self._list([at.T_COLUMNS + column for column in state.tells]), len(state.tells),
+            state.strict and not state.undying and not state.marks,
         ]  # fmt: skip
 
     def _step(self, step: Step, edges: list[int]) -> list[int]:
@@ -335,31 +355,44 @@ class _Assembler:
         compared = [[each.allowed, *self._sides(step, each)] for each in pairs_of(step.program)]
         first, count = self._edges(step.edges, edges)
         return [
-            state, step.follows, mark, step.window, self._list(step.keys),
+            state, step.follows, mark, step.window, self._list(keys_of(self.network, step)),
             instants, self._list(step.instant_keys), self._list(equal), len(step.equal),
             *self._program(step.program), step.columns, self._list(seen), len(seen),
             self._list(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
-            self._lists(compared), len(compared), first if self._is_direct(step) else 0,
+            self._lists(compared), len(compared), first if only_edge(self.network, step) else 0, self._copies(step),
         ]  # fmt: skip
-
-    def _is_direct(self, step: Step) -> bool:
-        """Tell whether what comes of a step becomes a run at once: nobody else wants to know it."""
-        if len(step.edges) != 1 or step.edges[0].kind != at.TO_STATE or step.edges[0].program:
-            return False
-        state = self.network.states[step.edges[0].target]
-        return state.slot >= 0 and not state.edges and not state.once
 
     def _sides(self, step: Step, pair: ComparedPair) -> list[int]:
         """Return the words of both sides of a comparison."""
         words: list[int] = []
         for place in pair.places:
-            if place < step.columns:
-                words += 0, at.T_COLUMNS + place
+            if place >= step.columns:
+                number = number_of_run(self.network.states[step.state], step.seen[place - step.columns])
+                words += at.PAIR_RUN, self._row_word(number)
+            elif step.event >= 0:
+                words += at.PAIR_TUPLE, at.T_COLUMNS + number_of_tuple(self.network.states[step.event], place)
             else:
-                state = self.network.states[step.state]
-                number = state.numbers.index(step.seen[place - step.columns])
-                words += 1, self._row_word(state.columns + state.marks + number)
+                words += at.PAIR_TERM, at.T_COLUMNS + place
         return words
+
+    def _copies(self, step: Step) -> int:
+        """Add how the rows of runs are made of others; return where that is, 0 if it is not so."""
+        found = copies_of(self.network, step)
+        if found is None or self.counting:
+            return 0
+        word = self._row_word
+        run = {word(into): word(of) for into, of in found.of_run}
+        event = {word(into): at.T_COLUMNS + TUPLE_TIMES.get(of, of) for into, of in found.of_tuple}
+        constants = {word(into): value for into, value in found.constants}
+        numbers = {word(into): word(of) for into, of in found.numbers}
+        pairs = [pair for each in (run, event, constants, numbers) for pair in each.items()]
+        number = self.network.states[step.edges[0].target].slot
+        slot = self._slot(number, self.network.slots[number])
+        return self._list([
+            self._at(at.N_SLOTS, number, at.SLOT_WIDTH), slot[at.SLOT_STATE], slot[at.SLOT_ROW_WORDS],
+            slot[at.SLOT_LIST], 1 << slot[at.SLOT_INDEX], at.NO_WORD if found.link < 0 else word(found.link),
+            len(run), len(event), len(constants), len(numbers), *(each for pair in pairs for each in pair),
+        ])  # fmt: skip
 
     def _of_step(self, place: int, column: int) -> int:
         """Return the word beside the place in what a step writes."""
@@ -437,17 +470,26 @@ class _Assembler:
         states = []
         for edge in direct:
             state = self._at(at.N_STATES, edge.target, at.STATE_WIDTH)
-            states += [state, len(edge.payload), *(places[column] for column in edge.payload)]
+            states += [state, len(edge.payload), *edge.payload]
         ahead = []
-        for slot, keys in looked_for(self.network, node):
-            own = self.network.nodes[slot.node].keys
-            place = self._at(at.N_NODES, slot.node, at.NODE_WIDTH)
-            ahead.append([place, self._list(keys), at.G_KEY + own + slot.index])
+        for looked, keys in looked_for(self.network, node):
+            ahead.append([self._at(at.N_NODES, looked, at.NODE_WIDTH), self._list(keys)])
         return [
             self.aside[number], at.GIVEN_COLUMNS if given else at.ALPHA_COLUMNS, self._list(places),
             len(node.edges) - len(direct) - len(instants), len(instants),
-            self._list(states), len(direct), self._lists(ahead), len(ahead),
+            self._list(states), len(direct), self._lists(ahead), len(ahead), self._star(number, node),
         ]  # fmt: skip
+
+    def _star(self, number: int, node: Node) -> int:
+        """Add how a node takes whole stars; return where that is, 0 if it does not."""
+        star = self.stars.get(number)
+        if star is None:
+            return 0
+        words = [star.streams, self._list([word for pair in star.out for word in pair])]
+        words.append(rows_noted(node, self.aside[number]))
+        for predicate, (place, edge) in zip(star.predicates, star.edges, strict=True):
+            words += [predicate, self._at(at.N_EDGES, place, at.EDGE_WIDTH), self._list([IN_ROW[i] for i in edge.keys])]
+        return self._list(words)
 
     def _listener(self, node: Node) -> Instance | None:
         """Return the query that is all that listens to a node, if every tuple of the node matches it as it is."""

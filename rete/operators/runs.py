@@ -19,7 +19,16 @@ from retewave.rete.filters.codes import TRUE, UNDECIDED
 from retewave.rete.filters.compare import compare_terms, number_word
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.arena import make_room, roomy
-from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
+from retewave.rete.memory.slots import (
+    fill_row,
+    find_group,
+    group_of,
+    last_group,
+    list_row,
+    new_row,
+    seek_group,
+    streamed_row,
+)
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at, tail
 from retewave.rete.words.jit import inlined
@@ -27,6 +36,17 @@ from retewave.rete.words.layout import (
     A_NOWHERE,
     ANY,
     ASIDE_FRESH,
+    COPIES_BIT,
+    COPIES_CONSTANTS,
+    COPIES_LINK,
+    COPIES_LIST,
+    COPIES_NUMBERS,
+    COPIES_ROW_WORDS,
+    COPIES_RUN,
+    COPIES_SLOT,
+    COPIES_STATE,
+    COPIES_TUPLE,
+    COPIES_WORDS,
     EDGE_KEYS,
     EDGE_PAYLOAD,
     EDGE_PAYLOAD_COUNT,
@@ -48,6 +68,7 @@ from retewave.rete.words.layout import (
     SLOT_STATE,
     STATE_ASIDE,
     STATE_COLUMNS,
+    STATE_CUT,
     STATE_EDGE_COUNT,
     STATE_EDGES,
     STATE_MARK_COUNT,
@@ -57,12 +78,15 @@ from retewave.rete.words.layout import (
     STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
+    STATE_TELL_COUNT,
+    STATE_TELLS,
     STATE_UNDYING,
     STEP_CODE,
     STEP_CODE_END,
     STEP_COLUMNS,
     STEP_COMPARED,
     STEP_COMPARED_COUNT,
+    STEP_COPIES,
     STEP_DIRECT,
     STEP_EDGE_COUNT,
     STEP_EDGES,
@@ -103,7 +127,17 @@ from retewave.rete.words.progress import (
 )
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instant"]
+__all__ = [
+    "NO_ARENA",
+    "NO_ROOM",
+    "OPEN_QUESTION",
+    "begin_run",
+    "continue_runs",
+    "instant_before",
+    "keep_run",
+    "note_instant",
+    "tell_numbers",
+]
 
 # what stops a step: the stack is full; Python must say whether a run is compatible; the arena is full
 NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
@@ -120,8 +154,9 @@ def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     """Note that an event of a partition came, once an instant."""
     slot = net[edge + EDGE_TARGET]
     node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
-    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
-    if group != 0 and arena[(arena[group + net[slot + SLOT_LIST]] & LOW) + net[N_END]] == item[T_END]:
+    group = last_group(arena, net, node, net[edge + EDGE_KEYS], item)
+    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
+    if last != 0 and arena[last + net[N_END]] == item[T_END]:
         return
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
@@ -132,14 +167,14 @@ def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
+def instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
     """Return the last time before a tuple's end at which an event of its partition came, or may have come unseen."""
     slot = net[step + STEP_INSTANTS]
     since = arena[net[slot + SLOT_STATE] + S_SINCE]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
-    if group == 0:
+    group = last_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
+    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
+    if last == 0:
         return since
-    last = arena[group + net[slot + SLOT_LIST]] & LOW
     end = arena[last + net[N_END]]
     return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
 
@@ -178,6 +213,15 @@ def _store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-un
 
 
 @inlined
+def tell_numbers(net, state, item, values):  # type: ignore[no-untyped-def]
+    """Write the numbers of its terms behind all else in a tuple of a state, as far as steps compare them."""
+    own = 1 if net[state + STATE_OWN] != 0 else 0
+    told, tells = T_COLUMNS + net[state + STATE_COLUMNS] + own, net[state + STATE_TELLS]
+    for i in range(net[state + STATE_TELL_COUNT]):
+        item[told + i] = number_word(values, item[net[tells + i]])
+
+
+@inlined
 def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
     state, top, row = net[edge + EDGE_TARGET], at[P_TOP], 0
@@ -196,6 +240,7 @@ def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-unty
         own = net[state + STATE_OWN]
         if own != 0:
             stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
+        tell_numbers(net, state, tail(stack, top), values)
         top += net[N_STRIDE]
     return top
 
@@ -296,8 +341,40 @@ def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-
 
 
 @inlined
-def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _copy_run(arena, net, step, row, group, item, values, at):  # type: ignore[no-untyped-def]
+    """Make what becomes of a run, in some group, a row of the next state, or what begins (row 0) in its own group."""
+    copies = net[step + STEP_COPIES]
+    slot = net[copies + COPIES_SLOT]
+    made = streamed_row(arena, net, slot, net[copies + COPIES_STATE], net[copies + COPIES_ROW_WORDS])
+    if row == 0:
+        group = group_of(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
+    pair, of_run, into = copies + COPIES_WORDS, tail(arena, row), tail(arena, made)
+    behind = pair + 2 * net[copies + COPIES_RUN]
+    while pair < behind:
+        into[net[pair]] = of_run[net[pair + 1]]
+        pair += 2
+    behind = pair + 2 * net[copies + COPIES_TUPLE]
+    while pair < behind:
+        into[net[pair]] = item[net[pair + 1]]
+        pair += 2
+    for _ in range(net[copies + COPIES_CONSTANTS]):
+        into[net[pair]] = net[pair + 1]
+        pair += 2
+    for _ in range(net[copies + COPIES_NUMBERS]):
+        into[net[pair]] = number_word(values, into[net[pair + 1]])
+        pair += 2
+    if net[copies + COPIES_LINK] != NO_WORD:
+        into[net[copies + COPIES_LINK]] = row | net[step + STEP_NUMBER] << LINK_STATE
+    list_row(arena, group, net[copies + COPIES_LIST], net[copies + COPIES_BIT], made)
+    _mark(net, arena, slot, made, at)
+
+
+@inlined
+def _goes_on(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
     """Let a run take a tuple, or begin with it (row 0); return the new top."""
+    if net[step + STEP_COPIES] != 0:
+        _copy_run(arena, net, step, row, group, item, values, at)
+        return top
     into, edge = tail(stack, top), net[step + STEP_DIRECT]
     _grow(arena, net, step, row, item, into)
     if edge == 0:
@@ -307,11 +384,11 @@ def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: igno
 
 
 @inlined
-def _taken(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _taken(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
     """Let a run take a tuple; return the new top."""
     if net[step + STEP_MARK] != NO_WORD:
         arena[row + net[step + STEP_MARK]] = item[T_END]
-    return _goes_on(arena, net, step, row, item, values, stack, top, at)
+    return _goes_on(arena, net, step, row, group, item, values, stack, top, at)
 
 
 @inlined
@@ -347,45 +424,55 @@ def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
+def _cut(arena, word, end_word, before):  # type: ignore[no-untyped-def]
+    """Take the runs off a list that are older than an instant, all but the last; return the first that is left."""
+    first, last, nowhere = arena[word] >> 32, arena[word] & LOW, arena[A_NOWHERE]
+    row = first
+    while row != last and arena[row + end_word] < before:
+        row, former = arena[row + R_LINK] >> 32, row
+        arena[former + R_LINK] = nowhere
+    if row != first:
+        arena[word] = (row << 32) | last
+    return row
+
+
+@inlined
+def _first_run(arena, net, state, word, before, at):  # type: ignore[no-untyped-def]
     """Return the first run to look at, that before it, the top, and the verdict on it."""
     if at[P_STEPPING] == 0:
-        return arena[group + net[slot + SLOT_LIST]] >> 32, 0, at[P_TOP], UNDECIDED
+        first = _cut(arena, word, net[N_END], before) if net[state + STATE_CUT] != 0 else arena[word] >> 32
+        return first, 0, at[P_TOP], UNDECIDED
     row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
     at[P_STEPPING], at[P_ASKED_ROW], at[P_VERDICT] = 0, 0, UNDECIDED
     return row, former, top, verdict
 
 
 @inlined
-def _begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
+def begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
     top, every, since = at[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
     if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM
-    return _goes_on(arena, net, step, 0, item, values, stack, top, at)
+    return _goes_on(arena, net, step, 0, 0, item, values, stack, top, at)
 
 
 @inlined
-def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
+def continue_runs(arena, net, step, group, before, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
 
+    `group` has them; `before` is the instant of their partition before the tuple's.
     Return the new top; NO_ROOM, NO_ARENA or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says
     where.  `room` is that of the stack, `most` how far the arena may be used before a row is stored.
     """
-    state, end = net[step + STEP_STATE], item[T_END]
-    if state == 0:
-        return _begin_run(arena, net, step, item, view.values, stack, at, room)
-    slot, window, end_word = net[state + STATE_SLOT], net[step + STEP_WINDOW], net[N_END]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
-    if group == 0:
-        return at[P_TOP]
-    before = _instant_before(arena, net, step, item) if net[step + STEP_INSTANTS] != 0 else BEFORE_ALL
-    row, former, top, verdict = _first_run(arena, net, slot, group, at)
+    state, end, window, end_word = net[step + STEP_STATE], item[T_END], net[step + STEP_WINDOW], net[N_END]
+    slot, cut = net[state + STATE_SLOT], net[state + STATE_CUT] != 0
+    word = group + net[slot + SLOT_LIST]
+    row, former, top, verdict = _first_run(arena, net, state, word, before, at)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
-        last = former == 0 and following == 0  # it keeps the group, which the next run of its key will need
+        last = cut or (former == 0 and following == 0)  # it keeps the group, which the next run of its key will need
         if not last and verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
             _take_off(arena, net, slot, group, row, former)
             row = following
@@ -400,7 +487,7 @@ def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type:
                 _stop(at, step, row, former, top)
                 return OPEN_QUESTION
             if verdict == TRUE:
-                top = _taken(arena, net, step, row, item, view.values, stack, top, at)
-                former = former if arena[group + net[slot + SLOT_LIST]] >> 32 != row else 0  # it may be collected
+                top = _taken(arena, net, step, row, group, item, view.values, stack, top, at)
+                former = former if arena[word] >> 32 != row else 0  # it may be collected
         row, former, verdict = following, row, UNDECIDED
     return top
