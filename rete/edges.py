@@ -17,15 +17,8 @@ from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import (
-    NO_ARENA,
-    NO_ROOM,
-    begin_run,
-    continue_runs,
-    instant_before,
-    keep_run,
-    note_instant,
-)
+from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, begin_run, continue_runs
+from retewave.rete.operators.states import instant_before, keep_run, may_go_on, note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -47,7 +40,6 @@ from retewave.rete.words.layout import (
     NODE_LAST_GROUP,
     REFUSED,
     SLOT_INDEX,
-    SLOT_LIST,
     SLOT_NODE,
     SLOT_READING_COUNT,
     STATE_SLOT,
@@ -181,7 +173,7 @@ def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[n
                 clock, times = net[step + STEP_INSTANTS], net[step + STEP_INSTANT_KEYS]
                 before = instant_before(arena, net, step, item) if clock != 0 else BEFORE_ALL
             top = at[P_TOP]
-            if group != 0 and arena[group + net[net[state + STATE_SLOT] + SLOT_LIST]] != 0:
+            if group != 0 and may_go_on(arena, net, state, group, before, at):
                 top = continue_runs(arena, net, step, group, before, item, view, stack, at, sizes.stack, sizes.arena)
         if top < 0:
             return NEEDS_STACK if top == NO_ROOM else (NEEDS_ARENA if top == NO_ARENA else NEEDS_VERDICT)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from retewave.rete.memory.arena import STORING
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group, store_row
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import note_instant, tell_numbers
+from retewave.rete.operators.states import note_instant, tell_numbers
 from retewave.rete.stars import foresee_stars, note_star, part_star, put_star, star_at
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at, prefetch, tail

@@ -234,6 +234,21 @@ def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
     arena[A_SINCE] += 1
 
 
+@inlined
+def _taken_whole(net, arena, sizes, rows, row, end, values, stack, at):  # type: ignore[no-untyped-def]
+    """Take the star that begins with a row at once; say whether that was possible."""
+    if not roomy(arena, sizes.arena):
+        return False
+    taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, values, stack, at)
+    for each in range(1, taken):
+        at[P_ROW] += 1
+        if net[N_NUMBERS] != 0:
+            _foresee_number(rows, row + each * ROW_WIDTH, values, at)
+    if taken != 0:
+        _dispatched(arena, at, end, at[P_TOP])
+    return taken != 0
+
+
 @kernel
 def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
@@ -292,15 +307,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
                 return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
-        if looks is not None and stars and roomy(arena, sizes.arena):
-            taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, view.values, stack, at)
-            for _ in range(1, taken):
-                at[P_ROW], row = at[P_ROW] + 1, row + ROW_WIDTH
-                if net[N_NUMBERS] != 0:
-                    _foresee_number(rows, row, view.values, at)
-            if taken != 0:
-                _dispatched(arena, at, end, at[P_TOP])
-                continue
+        if looks is not None and stars and _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, at):
+            continue
         top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
         _dispatched(arena, at, end, top)
         if arena[A_SINCE] >= pause:

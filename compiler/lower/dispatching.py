@@ -13,7 +13,7 @@ from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
 from retewave.rete.network.records import Key, Route
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["lower_dispatch"]
 
@@ -50,5 +50,5 @@ def _part(part: From | bytes, programs: Programs) -> int:
     if isinstance(part, bytes):
         return programs.id(part)
     if part is From.SUBJECT:
-        return at.FROM_SUBJECT
-    return at.FROM_OBJECT if part is From.OBJECT else at.FROM_PREDICATE
+        return layout.FROM_SUBJECT
+    return layout.FROM_OBJECT if part is From.OBJECT else layout.FROM_PREDICATE

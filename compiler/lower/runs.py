@@ -35,7 +35,7 @@ from retewave.rete.filters import codes as op
 from retewave.rete.network import records
 from retewave.rete.network.pairs import pairs_of
 from retewave.rete.network.records import Edge, Node, Slot
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 
@@ -56,7 +56,7 @@ class LoweringRuns:
         network, plan = self.lowered.network, self.lowered.plan
         leaving = [each.way for each in plan.producers if isinstance(each, RunStep) and _is_of(each, number)]
         ways = [*leaving, *state.again]
-        marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == at.NEXT))
+        marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == layout.NEXT))
         columns, slot = columns_of(state), -1
         own = columns in self.needs.columns[number]
         if ways or state.once or own:
@@ -66,8 +66,8 @@ class LoweringRuns:
             columns,
             slot,
             len(marks),
-            any(way.follows == at.STRICT for way in ways),
-            any(way.follows == at.ANY for way in ways),
+            any(way.follows == layout.STRICT for way in ways),
+            any(way.follows == layout.ANY for way in ways),
             link=_link(state),
             own=own,
             once=state.once,
@@ -79,7 +79,7 @@ class LoweringRuns:
         for each, row in zip(state.entries, state.columns, strict=True):
             self._enter(each, row, place, state.keys)
         for way in state.again:
-            edge = Edge(at.TO_STATE, place, state.keys, tuple(range(columns)))
+            edge = Edge(layout.TO_STATE, place, state.keys, tuple(range(columns)))
             self._step(way, number, place, self.needs.windows[number]).edges.append(edge)
 
     def step(self, number: int, step: RunStep) -> None:
@@ -101,7 +101,7 @@ class LoweringRuns:
         for each in instants.inputs:
             columns = self.physical[each.producer]
             keyed = tuple(columns[key] for key in each.keys)
-            self.add(each, Edge(at.TO_INSTANTS, slot, keyed, (at.OF_END,), self.read(each)))
+            self.add(each, Edge(layout.TO_INSTANTS, slot, keyed, (layout.OF_END,), self.read(each)))
 
     def numbers(self) -> None:
         """Give runs, and the solutions that they take, the numbers of what steps compare: each is looked up once."""
@@ -116,7 +116,7 @@ class LoweringRuns:
                     of_runs.setdefault(step.state, set()).add(step.seen[place - step.columns])
         for step in network.steps:
             for edge in step.edges:
-                kept = of_runs.get(edge.target, set()) if edge.kind == at.TO_STATE else set()
+                kept = of_runs.get(edge.target, set()) if edge.kind == layout.TO_STATE else set()
                 taken = {step.out[edge.payload[column]] for column in kept}
                 of_events.setdefault(step.event, set()).update(column for of, column in taken if of == TAKEN)
         for number, columns in of_runs.items():
@@ -171,16 +171,16 @@ class LoweringRuns:
     def _enter(self, each: Input, row: Sequence[int], place: int, keys: tuple[int, ...]) -> None:
         columns = self.physical[each.producer]
         payload = tuple(columns[column] for column in row)
-        self.add(each, Edge(at.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
+        self.add(each, Edge(layout.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
 
     def _step(self, way: RunWay, run: int | None, place: int, window: int) -> records.Step:
         """Add the record of a way, and the edge of what comes to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
-        seen += [at.OF_ROW] if way.calls else []
+        seen += [layout.OF_ROW] if way.calls else []
         number = len(network.steps)
         width = 1 + max((column for column in event.values() if column >= 0), default=-1)
-        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
+        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == layout.NEXT else -1
         instants, partition = -1, tuple[int, ...]()
         if way.instants is not None and run is not None:
             instants = self.lowered.instants[way.instants.producer]
@@ -193,7 +193,7 @@ class LoweringRuns:
             event=self.lowered.states.get(way.event.producer, -1),
         )  # fmt: skip
         network.steps.append(record)
-        self.add(way.event, Edge(at.TO_STEP, number, (), (), self.read(way.event)))
+        self.add(way.event, Edge(layout.TO_STEP, number, (), (), self.read(way.event)))
         return record
 
     def behind(self, call: RunCall, column: int) -> AskedCall:
@@ -222,7 +222,7 @@ class LoweringRuns:
                 (Variable(f"r{i}"), self._call(call, event, width + len(seen) - 1, state))
                 for i, call in enumerate(way.calls)
             )
-            self.lowered.asked[at.ASKED_STEP, step] = AskedFilter(tuple(conditions), known, calls)
+            self.lowered.asked[layout.ASKED_STEP, step] = AskedFilter(tuple(conditions), known, calls)
         return conjunction([self._program(each, known, loose) for each in conditions])
 
     def _program(self, condition: Expression, known: Mapping[Variable, int], loose: Set[Variable]) -> tuple[int, ...]:
@@ -234,7 +234,7 @@ class LoweringRuns:
 
 UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
 _MOST_TOGETHER = 8  # memories whose groups are one: each has a word in it
-_TIMES = {at.OF_START: at.OF_START, at.OF_END: at.OF_END}
+_TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
 
 def _is_of(step: RunStep, state: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable, rename
-from retewave.compiler.plan.operators.join import numbers_in
+from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import (
     END,
     LINK,
@@ -56,7 +56,7 @@ class Barring:
             gaps.append(Gap((0, entered.columns[SINCE]), 1, (1, START)))
         pairs = self._shared(entered, there)
         if barred.passed is not None:
-            own, its = (_number(each) for each in barred.passed)
+            own, its = (number_of(each) for each in barred.passed)
             pairs.append((entered.columns[own], there.columns[its]))
         return self._probed(entered, there, pairs, gaps, self._fitting(barred, entered, there, LINK))
 
@@ -101,7 +101,7 @@ class Barring:
     def _shared(self, entered: Open, there: Open) -> list[tuple[int, int]]:
         """Return the columns in which two must agree; two events may be of one name."""
         patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
-        events = {_number(each.event) for each in patterns if each.event is not None}
+        events = {number_of(each.event) for each in patterns if each.event is not None}
         both = entered.columns.keys() & there.columns.keys()
         shared = sorted(each for each in both - events if each >= 0)
         return [(entered.columns[each], there.columns[each]) for each in shared]
@@ -119,7 +119,8 @@ class Barring:
         """Return a call that looks at the repetitions of a run, and at nothing else."""
         repeats = [number for number, each in enumerate(self.runs.states) if variable in each.own]
         planned = [self.states[each] for each in repeats if each in self.states]
-        return RunCall(name, separator, None, False, tuple((e.producer, e.columns[_number(variable)]) for e in planned))
+        states = tuple((each.producer, each.columns[number_of(variable)]) for each in planned)
+        return RunCall(name, separator, None, False, states)
 
     def _probed(
         self,
@@ -147,10 +148,6 @@ class Barring:
         looked = entered.looked | frozenset(each for each in there.leaves if each >= 0)
         leaves = entered.leaves + there.leaves
         return Open(self.plan.number(probe), columns, {}, False, leaves, looked=looked)
-
-
-def _number(variable: Variable) -> int:
-    return int(variable.name[1:])
 
 
 def with_calls(

@@ -73,7 +73,7 @@ BACKGROUND = b"<urn:retewave:background>"  # the source of a pattern that static
 OWN = b"<urn:retewave:events:"  # how the names of predicates begin by which detections come in again
 MOST_WAYS = 64  # ways to take the patterns of one proof from the event and from static data
 
-Kind: TypeAlias = Literal["logical", "composite", "came", "used", "rest", "told"]
+Kind: TypeAlias = Literal["logical", "composite", "came", "used", "rest", "told", "contradiction"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class BranchFound:
     """What a branch finds."""
 
     kind: Kind  # how its rows are read
-    event: int  # the number of the definition; of NOT: of the NOT
+    event: int  # the number of the definition; of NOT: of the NOT; of a contradiction: of its pattern
     individual: Part = b""  # of a logical event: the term, or the number of the variable
     expression: EventExpression | None = None  # of a composite, and of what NOT takes away
     aliases: tuple[str, ...] = ()  # the parts that the branch has
@@ -141,7 +141,11 @@ def token_of(alias: str) -> Variable:
 
 
 def detecting(
-    query: Query, base: str, proofs: dict[bytes, tuple[Proof, ...]], in_background: Callable[[Atom], bool]
+    query: Query,
+    base: str,
+    proofs: dict[bytes, tuple[Proof, ...]],
+    contradictions: tuple[Proof, ...],
+    in_background: Callable[[Atom], bool],
 ) -> Detecting:
     """Return the branches of a query about events; `in_background` tells which patterns static data may match."""
     assert query.events is not None
@@ -150,6 +154,8 @@ def detecting(
         built.define(number, definition)
     for name in query.events.returned:
         built.tell(name)
+    for number, proof in enumerate(contradictions):
+        built.contradict(number, proof)
     return built.made
 
 
@@ -163,7 +169,9 @@ class _Building:
         """Add the branches of a definition."""
         if isinstance(definition, LogicalEvent):
             for proof in self.made.proofs[definition.name]:
-                for where in self._ways(proof, definition):
+                choices = self._choices(proof)
+                self._check_ways(choices, definition)
+                for where in self._ways(proof, choices):
                     individual = proof.individual
                     self._add(where, BranchFound("logical", number, individual), self._detection(number), proof.axioms)
         else:
@@ -181,6 +189,15 @@ class _Building:
         if made.definitions.form == "RDF":
             template = (TemplateTriple(BlankNode("s"), BlankNode("p"), BlankNode("o")),)  # type: ignore[arg-type]
         self._add(where, BranchFound("told", number), template)
+
+    def contradict(self, number: int, proof: Proof) -> None:
+        """Add the branches of triples that contradict the ontology, unless static data may have too many of them."""
+        choices = self._choices(proof)
+        if _has_too_many(choices):
+            self.made.notices.append(f"events are not counted that contradict {'; '.join(proof.axioms) or proof.atoms}")
+            return
+        for where in self._ways(proof, choices):
+            self._add(where, BranchFound("contradiction", number, proof.individual), (), proof.axioms)
 
     def _number(self, name: bytes) -> int:
         return next(place for place, each in enumerate(self.made.definitions.events) if each.name == name)
@@ -217,16 +234,21 @@ class _Building:
             made.hidden += [each.name for each in branch.bound if each.name not in made.hidden]
 
     # ---- logical events ----
-    def _ways(self, proof: Proof, definition: LogicalEvent) -> Iterator[Algebra]:
-        """Yield the ways to take the patterns of a proof from one event and from static data."""
-        choices = [(False, True) if self.made.in_background(atom) else (False,) for atom in proof.atoms]
-        if 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS:
+    def _choices(self, proof: Proof) -> list[tuple[bool, ...]]:
+        """Return for each pattern of a proof whether it may be taken from static data, or not."""
+        return [(False, True) if self.made.in_background(atom) else (False,) for atom in proof.atoms]
+
+    def _check_ways(self, choices: list[tuple[bool, ...]], definition: LogicalEvent) -> None:
+        if _has_too_many(choices):
             raise QueryError(
                 f"static data may have {sum(len(each) > 1 for each in choices)} of the triples that one way to prove "
                 f"{_local(definition.name)} asks for; {MOST_WAYS.bit_length() - 1} are the most",
                 place=definition.place,
                 hint="name a part of the expression as a class of the ontology, and say in static data what is in it",
             )
+
+    def _ways(self, proof: Proof, choices: list[tuple[bool, ...]]) -> Iterator[Algebra]:
+        """Yield the ways to take the patterns of a proof from one event and from static data."""
         for chosen in product(*choices):
             if not all(chosen):
                 yield self._pattern(proof, chosen)
@@ -364,6 +386,11 @@ class _Building:
         template = (TemplateTriple(BlankNode("rest"), made.predicate("rest", number), BlankNode("token")),)
         self._add(Within(left, 0), BranchFound("rest", number), template)
         return NamedEvent(f"not:{number}".encode(), f"not {number}")
+
+
+def _has_too_many(choices: list[tuple[bool, ...]]) -> bool:
+    """Tell whether there are too many ways to take patterns from one event and from static data."""
+    return 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS
 
 
 def _has_during(expression: EventExpression) -> bool:

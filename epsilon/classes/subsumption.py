@@ -40,7 +40,7 @@ from retewave.epsilon.classes.expression import (
 from retewave.epsilon.classes.ontology import Inclusion, Ontology
 from retewave.epsilon.classes.saturation import BOTTOM, TOP, Saturation
 
-__all__ = ["Below", "Bridge", "Subsumption", "alternatives", "is_single"]
+__all__ = ["Below", "Bridge", "Subsumption", "alternatives", "conjuncts", "is_single"]
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Subsumption:
         found: dict[bytes, set[bytes]] = {}
         for each in self.ontology.inclusions:
             for one in alternatives(each.below):
-                for above in _conjuncts(each.above):
+                for above in conjuncts(each.above):
                     if isinstance(one, NamedClass) and isinstance(above, NamedClass):
                         found.setdefault(one.name, set()).add(above.name)
         return found
@@ -366,17 +366,18 @@ def _bridges(ontology: Ontology) -> Iterator[Bridge]:
 
 def _backwards(inclusion: Inclusion) -> Iterator[Bridge]:
     """Yield what `D below r only C` says of what stands behind r: `inverse r some D` is below C."""
-    for part in _conjuncts(inclusion.above):
+    for part in conjuncts(inclusion.above):
         if isinstance(part, Only) and inclusion.below != THING:
             for each in alternatives(inclusion.below):
                 back = Property(part.role.name, not part.role.inverse)
                 yield Bridge(Some(back, each), Inclusion(Some(back, each), part.filler, str(inclusion)))
 
 
-def _conjuncts(expression: ClassExpression) -> Iterator[ClassExpression]:
+def conjuncts(expression: ClassExpression) -> Iterator[ClassExpression]:
+    """Yield the parts of intersections, however they stand inside each other."""
     if isinstance(expression, AllOf):
         for part in expression.parts:
-            yield from _conjuncts(part)
+            yield from conjuncts(part)
     else:
         yield expression
 
@@ -396,7 +397,7 @@ def _signature(expression: ClassExpression) -> frozenset[bytes]:
 
 def _is_simple(inclusion: Inclusion) -> bool:
     return all(map(is_single, alternatives(inclusion.below))) and all(
-        isinstance(part, NamedClass | HasValue) for part in _conjuncts(inclusion.above)
+        isinstance(part, NamedClass | HasValue) for part in conjuncts(inclusion.above)
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from retewave.rete.network.records import Edge, Network, State, Step
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = ["Copies", "copies_of", "keys_of", "number_of_run", "number_of_tuple", "only_edge"]
@@ -29,7 +29,7 @@ class Copies:
 
 def only_edge(network: Network, step: Step) -> Edge | None:
     """Return the edge by which what comes of a step becomes a run at once: nobody else wants to know it."""
-    if len(step.edges) != 1 or step.edges[0].kind != at.TO_STATE or step.edges[0].program:
+    if len(step.edges) != 1 or step.edges[0].kind != layout.TO_STATE or step.edges[0].program:
         return None
     state = network.states[step.edges[0].target]
     return step.edges[0] if state.slot >= 0 and not state.edges and not state.once else None
@@ -56,15 +56,19 @@ def copies_of(network: Network, step: Step) -> Copies | None:
         return None
     numbers = list(_numbers(network, step, target, out))
     of_run = 1 if step.state < 0 else 0
-    times = [(at.OF_START, (of_run, at.OF_START)), (at.OF_END, (1, at.OF_END)), (at.OF_WINDOW, (of_run, at.OF_WINDOW))]
+    times = [
+        (layout.OF_START, (of_run, layout.OF_START)),
+        (layout.OF_END, (1, layout.OF_END)),
+        (layout.OF_WINDOW, (of_run, layout.OF_WINDOW)),
+    ]
     made = [*times, *enumerate(out), *numbers]
     marks = [(target.columns + mark, AFTER_ALL) for mark in range(target.marks)]
     return Copies(
         tuple((into, of) for into, (kind, of) in made if kind == 0),
         tuple((into, of) for into, (kind, of) in made if kind == 1),
-        (*((into, value) for into, (kind, value) in enumerate(out) if kind == at.OF_NOTHING), *marks),
+        (*((into, value) for into, (kind, value) in enumerate(out) if kind == layout.OF_NOTHING), *marks),
         tuple((into, of) for into, (kind, of) in numbers if kind < 0),
-        next((into for into, (kind, _) in enumerate(out) if kind == at.OF_ROW), -1),
+        next((into for into, (kind, _) in enumerate(out) if kind == layout.OF_ROW), -1),
     )
 
 

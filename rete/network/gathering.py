@@ -6,41 +6,48 @@ Data's way: records -> **places in the arena** -> `rete/network/assemble.py`; `r
 from __future__ import annotations
 
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Node, Slot
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["aside_places", "aside_words", "gathers", "leads_to", "looked_for", "rows_noted", "slot_aside"]
 
 _MOST_AHEAD = 8  # nodes that are looked for before a solution goes there
-_TUPLE = at.T_COLUMNS + at.GIVEN_COLUMNS  # words of a tuple that is aside
+_TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is aside
 
 
 def gathers(network: Network, node: Node) -> bool:
     """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+    return node.gathers and _tells_once(network, node)
+
+
+def _tells_once(network: Network, node: Node) -> bool:
+    """Tell whether a node's tuples come to nothing but instants and states that have each once, by joins perhaps."""
 
     def once(edge: Edge) -> bool:
-        return edge.kind == at.TO_INSTANTS or (edge.kind == at.TO_STATE and network.states[edge.target].once)
+        if edge.kind in (layout.TO_SLOT, layout.TO_PASSING):
+            return _tells_once(network, network.nodes[network.slots[edge.target].node])
+        return edge.kind == layout.TO_INSTANTS or (edge.kind == layout.TO_STATE and network.states[edge.target].once)
 
-    return node.gathers and all(map(once, node.edges))
+    return all(map(once, node.edges))
 
 
 def leads_to(node: Node, state: int) -> bool:
     """Tell whether a node's tuples enter a state."""
-    return any(edge.kind == at.TO_STATE and edge.target == state for edge in node.edges)
+    return any(edge.kind == layout.TO_STATE and edge.target == state for edge in node.edges)
 
 
 def aside_words(node: Node) -> int:
     """Return how many words of the arena a node needs for what is aside."""
-    return at.ASIDE_KEY + node.keys + len(node.slots) * (_TUPLE + 2)
+    return layout.ASIDE_KEY + node.keys + len(node.slots) * (_TUPLE + 2)
 
 
 def rows_noted(node: Node, aside: int) -> int:
     """Return where it is noted which input row each slot of a node has, if a star is taken whole, and in what order."""
-    return aside + at.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
+    return aside + layout.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
 
 
 def slot_aside(network: Network, slot: Slot, aside: int) -> int:
     """Return where the tuple of a slot is, of a node for which all is at a place."""
-    return aside + at.ASIDE_KEY + network.nodes[slot.node].keys + slot.index * _TUPLE
+    return aside + layout.ASIDE_KEY + network.nodes[slot.node].keys + slot.index * _TUPLE
 
 
 def aside_places(network: Network, node: Node, aside: int) -> list[int]:
@@ -49,14 +56,16 @@ def aside_places(network: Network, node: Node, aside: int) -> list[int]:
         edge.target: edge
         for alpha in network.alphas
         for edge in alpha.edges
-        if edge.kind == at.TO_SLOT and edge.target in node.slots
+        if edge.kind == layout.TO_SLOT and edge.target in node.slots
     }
     places = []
     for index, column in node.out:
         slot = node.slots[max(index, 0)]
         columns = edges[slot].keys if index < 0 else edges[slot].payload
         source = column if column < 0 else columns[column]
-        places.append(slot_aside(network, network.slots[slot], aside) + at.T_COLUMNS + TUPLE_TIMES.get(source, source))
+        places.append(
+            slot_aside(network, network.slots[slot], aside) + layout.T_COLUMNS + TUPLE_TIMES.get(source, source)
+        )
     return places
 
 
@@ -64,11 +73,12 @@ def looked_for(network: Network, node: Node) -> list[tuple[int, tuple[int, ...]]
     """Return in which nodes a node's tuples look first, and by which columns: for instants, and runs that go on."""
     found: dict[tuple[int, tuple[int, ...]], None] = {}
     for edge in node.edges:
-        if edge.kind == at.TO_INSTANTS:
+        if edge.kind == layout.TO_INSTANTS:
             found[network.slots[edge.target].node, edge.keys] = None
+        if edge.kind != layout.TO_STATE:
             continue
         for each in network.states[edge.target].edges:
-            step = network.steps[each.target] if each.kind == at.TO_STEP else None
+            step = network.steps[each.target] if each.kind == layout.TO_STEP else None
             if step is not None and step.state >= 0:
                 slot = network.slots[network.states[step.state].slot]
                 found[slot.node, tuple(edge.payload[key] for key in step.keys)] = None

@@ -9,29 +9,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from retewave.rete.network.records import Edge, Key, Network, Node, Route
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.rete.words.rows import EVENT, OBJECT, PREDICATE, SUBJECT
 
-__all__ = ["IN_ROW", "Star", "star_of"]
+__all__ = ["WholeStar", "star_of"]
 
 IN_ROW = (SUBJECT, PREDICATE, OBJECT, EVENT)  # where an input row has what the columns of an α's tuple are
 
 
 @dataclass(frozen=True)
-class Star:
+class WholeStar:
     """How a node takes whole stars: by slot, the triples of one predicate each, as they come."""
 
     streams: int  # number of their set of streams; -1: any
     predicates: tuple[int, ...]  # by slot
-    edges: tuple[tuple[int, Edge], ...]  # by slot: its number among all edges, itself
+    edges: tuple[tuple[int, tuple[int, ...]], ...]  # by slot: the number of its edge, where the row has the key
     out: tuple[tuple[int, int], ...]  # by column of its tuples: the slot, and the place in the row
 
 
-def star_of(network: Network, node: Node) -> Star | None:
+def star_of(network: Network, node: Node) -> WholeStar | None:
     """Return how a node that gathers takes whole stars; None: some triple of it may go elsewhere, too."""
     routes: dict[int, list[tuple[Key, Route]]] = {}
-    for key, found in network.keys.items():
-        for route in found:
+    for key, of_key in network.keys.items():
+        for route in of_key:
             routes.setdefault(route.alpha, []).append((key, route))
     taken = [_taken(network, routes, slot) for slot in node.slots]
     found = [each for each in taken if each is not None]
@@ -48,8 +48,8 @@ def star_of(network: Network, node: Node) -> Star | None:
             return None
         out.append((max(index, 0), IN_ROW[source]))
     numbers = {id(edge): number for number, edge in enumerate(network.edges())}
-    edges = tuple((numbers[id(edge)], edge) for _, _, edge in found)
-    return Star(streams.pop(), predicates, edges, tuple(out))
+    edges = tuple((numbers[id(edge)], tuple(IN_ROW[key] for key in edge.keys)) for _, _, edge in found)
+    return WholeStar(streams.pop(), predicates, edges, tuple(out))
 
 
 def _taken(network: Network, routes: Mapping[int, list[tuple[Key, Route]]], slot: int) -> tuple[int, int, Edge] | None:
@@ -58,7 +58,7 @@ def _taken(network: Network, routes: Mapping[int, list[tuple[Key, Route]]], slot
         (number, edge)
         for number, alpha in enumerate(network.alphas)
         for edge in alpha.edges
-        if edge.kind == at.TO_SLOT and edge.target == slot
+        if edge.kind == layout.TO_SLOT and edge.target == slot
     ]
     if len(feeding) != 1:
         return None
@@ -67,7 +67,11 @@ def _taken(network: Network, routes: Mapping[int, list[tuple[Key, Route]]], slot
     if len(alpha.edges) > 1 or edge.program or alpha.equal or alpha.given or not alpha.whole or len(found) != 1:
         return None
     key, route = found[0]
-    plain = (route.subject, route.object) == (at.FROM_SUBJECT, at.FROM_OBJECT) and not route.guard and not route.twin
-    plain = plain and route.predicate in (at.FROM_PREDICATE, key[1])
+    plain = (
+        (route.subject, route.object) == (layout.FROM_SUBJECT, layout.FROM_OBJECT)
+        and not route.guard
+        and not route.twin
+    )
+    plain = plain and route.predicate in (layout.FROM_PREDICATE, key[1])
     alone = [each for each in network.keys if each[1] == key[1]] == [(0, key[1], 0)] and len(network.keys[key]) == 1
     return (number, key[1], edge) if plain and alone else None

@@ -137,7 +137,7 @@ NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25,
 NODE_AHEAD, NODE_AHEAD_COUNT = 29, 30
 NODE_STAR, NODE_WIDTH = 31, 32  # how it takes whole stars; 0: it does not
 # a star: its streams (-1: any), by column of what comes of it the slot and the place in the row, the place in the arena
-# where it is noted which row each slot has, and which slots the rows were for; then by slot the predicate, the edge, and
+# where it is noted which row each slot has, and which slots the rows were for; then by slot the predicate, the edge,
 # the places of the key in the row
 STAR_STREAMS, STAR_OUT, STAR_ROWS, STAR_SLOTS = 0, 1, 2, 3
 STAR_PREDICATE, STAR_EDGE, STAR_KEYS, STAR_WIDTH = 0, 1, 2, 3

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from retewave.compiler.algebra import Policy, PolicyName, Query
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
+from retewave.windows import durations
 
 if TYPE_CHECKING:
     from retewave.io.reading.reader import Reader
@@ -22,6 +23,7 @@ __all__ = [
     "WhenFull",
     "check_inbox",
     "check_options",
+    "duration_of",
     "policy_of",
     "readers_of",
     "seconds_of_tick",
@@ -160,3 +162,11 @@ def check_inbox(size: object, when_full: object) -> None:
         raise UsageError(f"an inbox holds a whole number of items from 1 on, not {size!r}")
     if when_full not in ("wait", "drop", "error"):
         raise UsageError(f"unknown when_full {when_full!r}", hint="known: wait, drop, error")
+
+
+def duration_of(value: Any) -> int:
+    """Return a duration that a user gives, in microseconds."""
+    try:
+        return durations.parse(value)
+    except ValueError as e:
+        raise UsageError(str(e)) from e

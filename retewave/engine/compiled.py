@@ -39,9 +39,10 @@ from retewave.provenance.made_of import Sources
 from retewave.query import Query, skipping
 from retewave.rete.counters import put_known_since, totals
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
+from retewave.rete.memories import Options
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
-from retewave.rete.runtime import Options, Runtime
+from retewave.rete.runtime import Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values

@@ -33,7 +33,7 @@ __all__ = ["Detector"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1
 _MOST_KNOWN = 10_000  # answers that are remembered
-_ORDER = ("came", "used", "logical", "composite", "rest", "told")
+_ORDER = ("came", "used", "logical", "composite", "rest", "told", "contradiction")
 
 Built: TypeAlias = tuple[bytes, bytes, bytes, int]  # a triple that comes in again, and the number of its stream
 
@@ -144,6 +144,8 @@ class Detector:
                 yield from self._rest(row, found)
             case "told":
                 yield from self._graph(row, found)
+            case "contradiction":
+                self.query.inconsistent += self.noticed.contradicts(self._event(row))
 
     # ---- reading rows ----
     @cached_property
@@ -191,6 +193,10 @@ class Detector:
             return frozenset()
         return frozenset(self.streams.get(name[1:-1].decode(), -1) for name in self.plan.definitions.returned)
 
+    def _event(self, row: _Row) -> int:
+        """Return the event of which a proof has triples."""
+        return next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
+
     def _triple(self, row: _Row, given: _Given) -> Ids:
         s, p, o = given.triple
         return row.words[s], row.words[p], row.words[o]
@@ -232,7 +238,7 @@ class Detector:
     # ---- detections ----
     def _logical(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
         given = row.given
-        event = next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
+        event = self._event(row)
         if self._own and any(stream in self._own for streamed, stream in given.values() if streamed):
             return
         if isinstance(found.individual, int):

@@ -18,7 +18,7 @@ __all__ = ["Ids", "Noticed"]
 Ids: TypeAlias = tuple[int, int, int]  # a triple, by the ids of its terms
 Key: TypeAlias = tuple[int, int, int]  # what is being justified: event defined, individual, event that came
 
-_JUSTIFIED, _CAME, _USED = 0, 1, 2
+_JUSTIFIED, _CAME, _USED, _CONTRADICTORY = 0, 1, 2, 3
 
 
 class Noticed:
@@ -32,12 +32,13 @@ class Noticed:
         self._justified: dict[Key, list[frozenset[Ids]]] = {}  # the justifications that were found
         self._came: dict[int, set[Ids]] = {}  # the triples that were given, by the number of their event
         self._used: dict[int, set[Ids]] = {}  # what detections use, by the number of the NOT that takes it away
+        self._contradictory: set[int] = set()  # the events that contradict the ontology
 
     def at(self, end: int) -> None:
         """Go on with an instant: forget another one."""
         if end != self._instant:
             self._instant = end
-            self._justified, self._came, self._used = {}, {}, {}
+            self._forget()
 
     def is_minimal(self, key: Key, justification: frozenset[Ids]) -> bool:
         """Note a justification, unless one that was found before says no more; tell whether it is noted.
@@ -62,6 +63,16 @@ class Noticed:
         """Return what no detection has used of an event."""
         return self._came.get(event, set()) - self._used.get(number, set())
 
+    def contradicts(self, event: int) -> bool:
+        """Note that an event contradicts the ontology; tell whether that is new."""
+        new = event not in self._contradictory
+        self._contradictory.add(event)
+        return new
+
+    def _forget(self) -> None:
+        self._justified, self._came, self._used = {}, {}, {}
+        self._contradictory = set()
+
     def advance(self, now: int) -> None:
         """Forget nothing: the next instant forgets it."""
 
@@ -83,6 +94,8 @@ class Noticed:
             for number, each_set in sets.items():
                 keys += [(kind, number, 0, 0)] * len(each_set)
                 triples += each_set
+        keys += [(_CONTRADICTORY, event, 0, 0) for event in self._contradictory]
+        triples += [(0, 0, 0)] * len(self._contradictory)
         return {
             "instant": np.array([self._instant]),
             "keys": np.array(keys, dtype=np.int64).reshape(-1, 4),
@@ -92,7 +105,7 @@ class Noticed:
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Remember what such arrays hold, and nothing else."""
         self._instant = int(state["instant"][0])
-        self._justified, self._came, self._used = {}, {}, {}
+        self._forget()
         individual, of_one = 0, set[Ids]()
         last: tuple[int, ...] | None = None
         rows = zip(state["keys"].tolist(), state["triples"].tolist(), strict=True)
@@ -103,6 +116,8 @@ class Noticed:
                     individual, of_one, last = s, set(), (number, came)
                 else:
                     of_one.add((s, p, o))
+            elif kind == _CONTRADICTORY:
+                self._contradictory.add(number)
             else:
                 (self._came if kind == _CAME else self._used).setdefault(number, set()).add((s, p, o))
         self._close(last, individual, of_one)

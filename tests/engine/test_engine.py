@@ -483,7 +483,7 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on_from_what_it_
     matches: Any = engine.run(rw.read(lines, format="nt", rate=1000))
     next(matches)
     matches.close()
-    assert engine.matcher._readings == []
+    assert engine.matcher.sweeps._readings == []
     before = engine.triples
     assert 0 < before < 300_000
     *rest, last = engine.push(triple("a", "p", 1), time=1000)

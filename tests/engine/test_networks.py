@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from laws.test_engine_laws import LAW, anywhere, changes_kept, rows_of
 
 import retewave as rw
-from retewave.engine import compiled, matcher
+from retewave.engine import compiled, following, matcher
 from retewave.rete.terms import dictionary as terms_module
 from retewave.windows.times import Clock
 
@@ -70,7 +70,7 @@ def test_changes_that_are_many_make_one_network_of_all(planned: SIZES) -> None:
 
 
 def test_a_stream_that_goes_on_runs_in_one_network(planned: SIZES, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "_SETTLING", 2)
+    monkeypatch.setattr(following, "_SETTLING", 2)
     engine = many(40)
     engine.register("SELECT ?x { ?x <http://e/guest> ?y }")
     for number in range(200):

@@ -20,7 +20,7 @@ from naive.tokens import Token
 
 import retewave as rw
 from retewave.compiler import algebra
-from retewave.engine import matcher, snapshot
+from retewave.engine import following, snapshot
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
 from retewave.rete.words.rows import END, EVENT, ROW_WIDTH, START, STREAM
@@ -123,7 +123,7 @@ def poured(engine: rw.Engine, stream: Sequence[Item]) -> list[rw.Match]:
 def changes_kept(apart: bool) -> Iterator[None]:
     """Let every change of queries make a young network, or none."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matcher, "are_few", lambda *_: apart)
+        patch.setattr(following, "are_few", lambda *_: apart)
         yield
 
 

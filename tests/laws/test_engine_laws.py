@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from naive.streams import Item
 
 import retewave as rw
-from retewave.engine import matcher
+from retewave.engine import following
 from retewave.engine.registry import CartesianWarning
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
@@ -81,7 +81,7 @@ def test_a_restored_engine_goes_on_as_if_it_had_never_stopped(
 def changes_kept(apart: bool) -> Iterator[None]:
     """Let every change of queries make a young network, or none."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matcher, "are_few", lambda *_: apart)
+        patch.setattr(following, "are_few", lambda *_: apart)
         yield
 
 

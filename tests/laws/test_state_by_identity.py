@@ -129,7 +129,7 @@ def test_a_restored_engine_remembers_what_its_nodes_have_seen(
     with nodes_that_count():
         engine, _ = engine_for(case)
         pushed_one_by_one(engine, Case(case.query, case.text, case.stream[:stop], case.static))
-        engine.matcher._renew()  # what was counted before is no longer in the memories' own counters
+        engine.matcher.renew()  # what was counted before is no longer in the memories' own counters
         path = tmp_path_factory.getbasetemp() / "seen.snapshot"
         engine.snapshot(path)
         restored = rw.Engine.restore(path)

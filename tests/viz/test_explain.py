@@ -9,7 +9,8 @@ import pytest
 from helpers.explained import agrees_with_golden, bsbm_engine, bsbm_query, social_engine
 
 import retewave as rw
-from retewave.viz.explain.describe import Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Section, StepPlan
 from retewave.viz.explain.text import explain, explain_data
 
 PREFIX = "PREFIX e: <http://e/>\n"

@@ -14,7 +14,8 @@ from naive.streams import Item
 import retewave as rw
 from retewave.compiler.parse import parse
 from retewave.viz.explain.counts import Counts, count, counts
-from retewave.viz.explain.describe import StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import StepPlan
 
 CASES = many(200)
 PREFIX = "PREFIX e: <http://e/> "

@@ -11,7 +11,8 @@ from helpers.shown import BETWEEN, NESTED, NEVER, OPTIONAL, OPTIONALSEQ, SEQ, en
 from hypothesis import assume, given, settings
 
 import retewave as rw
-from retewave.viz.explain.describe import Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Section, StepPlan
 
 CASES = many(60)
 

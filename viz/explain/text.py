@@ -13,7 +13,8 @@ from typing import Any
 from retewave.viz.explain.automaton import lines as automaton_lines
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, JoinCounts, MemoryCounts, count, counts
-from retewave.viz.explain.describe import Description, PatternPlan, Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Description, PatternPlan, Section, StepPlan
 from retewave.viz.explain.names import listed
 
 __all__ = ["explain", "explain_data"]

@@ -12,7 +12,7 @@ from retewave.compiler.expressions.tree import Expression, Variable, rename, to_
 from retewave.compiler.plan.producers import END, START, Gap, Input, Join, Open, Plan, SlotFilter, told_columns
 from retewave.compiler.rewrite.branch import Bound, Moment
 
-__all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
+__all__ = ["Scope", "filters_on", "join", "number_of", "numbers_in", "slot_filter"]
 
 
 @dataclass
@@ -144,3 +144,8 @@ def slot_filter(expression: Expression, columns: Mapping[int, int], asked: bool)
 def numbers_in(expression: Expression) -> set[int]:
     """Return the numbers of the shape's variables that an expression mentions; others are unbound."""
     return {int(variable.name[1:]) for variable in variables(expression) if variable.name.startswith("c")}
+
+
+def number_of(variable: Variable) -> int:
+    """Return the number of one of the shape's variables."""
+    return int(variable.name[1:])
