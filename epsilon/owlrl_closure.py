@@ -99,7 +99,7 @@ def _unnamed(term: bytes) -> bytes:
 
 
 def _says_something(triple: Triple) -> bool:
-    """Return whether a triple of the closure may be an axiom about the schema's own terms."""
+    """Tell whether a triple of the closure may be an axiom about the schema's own terms."""
     subject, predicate, object_ = triple
     if predicate == TYPE:
         return object_ == owl("SymmetricProperty")

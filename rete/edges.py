@@ -94,7 +94,7 @@ def _judged(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
-    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
+    """Tell whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
 
     A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
     """

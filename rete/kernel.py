@@ -166,7 +166,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 @inlined
 def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Complete tuples in the group in `work`; if there are none, its extremes may be too wide."""
+    """Complete tuples in the group in `work`; if there are none, note that the group's extremes may be too wide."""
     top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
     said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
@@ -237,16 +237,18 @@ def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
 @inlined
 def _taken_whole(net, arena, sizes, rows, row, end, values, stack, at):  # type: ignore[no-untyped-def]
     """Take the star that begins with a row at once; say whether that was possible."""
-    if not roomy(arena, sizes.arena):
+    if net[N_STARS] == 0 or at[P_FACTS] != 0 or not roomy(arena, sizes.arena):
         return False
     taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, values, stack, at)
     for each in range(1, taken):
         at[P_ROW] += 1
         if net[N_NUMBERS] != 0:
             _foresee_number(rows, row + each * ROW_WIDTH, values, at)
-    if taken != 0:
-        _dispatched(arena, at, end, at[P_TOP])
-    return taken != 0
+    if taken == 0:
+        return False
+    _dispatched(arena, at, end, at[P_TOP])
+    arena[A_SINCE] += taken - 1
+    return True
 
 
 @kernel
@@ -254,9 +256,8 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
-    AT_LIMIT: the bound on live rows, or on runs, is reached.
+    AT_LIMIT: the bound on live rows, or on runs, is reached.  ENDLESS: rules build more at one instant than they may.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
-    ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides a filter, builds for a rule, collects used-up events.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
@@ -265,7 +266,6 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
     bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
-    stars = net[N_STARS] != 0 and not facts
     while True:
         while at[P_TOP] > 0:
             top = at[P_TOP]
@@ -307,10 +307,9 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
                 return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
-        if looks is not None and stars and _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, at):
-            continue
-        top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
-        _dispatched(arena, at, end, top)
+        if looks is None or not _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, at):
+            top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
+            _dispatched(arena, at, end, top)
         if arena[A_SINCE] >= pause:
             collect_all(arena, net)
 

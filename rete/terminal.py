@@ -98,7 +98,7 @@ def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
 
 @kernel
 def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-untyped-def]
-    """Let a rule build of a tuple; what the kernel cannot build is left to Python, at the close of the instant."""
+    """Let a rule build from a tuple; what the kernel cannot build, Python builds at the close of the instant."""
     if at[P_FACTS] != 0 or item[T_END] < item[T_WINDOW_START]:  # the past, or what is static
         return
     if undecided or net[instance + INSTANCE_BUILDS] != BUILDS:

@@ -130,7 +130,7 @@ class Matches:
             self._spared = True
 
     def after(self, count: int) -> Matches:
-        """Return the matches behind the first so many, with a copy of the texts."""
+        """Return the matches behind the first `count`, with a copy of the texts."""
         self.seal()
         assert self._own is not None
         rest = Matches(

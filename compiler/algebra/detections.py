@@ -30,6 +30,7 @@ __all__ = [
     "GuardPart",
     "LogicalEvent",
     "NamedEvent",
+    "local_name",
     "named_events",
     "operands_of",
 ]
@@ -170,3 +171,13 @@ def named_events(expression: EventExpression) -> Iterator[NamedEvent]:
         yield expression
     for each in operands_of(expression):
         yield from named_events(each)
+
+
+def local_name(name: bytes) -> str:
+    """Return what stands behind the namespace of an IRI.
+
+    >>> local_name(b"<http://example.org/BusyRoom>")
+    'BusyRoom'
+    """
+    text = name.decode().strip("<>")
+    return text[max(map(text.rfind, "#/:")) + 1 :]

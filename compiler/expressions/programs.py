@@ -120,5 +120,5 @@ def is_static() -> tuple[int, ...]:
 
 
 def decides(program: tuple[int, ...]) -> bool:
-    """Return whether a program can decide anything, or leaves all to Python."""
+    """Tell whether a program can decide anything, or leaves all to Python."""
     return program != (op.PUSH_UNDECIDED, 0, 0)

@@ -1,4 +1,4 @@
-"""Which variables the runs of each state must have: those that somebody asks for later.
+"""Which variables the runs of each state must have: those that are needed later.
 
 Data's way: ways of a sequence, what is shown -> **variables by state** -> the columns of runs.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import Call, Expression, Variable, children
 from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import LINK, SINCE, WAY, Open, is_told
 from retewave.compiler.rewrite.runs import BEGIN, Runs, Way
@@ -17,7 +17,7 @@ __all__ = ["AskedVariables"]
 
 @dataclass(frozen=True)
 class AskedVariables:
-    """Says what is asked of runs."""
+    """Finds the variables that runs must have."""
 
     runs: Runs
     events: list[Open]  # by number: the solutions of an event, each once
@@ -26,12 +26,12 @@ class AskedVariables:
 
     @property
     def explained(self) -> bool:
-        """Tell whether somebody asks of what events matches are made."""
+        """Tell whether matches must tell the events that they are made of."""
         return any(is_told(name) for each in self.events for name in each.columns)
 
     @property
     def looks_back(self) -> bool:
-        """Tell whether somebody looks at all events of a run."""
+        """Tell whether all events of a run must be found again."""
         return self.runs.looks_back or self.explained
 
     def bound(self, number: int) -> set[int]:
@@ -42,7 +42,7 @@ class AskedVariables:
         return {number_of(each) for each in state.variables | state.loose}
 
     def loose(self, number: int) -> set[int]:
-        """Return those that some of the runs of a state bind."""
+        """Return the variables that some runs of a state bind, and others do not."""
         return set() if number == BEGIN else set(map(number_of, self.runs.states[number].loose))
 
     def shared(self, way: Way) -> set[int]:
@@ -50,7 +50,7 @@ class AskedVariables:
         return self.bound(way.source) & self.events[way.event].columns.keys() - set(map(number_of, way.rebound))
 
     def needed(self) -> list[set[int]]:
-        """Return, by state, the variables of its runs that are asked for."""
+        """Return, by state, the variables that its runs must have."""
         needed: list[set[int]] = [set() for _ in self.runs.states]
         needed[self.runs.final] |= self.bound(self.runs.final) & self.shown
         for number, names in enumerate(needed):
@@ -67,26 +67,26 @@ class AskedVariables:
         return needed
 
     def _marks(self, number: int) -> set[int]:
-        """Return what runs of a state must have beside variables, whoever looks at them."""
+        """Return the names of columns beside variables that runs of a state must have in any case: links, times."""
         state = self.runs.states[number]
         if state.passing:
             return {LINK, SINCE}
         return {LINK} if state.step in {self.runs.longest, *(way.longest for way in self.runs.ways)} else set()
 
     def _explained(self, number: int) -> set[int]:
-        """Return what runs of a state tell of the triples of their last event."""
+        """Return the names of columns in which runs of a state tell of the triples of their last event."""
         if self.runs.states[number].passing:
             return set()
         events = (self.events[way.event] for way in self.runs.ways if way.target == number)
         return {name for each in events for name in each.columns if is_told(name)}
 
     def _asked_behind(self) -> set[int]:
-        """Return the variables that what must not come behind complete runs looks at."""
+        """Return the variables that are compared with events that must not come behind complete runs."""
         seen = [set(self.there[each.event].columns) for each in self.runs.after]
         return set().union(*seen, *(numbers_in(one) for each in self.runs.after for one in each.conditions))
 
     def _told(self, number: int) -> set[int]:
-        """Return what runs of a state must have so that all of their events can be looked at."""
+        """Return the names of columns that runs of a state must have so that all of their events can be found."""
         state = self.runs.states[number]
         told = {LINK, *map(number_of, state.own)}
         if self.runs.groups:
@@ -95,7 +95,7 @@ class AskedVariables:
         return told | {WAY} if len(state.repeated) > 1 else told
 
     def _asked_by(self, way: Way, later: set[int]) -> set[int]:
-        """Return the variables of a run that a way asks for, if those of `later` are asked of what comes of it."""
+        """Return the variables of a run that a way needs, if the run that it becomes must have those of `later`."""
         seen = set().union(*map(numbers_in, way.conditions)) if way.conditions else set()
         own = self.events[way.event].columns.keys()
         rebound = set(map(number_of, way.rebound))
@@ -108,7 +108,7 @@ class AskedVariables:
         return (plain | self.shared(way) | (later - rebound)) & self.bound(way.source)
 
     def for_barred(self, way: Way) -> list[int]:
-        """Return the variables that what must not be between a run and its event looks at."""
+        """Return the variables that are compared with events that must not stand between a run and its next event."""
         seen: set[int] = set()
         for each in way.barred:
             seen |= {number_of(each.passed[0])} if each.passed else set()
@@ -122,8 +122,4 @@ def _previous(expression: Expression) -> set[int]:
     match expression:
         case Call("PREV", (Variable() as variable,)):
             return {number_of(variable)}
-        case Operation(operands=parts) | Call(arguments=parts):
-            return set().union(*map(_previous, parts))
-        case Membership(needle=needle, members=members):
-            return set().union(*map(_previous, (needle, *members)))
-    return set()
+    return set().union(*map(_previous, children(expression)))

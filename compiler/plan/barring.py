@@ -1,16 +1,17 @@
-"""What bars a run: probes for what must not be before it, between two of its events, or behind it.
+"""What bars a run: probes for events that must not come before it, between two of its events, or behind it.
 
-Data's way: a planned state or step, what must not be there -> **probes** -> plan.
-What is earlier than the event that a run takes is looked for at its arrival; a further repetition, which may be of that
-instant, when the instant is closed; what must not come behind a complete run, when its window is over.
+Data's way: a planned state or step, events that bar -> **probes** -> plan.
+A barring event that is earlier than the event that a run takes is looked for when that arrives.  A further repetition
+may be of the same instant, so it is looked for when the instant is closed.  An event that must not come behind a
+complete run is looked for when the run's window is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable, rename
+from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, with_children
 from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import (
     END,
@@ -37,7 +38,7 @@ Calls = dict[RunCall, None]  # in the order of their numbers
 
 @dataclass(frozen=True)
 class Barring:
-    """Adds probes for what must not be there."""
+    """Adds probes for barring events."""
 
     plan: Plan
     runs: Runs
@@ -45,7 +46,7 @@ class Barring:
     states: Mapping[int, Open]  # by number, as far as they are planned
 
     def unbarred(self, entered: Open, barred: Barred) -> Open:
-        """Return the runs for which something was not there before the event that they have taken."""
+        """Return the runs without a barring event before the event that they have taken."""
         there = self.there[barred.event]
         gaps = [Gap((1, END), 1, (0, END))]
         if barred.begins and self.runs.tumbling is not None:
@@ -70,7 +71,7 @@ class Barring:
         return entered
 
     def ended(self, final: Open) -> Open:
-        """Return the complete runs behind which nothing comes, until their window is over, that must not come."""
+        """Return the complete runs behind which no barring event comes until their window is over."""
         entered = Open(final.producer, {**final.columns, SELF: len(final.columns)}, {}, False, final.leaves)
         width, opens = self.runs.width or 0, START if self.runs.tumbling is None else WINDOW
         decided, until = Decided.AT_DEADLINE, Gap((1, END), -width, (0, opens))
@@ -88,7 +89,7 @@ class Barring:
         return entered if self.runs.late else self._settled(entered, final)
 
     def _settled(self, entered: Open, final: Open) -> Open:
-        """Return complete runs when their instant is closed; what is looked for is never there."""
+        """Return complete runs when their instant is closed: by a probe for something that is never there."""
         never = [Gap((0, END), 1, (1, END)), Gap((1, END), 0, (0, END))]
         pairs = [(entered.columns[SELF], final.columns[LINK])]
         return self._probed(entered, final, pairs, never, ((), ()), Decided.AT_CLOSE)
@@ -109,7 +110,7 @@ class Barring:
     def _fitting(
         self, barred: Barred, entered: Open, there: Open, link: int
     ) -> tuple[tuple[Expression, ...], tuple[RunCall, ...]]:
-        """Return the conditions of what must not be there, and the calls in them."""
+        """Return the conditions on a barring event, and the calls in them."""
         calls: Calls = {}
         conditions = tuple(with_calls(each, self._call, calls) for each in barred.conditions)
         assert not calls or link in entered.columns
@@ -153,7 +154,7 @@ class Barring:
 def with_calls(
     condition: Expression, call: Callable[[str, Variable, Expression | None], RunCall], calls: Calls
 ) -> Expression:
-    """Return a condition with `r0`, `r1`, … in place of what looks at all repetitions of a step."""
+    """Return a condition with `r0`, `r1`, … in place of the calls that look at all repetitions of a step."""
 
     def part(one: Expression) -> Expression:
         return with_calls(one, call, calls)
@@ -163,17 +164,11 @@ def with_calls(
             found = call(name, variable, more[0] if more else None)
             calls.setdefault(found)
             return Variable(f"r{list(calls).index(found)}")
-        case Operation():
-            return replace(condition, operands=tuple(map(part, condition.operands)))
-        case Call():
-            return replace(condition, arguments=tuple(map(part, condition.arguments)))
-        case Membership(needle=needle, members=members):
-            return replace(condition, needle=part(needle), members=tuple(map(part, members)))
-    return condition
+    return with_children(condition, part)
 
 
 def _of_both(expression: Expression, entered: Mapping[int, int], there: Mapping[int, int]) -> Expression:
-    """Return a condition over the columns of what is decided, `c…`, and of what must not be there, `d…`."""
+    """Return a condition over the columns of the run that is decided on, `c…`, and of the barring event, `d…`."""
     names = {}
     for number in numbers_in(expression):
         if number in entered:

@@ -100,17 +100,17 @@ _FIRST_TOLD = -100  # in place of a variable: what a run tells of a triple of it
 
 
 def name_of(told: Told) -> int:
-    """Return what stands in place of a variable for what is told of a triple."""
+    """Return the number that stands, in place of a variable's, for something told of a triple."""
     return _FIRST_TOLD - (told.leaf * len(EXPLAINED) + EXPLAINED.index(told.what))
 
 
 def is_told(name: int) -> bool:
-    """Tell whether something stands in place of a variable for what is told of a triple."""
+    """Tell whether a number stands for something told of a triple."""
     return name <= _FIRST_TOLD
 
 
 def told_by(name: int) -> Told:
-    """Return what such a name stands for.
+    """Return what is told where such a number stands.
 
     >>> told_by(name_of(Told(3, END))) == Told(3, END)
     True
@@ -121,7 +121,7 @@ def told_by(name: int) -> Told:
 
 @dataclass(frozen=True)
 class AlphaTest:
-    """What single triples must pass."""
+    """The test that single triples must pass."""
 
     atom: Atom  # constants
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
@@ -185,9 +185,9 @@ class Join:
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+    """Tuples of one input for which a row of the other input fits, or for which none does.
 
-    Those of what fits may be taken along behind them.
+    The columns are the tuple's; columns of the fitting row may follow.
     """
 
     inputs: tuple[Input, Input]  # what is decided, and what is looked at
@@ -242,7 +242,7 @@ class RunWay:
 
 @dataclass(frozen=True)
 class State:
-    """Runs that wait for the same; what enters it is its tuple."""
+    """Runs that wait for the same step; each run that enters is a tuple of it."""
 
     entries: tuple[Input, ...]  # whose tuples enter it, …
     columns: tuple[tuple[int, ...], ...]  # … and by entry, the columns that become its own
@@ -254,7 +254,7 @@ class State:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Return what it is made of, beside itself."""
+        """Return its inputs, itself left out."""
         return (*self.entries, *(way.event for way in self.again))
 
 
@@ -270,7 +270,7 @@ class RunStep:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Return what it is made of."""
+        """Return its inputs."""
         return (self.way.event,) if self.run is None else (self.run, self.way.event)
 
 
@@ -356,7 +356,7 @@ class Open:
 
     @property
     def events(self) -> tuple[int, ...]:
-        """Return the columns that hold the events which its tuples are made of: not of what was only looked at."""
+        """Return the columns that hold the events of its tuples, without those of rows that were only looked at."""
         made_of = (each for each in self.told.items() if each[0].what == EVENT and each[0].leaf not in self.looked)
         return tuple(sorted({column for _, column in made_of}))
 
@@ -368,7 +368,7 @@ class Open:
 
 
 def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
-    """Return what is told and its columns, in an order that equal producers share."""
+    """Return all that is told, with its columns, in an order that equal producers share."""
     return sorted(told.items(), key=lambda each: each[1])
 
 

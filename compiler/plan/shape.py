@@ -181,7 +181,7 @@ def filters_over(branch: Branch, numbers: Mapping[Variable, int]) -> list[Expres
 
 
 def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
-    """Say whether a constant may be left open: the object, or the subject when the object is a variable.
+    """Tell whether a constant may be left open: the object, or the subject when the object is a variable.
 
     Not both: the sets of constants of one pattern would multiply in the dispatch tables.
     """

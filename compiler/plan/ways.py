@@ -6,10 +6,10 @@ Data's way: a way between two states, the columns of both -> **a run's way** -> 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from retewave.compiler.algebra import Follows
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import Call, Expression, Variable, with_children
 from retewave.compiler.plan.asked import AskedVariables
 from retewave.compiler.plan.barring import UNBOUND, with_calls
 from retewave.compiler.plan.operators.join import number_of
@@ -154,10 +154,4 @@ def _condition(
             if number in event:
                 return Variable(f"c{event[number]}")
             return Variable(f"d{run[number]}") if number in run and number not in rebound else UNBOUND
-        case Operation():
-            return replace(expression, operands=tuple(map(part, expression.operands)))
-        case Call():
-            return replace(expression, arguments=tuple(map(part, expression.arguments)))
-        case Membership(needle=needle, members=members):
-            return replace(expression, needle=part(needle), members=tuple(map(part, members)))
-    return expression
+    return with_children(expression, part)

@@ -1,4 +1,4 @@
-"""Branches: conjunctions that a network can run, with what time asks of them.
+"""Branches: conjunctions that a network can run, with their conditions in time.
 
 Data's way: algebra -> **branches** -> plan -> network.
 A branch means: join its operands (patterns, parts) and its tables; keep the joins that all bounds allow; let each probe

@@ -1,11 +1,11 @@
-"""Events of OBEP as branches: what one event and static data must say, and what detections must be in time.
+"""Events of OBEP as branches: patterns over one event and static data, and relations in time between detections.
 
 Data's way: definitions + proofs -> patterns over one event, patterns over detections -> **branches, and what each of
 them finds** -> plan -> network.
-A detection comes in again, on a stream of the query's own: its name (an IRI), and a *token*, a literal that holds its
-individual, its justification and its parts.  So a composite is a pattern over tokens: SEQ, AND, FIRST and the others
-are the algebra's.  What a guard finds in a justification comes in beside the token, a triple for each variable, under a
-name for each solution.
+A detection comes in again, on a stream of the query's own, as one triple: its individual, a predicate for its event,
+and a *token*, a literal that holds its individual, its justification and its parts.  So a composite is a pattern over
+tokens: SEQ, AND, FIRST and the others are the algebra's.  What a guard finds in a justification comes in beside the
+token, a triple for each variable, under a name for each solution.
 NOT has three kinds of branches: what came, what justifications use, and, once both are complete, what is left.
 """
 
@@ -48,6 +48,7 @@ from retewave.compiler.algebra.detections import (
     GuardPart,
     LogicalEvent,
     NamedEvent,
+    local_name,
     named_events,
     operands_of,
 )
@@ -180,11 +181,9 @@ class _Building:
     def tell(self, name: bytes) -> None:
         """Add the branch of what is told of an event."""
         number = self._number(name)
-        node, made = Variable("_:.told"), self.made
-        where = Triples(tuple(
-            TriplePattern(node, made.predicate(kind, number), Variable(shown), made.stream)
-            for kind, shown in (("individual", "individual"), ("event", "event"), ("token", "detection"))
-        ))  # fmt: skip
+        made = self.made
+        detection = Variable("individual"), made.predicate("token", number), Variable("detection")
+        where = Triples((TriplePattern(*detection, made.stream),))
         template: tuple[TemplateTriple, ...] = ()
         if made.definitions.form == "RDF":
             template = (TemplateTriple(BlankNode("s"), BlankNode("p"), BlankNode("o")),)  # type: ignore[arg-type]
@@ -203,12 +202,9 @@ class _Building:
         return next(place for place, each in enumerate(self.made.definitions.events) if each.name == name)
 
     def _detection(self, number: int) -> tuple[TemplateTriple, ...]:
-        """Return what comes in again of a detection, as far as others can know before it is there."""
-        node, made = BlankNode("detection"), self.made
-        kinds = ["token"]
-        if made.definitions.events[number].name in made.definitions.returned:
-            kinds += ["individual", "event"]
-        found = [TemplateTriple(node, made.predicate(kind, number), BlankNode(kind)) for kind in kinds]
+        """Return the triples by which a detection comes in again, as far as others can know before it is there."""
+        node, made = BlankNode("individual"), self.made
+        found = [TemplateTriple(node, made.predicate("token", number), BlankNode("token"))]
         for use in made.uses:
             if use.event == number:
                 names = ("of", *(each.name for each in use.variables))
@@ -242,7 +238,7 @@ class _Building:
         if _has_too_many(choices):
             raise QueryError(
                 f"static data may have {sum(len(each) > 1 for each in choices)} of the triples that one way to prove "
-                f"{_local(definition.name)} asks for; {MOST_WAYS.bit_length() - 1} are the most",
+                f"{local_name(definition.name)} asks for; {MOST_WAYS.bit_length() - 1} are the most",
                 place=definition.place,
                 hint="name a part of the expression as a class of the ontology, and say in static data what is in it",
             )
@@ -277,7 +273,7 @@ class _Building:
         self._add(where, BranchFound("composite", number, expression=expression), self._detection(number))
 
     def _use(self, part: GuardPart, expression: EventExpression) -> GuardUse:
-        """Return what a guard asks of a part, and let the event's detections bring it along."""
+        """Return the use that a guard makes of a part, and let the event's detections bring its data along."""
         named = next(each for each in named_events(expression) if each.alias == part.alias)
         variables = tuple(dict.fromkeys(
             term for pattern in part.patterns for term in pattern.terms if isinstance(term, Variable)
@@ -340,7 +336,7 @@ class _Building:
     def _named(self, part: NamedEvent, use: GuardUse | None) -> Algebra:
         if use is not None:
             return self._solution(part, use)
-        node = Variable(f"_:.detection.{part.alias}")
+        node = Variable(f"_:.individual.{part.alias}")
         number = _rest_number(part) if _is_rest(part) else self._number(part.event)
         kind = "rest" if _is_rest(part) else "token"
         predicate = self.made.predicate(kind, number)
@@ -420,8 +416,3 @@ def _term(part: Part) -> bytes | Variable:
 
 def _variable(unknown: int) -> Variable:
     return Variable(f"_:.x{unknown}")
-
-
-def _local(name: bytes) -> str:
-    text = name.decode().strip("<>")
-    return text[max(map(text.rfind, "#/:")) + 1 :]

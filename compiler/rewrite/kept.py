@@ -1,9 +1,9 @@
-"""What of a view is kept from report to report, beside the solutions of its leaves.
+"""Which groups of a view are kept from report to report, beside the solutions of its leaves.
 
 Data's way: algebra with `LeafFound`s -> **algebra with `GroupsFound`s** -> explain; `retewave.views`.
 Groups of a leaf's solutions are kept if all of their aggregates can be: COUNT, SUM, AVG, MIN and MAX of variables, not
-of different values only.  What stands above a leaf or groups is *row by row* if each solution gives its rows by itself:
-then what is new in a report follows from what has come and gone.
+of different values only.  The algebra above a leaf or groups is *row by row* if each solution gives its rows by itself:
+then the new rows of a report follow from the solutions that have come and gone.
 Left out: how groups are kept (`rete/reports/groups.py`), how all else is evaluated (`retewave.views.evaluate`).
 """
 
@@ -34,7 +34,7 @@ class GroupsFound:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What its solutions bind."""
+        """The variables that its solutions bind."""
         return *self.keys, *(variable for variable, _ in self.aggregates)
 
 

@@ -68,7 +68,7 @@ _Active: TypeAlias = int | bytes | None  # what a pattern reads: a window, a nam
 
 @dataclass(frozen=True)
 class LeafFound:
-    """The solutions of a leaf that are in its window: stands in the algebra in place of what they were found by."""
+    """The solutions of a leaf that are in its window: stands in the algebra in place of the leaf's patterns."""
 
     leaf: int  # the leaf's number
     variables: tuple[Variable, ...]  # what it binds
@@ -93,7 +93,7 @@ class MatchFound:
 
 @dataclass(frozen=True)
 class TimesFound:
-    """Solutions, each with the latest time of a triple that it asks for: stands around what asks f:timestamp."""
+    """Solutions, each with the latest time of a triple: stands where an expression above calls f:timestamp."""
 
     pattern: Any  # the solutions
     variable: Variable  # bound to the time; hidden
@@ -118,13 +118,13 @@ class Leaf:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What its solutions bind."""
+        """The variables that its solutions bind."""
         return tuple(each for each in visible(self.pattern) if each != self.event)
 
 
 @dataclass(frozen=True)
 class ViewLeaves:
-    """A view, apart from what the network keeps."""
+    """A view without the parts that the network keeps, and these parts."""
 
     pattern: Any  # the algebra with `LeafFound`s
     leaves: tuple[Leaf, ...]  # by their numbers
@@ -169,7 +169,7 @@ class _Splitting:
 
 
 def leaves_of(query: Query) -> ViewLeaves:
-    """Split a view into what the network keeps and the rest.
+    """Split a view into leaves, which the network keeps, and the rest.
 
     >>> from retewave.compiler.parse import parse
     >>> query = parse("SELECT (COUNT(*) AS ?n) { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }")
@@ -191,7 +191,7 @@ def _branch(leaf: Leaf, query: Query) -> Branch:
 
 
 def _split(pattern: Algebra, window: _Active, of: _Splitting) -> Any:
-    """Return a pattern with its leaves replaced; `window`: what it reads."""
+    """Return a pattern with its leaves replaced; `window`: the window that it reads."""
     match pattern:
         case Triples(()) | Values():
             return pattern
@@ -245,14 +245,14 @@ def _timed(pattern: Filter | Extend, window: _Active, of: _Splitting) -> Any:
 
 
 def _in_order(pattern: Any, of: _Splitting) -> Any:
-    """Return what stands in MATCH, with its event patterns replaced."""
+    """Return the pattern in MATCH, with its event patterns replaced."""
     if isinstance(pattern, SingleEvent):
         return _event(pattern, of)
     return changed(pattern, lambda part: _in_order(part, of))
 
 
 def _event(each: SingleEvent, of: _Splitting) -> SingleEventFound:
-    """Return what stands for an event pattern: a leaf whose triples come in one event."""
+    """Return the leaf of an event pattern: its triples come in one event."""
     core: Any = each.pattern
     while isinstance(core, Filter):
         core = core.pattern
@@ -306,7 +306,7 @@ def _in_each(name: Variable, inner: Algebra, named: Mapping[bytes, int | bytes],
 
 
 def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: _Active, of: _Splitting) -> Any:
-    """Return what stands for a basic graph pattern with filters on it."""
+    """Return the leaves, joined, of a basic graph pattern with filters on it."""
     frame = of.frame
     if isinstance(window, bytes):
         named = retold(triples, lambda each: replace(each, graph=window))

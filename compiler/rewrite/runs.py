@@ -26,14 +26,14 @@ BEGIN = -1  # in place of a state: where runs begin
 
 @dataclass(frozen=True)
 class Repeated:
-    """What a repetition of a step may be: one of its alternatives."""
+    """One of the alternatives of a repeated step."""
 
     parts: tuple[tuple[str, frozenset[Variable]], ...]  # the event patterns by name, and what each binds
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Where runs wait for the same."""
+    """A state: its runs wait for the same step."""
 
     step: int  # the steps that they have taken; where the last one may be repeated, they wait for that, too
     variables: frozenset[Variable]  # what all of them bind, but events
@@ -46,7 +46,7 @@ class RunState:
 
 @dataclass(frozen=True)
 class Barred:
-    """What must not be strictly between a run and the event that it takes, or come behind a complete run."""
+    """An event that must not come strictly between a run and the event that it takes, or behind a complete run."""
 
     event: int  # number of the event solutions
     conditions: tuple[Expression, ...] = ()  # they see the run, the event that is taken, and the one between
@@ -73,7 +73,7 @@ class Way:
 
 @dataclass(frozen=True)
 class WantedEvents:
-    """What ways look for: solutions of one instant, each once."""
+    """The event solutions that ways take: each is of one instant, and comes once."""
 
     alternatives: tuple[Branch, ...]  # all bind the same; what several find is one solution
     kept: frozenset[Variable] | None = None  # the variables that count; None: all
@@ -104,7 +104,7 @@ class Runs:
 
     @property
     def waits(self) -> bool:
-        """Tell whether something is decided later than at the arrival of an event."""
+        """Tell whether some decision is later than the arrival of an event."""
         return self.late or self.settled or any(way.longest for way in self.ways)
 
     @property
@@ -114,7 +114,7 @@ class Runs:
 
     @property
     def looks_back(self) -> bool:
-        """Tell whether somebody looks at all events of a run."""
+        """Tell whether all events of a run must be found again."""
         barred = (*self.after, *(each for way in self.ways for each in way.barred))
         asked = [each.conditions for each in self.ways] + [each.conditions for each in barred]
         return self.tells or any(mentions(one, OVER_GROUPS) for conditions in asked for one in conditions)
@@ -126,7 +126,7 @@ class Runs:
 
     @property
     def branches(self) -> Iterator[Branch]:
-        """Yield the branches of single instants, in the order in which their leaves count."""
+        """Yield the branches of single instants, in the order of their leaves' numbers."""
         for each in self.events:
             yield from each.alternatives
         yield from self.instants

@@ -1,4 +1,4 @@
-"""What an ontology says cannot be: expressions that nothing may be in.
+"""Contradictions: the expressions that nothing may be in, by an ontology.
 
 Data's way: ontology -> **expressions that nothing may be in** -> `unfolding` -> patterns over an event and static data.
 An event that has such a pattern contradicts the ontology.  Nothing follows of that; it is counted.
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from retewave.epsilon.classes.expression import NOTHING, AllOf, ClassExpression, Complement
+from retewave.epsilon.classes.inclusions import conjuncts
 from retewave.epsilon.classes.ontology import Inclusion, Ontology
-from retewave.epsilon.classes.subsumption import conjuncts
 from retewave.epsilon.classes.unfolding import MOST_PROOFS, CannotUnfold, Proof, Unfolding
 
 __all__ = ["Contradictions", "contradictions"]

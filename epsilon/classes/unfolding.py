@@ -30,7 +30,8 @@ from retewave.epsilon.classes.expression import (
     Some,
     is_data,
 )
-from retewave.epsilon.classes.subsumption import Below, Subsumption
+from retewave.epsilon.classes.inclusions import Below
+from retewave.epsilon.classes.subsumption import Subsumption
 from retewave.epsilon.vocabulary import TYPE, is_literal
 from retewave.errors import RetewaveError
 

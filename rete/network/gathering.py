@@ -15,7 +15,7 @@ _TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is asi
 
 
 def gathers(network: Network, node: Node) -> bool:
-    """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+    """Tell whether a node may gather: it does not matter to its readers whether a solution comes twice."""
     return node.gathers and _tells_once(network, node)
 
 

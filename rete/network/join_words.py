@@ -148,5 +148,5 @@ def _listener(laid: Laying, node: Node) -> Instance | None:
 
 
 def _foreseen(node: Node) -> bool:
-    """Say whether tuples that go on to another node are near when all slots but one have rows: not with two slots."""
+    """Tell whether tuples that go on to another node are near when all slots but one have rows: not with two slots."""
     return len(node.slots) > 2 and len(node.edges) > 0 and node.edges[0].kind == layout.TO_SLOT

@@ -94,7 +94,7 @@ NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
 
 @inlined
 def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
-    """Say whether a run and a tuple have equal terms where both must, beside the key."""
+    """Tell whether a run and a tuple have equal terms where both must, beside the key."""
     at = net[step + STEP_EQUAL]
     for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
         own, column = arena[row + net[pair]], net[pair + 1]
@@ -152,7 +152,7 @@ def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
 
 @inlined
 def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-def]
-    """Say whether a run may take an event now, as far as its strategy and its window say."""
+    """Tell whether a run may take an event now, as far as its strategy and its window say."""
     follows, end = net[step + STEP_FOLLOWS], item[T_END]
     if follows == STRICT:
         if arena[row + net[N_END]] < before:
@@ -215,7 +215,7 @@ def _taken(arena, net, step, row, group, item, values, stack, top, at):  # type:
 
 @inlined
 def _lacks(arena, net, step, top, room, most):  # type: ignore[no-untyped-def]
-    """Return what there must be more of before a run takes a tuple: NO_ROOM, NO_ARENA, or 0."""
+    """Return which array must grow before a run takes a tuple: NO_ROOM (the stack), NO_ARENA, or 0 for none."""
     if top + 2 * net[N_STRIDE] > room:
         return NO_ROOM
     if net[step + STEP_DIRECT] != 0 and not roomy(arena, most) and not make_room(arena, most):
@@ -225,7 +225,7 @@ def _lacks(arena, net, step, top, room, most):  # type: ignore[no-untyped-def]
 
 @inlined
 def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: ignore[no-untyped-def]
-    """Return the verdict on a run that may take a tuple: the one that is known, or that of the step's condition."""
+    """Return the verdict on a run that may take a tuple: `verdict`, if it is known, or that of the step's condition."""
     if verdict != UNDECIDED:
         return verdict
     if net[step + STEP_CODE] == net[step + STEP_CODE_END]:
@@ -247,7 +247,7 @@ def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
 
 @inlined
 def _first_run(arena, net, state, word, before, at):  # type: ignore[no-untyped-def]
-    """Return the first run to look at, that before it, the top, and the verdict on it."""
+    """Return the first run to look at, the run before it, the top, and the verdict on the first run."""
     if at[P_STEPPING] == 0:
         first = cut_off(arena, word, net[N_END], before) if net[state + STATE_CUT] != 0 else arena[word] >> 32
         return first, 0, at[P_TOP], UNDECIDED

@@ -113,7 +113,7 @@ def instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
-    """Say whether a tuple with the same columns and end is in its state already."""
+    """Tell whether a tuple with the same columns and end is in its state already."""
     slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[edge + EDGE_KEYS], item)
     last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
@@ -122,7 +122,7 @@ def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
-    """Say whether an event's solution is the only one of its instant so far: that is known where it was gathered."""
+    """Tell whether an event's solution is the first of its instant: a node that gathers knows that."""
     aside = net[state + STATE_ASIDE]
     return aside != 0 and arena[aside + ASIDE_FRESH] != 0
 
@@ -179,7 +179,7 @@ def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-unty
 
 @inlined
 def is_over(arena, net, state, row, end, before):  # type: ignore[no-untyped-def]
-    """Say whether a run cannot go on at a time, nor later; `before` is the instant of its partition before that."""
+    """Tell whether a run cannot go on at a time, nor later; `before` is the instant of its partition before that."""
     if net[state + STATE_UNDYING] != 0 or (net[state + STATE_STRICT] != 0 and arena[row + net[N_END]] >= before):
         return False
     marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]

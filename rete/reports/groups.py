@@ -62,7 +62,7 @@ _COLUMNS, _ARGUMENTS, _EXTREMES, _WIDTH, _STEP, _ORIGIN, _LISTS = 0, 1, 2, 3, 4,
 
 @inlined
 def _add_in_parts(groups, at, amount, sign):  # type: ignore[no-untyped-def]
-    """Add a whole number to a sum of two words: so many of them fit that it never overflows."""
+    """Add a whole number to a sum of two words, which has room for more numbers than there can be."""
     groups[at] += sign * (amount >> _LIMB)
     groups[at + 1] += sign * (amount & 0xFFFFFFFF)
 

@@ -92,7 +92,7 @@ def _entered_anew(table, larger):  # type: ignore[no-untyped-def]
 
 
 def roomy(count: int, table: np.ndarray) -> np.ndarray:
-    """Return a table with room for so many rows that holds what `table` does: itself, if it has the room."""
+    """Return `table`, or a larger table with the same rows, that has room for `count` rows."""
     if 2 * count <= len(table):
         return table
     size = max(_FEWEST, len(table))
@@ -207,7 +207,7 @@ class Lives:
     """The different solutions in one window."""
 
     def __init__(self, columns: int, span: int, step: tuple[int, int] | None) -> None:
-        """Make room for solutions with so many terms.
+        """Make room for solutions of `columns` terms.
 
         `span`: how far apart the starts of two that live can be, 0 for any distance: then none leaves.  `step`: the
         lower bound of the window is always a multiple of the first, counted from the second.

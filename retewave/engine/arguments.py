@@ -1,4 +1,4 @@
-"""Checks of callers' arguments before the engine uses them: a wrong one is told in words, and changes nothing.
+"""Checks of callers' arguments before the engine uses them: a wrong argument is told in words, and changes nothing.
 
 Where it stands: at the front door, before data's way begins.
 Left out: terms (`io/rdf.py`), times (`windows/times.py`) and durations, which have checks of their own.
@@ -67,7 +67,7 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
 
 
 def check_reported(parsed: Query, on_report: object) -> None:
-    """Refuse a callback for reports that is none, or for a query that makes no reports."""
+    """Refuse a callback for reports that cannot be called, or whose query makes no reports."""
     if on_report is None:
         return
     if not callable(on_report):

@@ -1,4 +1,4 @@
-"""What RAND(), UUID(), BNODE() and NOW() say of the solutions of rules: the same whenever a solution is looked at.
+"""The values of RAND(), UUID(), BNODE() and NOW() for solutions of rules: the same whenever a solution is looked at.
 
 Data's way: output rows of a rule -> **seeds** -> the steps that Python takes.
 A solution of a rule is looked at for what is built, for what is told, and for a flush.  Its seed follows from the

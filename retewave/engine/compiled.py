@@ -83,7 +83,7 @@ class CompiledNetwork:
 
     @cached_property
     def states(self) -> States:
-        """The states, by identity: all that is remembered and does not follow from rows."""
+        """The states, by identity: everything remembered that does not follow from rows."""
         return self._nodes | self.feeding.states | self.outcome.states(self.outcome.queries)
 
     @cached_property
@@ -93,7 +93,7 @@ class CompiledNetwork:
     def take_over(self, former: CompiledNetwork) -> None:
         """Remember what nodes and queries remembered in another network.
 
-        A query that was registered again is a new one, even with the same name and text: it has told nothing yet.
+        A query that was registered again is a new query, even with the same name and text: it has told nothing yet.
         """
         mine = self._nodes | self.feeding.states | self.outcome.states(former.outcome.queries)
         take_over(mine, former.states)

@@ -222,8 +222,8 @@ class Engine(Pouring, Shown):
         Call it at the end of a stream that was pushed.  If you push on afterwards, nothing is lost.
         """
         with self.turn:
-            self.let_go()
-            found = self.all_poured()
+            self._let_go()
+            found = self._all_poured()
         return [match for batches in found for match in in_order(batches)]
 
     def advance(self, time: Interval) -> list[Match]:
@@ -235,9 +235,9 @@ class Engine(Pouring, Shown):
         _, until, clock = interval_of(time)
         with self.turn:
             with self.lock:
-                self.show_by(clock)
-                self.go_on(until)
-            found = self.all_poured()
+                self._show_by(clock)
+                self._go_on(until)
+            found = self._all_poured()
         return [match for batches in found for match in in_order(batches)]
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
@@ -273,7 +273,7 @@ class Engine(Pouring, Shown):
         with self.lock:
             self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         recorded = bool(readers) and all(reader.time_property is not None for reader in readers)
-        yield from self.course(self.read_in(readers, between, seconds), recorded=recorded)
+        yield from self.course(self._read(readers, between, seconds), recorded=recorded)
 
     # ---- from an event loop ----
     def stream(

@@ -65,7 +65,7 @@ class Feeding:
 
     @property
     def states(self) -> dict[str, State]:
-        """What is remembered of the instant, by identity."""
+        """The states of the instant, by identity."""
         found: dict[str, State] = {digest(("solved",)): self.solved} if self.rules else {}
         for each in self.detectors.values():
             found[digest(("noticed", each.query.name, each.query.text))] = each.noticed

@@ -75,7 +75,7 @@ class Following:
 
     @property
     def main(self) -> CompiledNetwork | None:
-        """The main network, if there is one yet."""
+        """The main network; None before the first is made."""
         return None if self.networks is None else self.networks.main
 
     def current(self) -> CompiledNetwork:
@@ -110,7 +110,7 @@ class Following:
         return apart and are_few(len(planned ^ registered), len(planned))
 
     def _renew_young(self, networks: Networks) -> None:
-        """Make the young network anew, of the queries that the main one lacks, if any."""
+        """Make the young network anew, of the queries that the main network lacks, if there are any."""
         main, former = networks.main, networks.young
         lacking = self.registry.queries.keys() - main.outcome.queries.keys()
         gone = frozenset(main.outcome.queries.keys() - self.registry.queries.keys())
@@ -162,7 +162,7 @@ class Following:
         log.debug("the network is made: queries: %d, joins: %d, in %.0f ms", len(registry.queries), nodes, taken)
 
     def _begin_to_look(self, compiled: CompiledNetwork, former: Sequence[CompiledNetwork]) -> None:
-        """Let a network decide no absence that reaches back before its rows; take over what others know."""
+        """Let a network decide no absence that reaches back before its rows; take over the clock of the others."""
         if self.triples > 0:
             compiled.look_from(max(totals(each.runtime.arena).now for each in former) + 1)
 
@@ -220,7 +220,7 @@ class Following:
 
     @property
     def found(self) -> np.ndarray:
-        """Return the output rows that are yet to be reported, as one array."""
+        """Return the output rows that are yet to be reported, as an array."""
         return joined(self._found)
 
     def check_rules(self) -> None:

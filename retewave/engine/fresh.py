@@ -1,4 +1,4 @@
-"""Find the new ones among output rows: a network that is made anew before the stream finds its static matches again.
+"""Find the new rows among output rows: a network that is made anew before the stream finds its static matches again.
 
 Data's way: a new network's first output -> **rows that were not found before** -> outcome.
 Invariant: rows are bags; of n equal rows, of which m were found before, n - m are new.

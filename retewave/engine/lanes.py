@@ -152,7 +152,7 @@ class Lane:
         return not (self.ahead or self.ended or self.chunks)
 
     def read(self) -> None:
-        """Read one chunk, in the thread of whoever takes it."""
+        """Read a chunk, in the thread of the caller."""
         assert self.incoming is not None
         chunk = None
         try:
@@ -196,7 +196,7 @@ class Lane:
                 self.changed.notify_all()
 
     def _read_much(self) -> bool:
-        """Read and hand on chunks; say whether that was to the end."""
+        """Read and hand on chunks; tell whether that was to the end."""
         assert self.incoming is not None
         for chunk in self.incoming:
             self._hand_on(chunk)
@@ -238,7 +238,7 @@ class Lane:
             self.away = away
 
     def take(self) -> int:
-        """Take over one scanned chunk; return the triples read for it."""
+        """Take over a scanned chunk; return the number of triples read for it."""
         chunk = self.chunks[0]
         self.scanned, self.times = chunk.scanned, chunk.times
         self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows

@@ -91,7 +91,7 @@ class Matcher(Following):
             self.sweeps.go_on(SWEPT_A_ROW * min(poured, _PIECE))
 
     def _fed(self, until: int, clock: Clock) -> Generator[list[Matches], None, bool]:
-        """Make the reports before a time of views that feed, in order; stop where one has built what is to pour."""
+        """Make the reports before a time of views that feed, in order; stop at a report with triples to pour."""
         while views := self.follow().feeding:
             time, _, view = min((each.next_time(until), place, each) for place, each in enumerate(views))
             if time >= until:
@@ -157,7 +157,7 @@ class Matcher(Following):
 
     @property
     def due(self) -> int:
-        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: nothing waits."""
         return self.follow().due
 
     @property
@@ -185,7 +185,7 @@ class Matcher(Following):
         rows[alone, EVENT] = self.new_events(len(alone)) - np.arange(len(alone))
 
     def _count(self, poured: int, compiled: CompiledNetwork) -> None:
-        """Note how many rows have gone in, and log what has left early."""
+        """Note how many rows have gone in, and log how many were shed."""
         self.waiting = self.waiting[poured:]
         self.triples += poured
         if poured:

@@ -1,4 +1,4 @@
-"""What detections of the open instant hang on: justifications that were found, what came, and what NOT takes away.
+"""Data of the open instant that detections depend on: justifications found, triples that came, triples that NOT takes.
 
 Where it stands: beside what builds detections in Python (`retewave/engine/detecting.py`).
 Invariant: all of it is of events that end at one time; the next instant forgets it.
@@ -41,9 +41,9 @@ class Noticed:
             self._forget()
 
     def is_minimal(self, key: Key, justification: frozenset[Ids]) -> bool:
-        """Note a justification, unless one that was found before says no more; tell whether it is noted.
+        """Note a justification, unless an earlier one is a part of it; tell whether it is noted.
 
-        What says less was complete no later, as its triples are among those of the other.
+        A smaller justification was complete no later, as its triples are among those of the larger one.
         """
         found = self._justified.setdefault(key, [])
         if any(each <= justification for each in found):
@@ -56,11 +56,11 @@ class Noticed:
         self._came.setdefault(event, set()).add(triple)
 
     def use(self, number: int, triples: set[Ids]) -> None:
-        """Note what a detection uses."""
+        """Note the triples that a detection uses."""
         self._used.setdefault(number, set()).update(triples)
 
     def rest(self, number: int, event: int) -> set[Ids]:
-        """Return what no detection has used of an event."""
+        """Return the triples of an event that no detection has used."""
         return self._came.get(event, set()) - self._used.get(number, set())
 
     def contradicts(self, event: int) -> bool:
@@ -82,7 +82,7 @@ class Noticed:
         marks[ids[(ids > 0) & (ids < len(marks))]] = 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return a row of numbers and one of terms for each triple."""
+        """Return a row of numbers and a row of terms for each triple."""
         keys: list[tuple[int, ...]] = []
         triples: list[Ids] = []
         for (event, individual, came), found in self._justified.items():
@@ -103,7 +103,7 @@ class Noticed:
         }
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Remember what such arrays hold, and nothing else."""
+        """Replace all that is remembered by the content of the arrays."""
         self._instant = int(state["instant"][0])
         self._forget()
         individual, of_one = 0, set[Ids]()

@@ -52,7 +52,7 @@ class Pouring:
     ) -> None:
         self.matcher, self.terms, self.registry = matcher, matcher.terms, matcher.registry
         self._late_tally, self._future_tally = Tally(_LATE), Tally(_FUTURE)
-        self.lock, self.registry.network = matcher.lock, self.network  # the lock is held to read or change
+        self.lock, self.registry.network = matcher.lock, self._network  # the lock is held to read or change
         self.telling = telling = Telling(self.registry, on_late)
         self.turn = telling.turn  # held by whoever pours and calls back; taken before the lock
         self._hands_over = on_late is not None  # late items
@@ -73,7 +73,7 @@ class Pouring:
             turn.wait()
         seconds.begin()
         try:
-            return self.all_poured(self.accept(texts, time, stream, event))
+            return self._all_poured(self.accept(texts, time, stream, event))
         finally:
             seconds.end()
             turn.release()
@@ -98,7 +98,7 @@ class Pouring:
         if self.order.lateness and self.order.watermark is not None:
             self.matcher.advance(self.order.watermark)
 
-    def go_on(self, until: int) -> None:
+    def _go_on(self, until: int) -> None:
         """Let the next pour decide what is due before a time, which the clock has reached."""
         self.matcher.wait(self.order.advance(until))
         self.matcher.advance(until)
@@ -114,14 +114,14 @@ class Pouring:
                 yield from self._left()
                 yield from steps
                 if self._runs == 1:
-                    self.let_go()
+                    self._let_go()
                 yield from self.poured()
         finally:
             with self.lock:
                 self._runs -= 1
                 self.order.doubt.of_first = False
 
-    def read_in(
+    def _read(
         self, readers: list[Reader], between: Callable[[], object] | None, tick: float | None
     ) -> Iterator[list[Matches]]:
         """Pour what readers bring; yield the matches.  `tick`: the clock goes on that often, in seconds."""
@@ -143,18 +143,18 @@ class Pouring:
         """Let rows of readers wait for the next push, run or flush."""
         with self.lock:
             self.triples += arrived.triples
-            self.show_by(arrived.clock)
+            self._show_by(arrived.clock)
             self._put(arrived.rows)
             if arrived.until is not None:
-                self.go_on(arrived.until)
+                self._go_on(arrived.until)
 
-    def let_go(self) -> None:
+    def _let_go(self) -> None:
         """Let what waits for late items wait for the next pour, which tells all that there is."""
         with self.lock:
             self.matcher.wait(self.order.flush())
             self.matcher.flush()
 
-    def all_poured(self, came: int = 0) -> list[list[Matches]]:
+    def _all_poured(self, came: int = 0) -> list[list[Matches]]:
         """Pour all that waits; call back, and return the matches.  After an error, the next call returns the rest."""
         telling, pouring = self.telling, self._pouring(came)
         found: list[list[Matches]] = []
@@ -219,11 +219,11 @@ class Pouring:
 
     def _interval(self, time: Interval | None) -> tuple[int, int]:
         if time is None:
-            self.show_by(_ARRIVAL)
+            self._show_by(_ARRIVAL)
             now = now_of_machine()
             return now, now
         first, last, clock = interval_of(time)
-        self.show_by(clock)
+        self._show_by(clock)
         return first, last
 
     @property
@@ -231,7 +231,7 @@ class Pouring:
         """How times are shown: as the first one was given, or as datetimes."""
         return self.clock or _ARRIVAL
 
-    def show_by(self, clock: Clock) -> None:
+    def _show_by(self, clock: Clock) -> None:
         """Show times as a clock does, if none was shown before."""
         self.clock = self.clock or clock
 
@@ -251,7 +251,7 @@ class Pouring:
         self._future_tally.log(self.order.future + len(rows))
         self._late(rows, "future")
 
-    def network(self) -> CompiledNetwork:
+    def _network(self) -> CompiledNetwork:
         """Return the one network of the queries as they are now."""
         with self.lock:
             return self.matcher.current()

@@ -87,7 +87,7 @@ class KeptRuns:
         """Mark nothing: the memories' marks include them."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each run, and its marks by their names."""
+        """Return a row of times and a row of columns for each run, and its marks by their names."""
         rows = self.runtime.rows_of(self.slot)
         own = rows[:, ROW_TIMES + len(self.keys) :]
         found = {"times": rows[:, :ROW_TIMES], "columns": own[:, : self.columns]}

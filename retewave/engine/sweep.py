@@ -49,7 +49,7 @@ class Sweep:
             each.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
-        """Do an amount of work, counted in rows, matches and terms; say whether the sweep is done.
+        """Do an amount of work, counted in rows, matches and terms; tell whether the sweep is done.
 
         Where a row brings many matches that is not enough to come to an end, so each new match adds some.
         """

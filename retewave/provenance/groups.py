@@ -111,7 +111,7 @@ class Groups:
         return found
 
     def after(self, count: int) -> Groups:
-        """Return the groups of the matches behind the first so many."""
+        """Return the groups of the matches behind the first `count`."""
         return replace(self, numbers=self.numbers[count:], branches=self.branches[count:])
 
     @property

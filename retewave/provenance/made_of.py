@@ -78,7 +78,7 @@ class MadeOf:
         return {} if runs is None else {number: state.step for number, (state, _, _) in runs.states.items()}
 
     def after(self, count: int) -> MadeOf:
-        """Return what the matches behind the first so many are made of."""
+        """Return the parts of the matches behind the first `count`."""
         return replace(self, rows=self.rows[count:])
 
     @property

@@ -1,9 +1,9 @@
-"""Groups that a view keeps, and what their aggregates are as terms.
+"""Groups that a view keeps, and their aggregates as terms.
 
 Data's way: rows that have come and gone (`retewave.views.contents`) -> **groups, changed ones told anew** -> relations.
 A report finds the terms of the groups that have changed since the one before; the others have theirs.
 Where a group has terms that the table of groups cannot sum or compare, its aggregates are found from its solutions.
-Invariant: what a group tells is what `ColumnExpressions.aggregated` says of its solutions.
+Invariant: a group's aggregates are those that `ColumnExpressions.aggregated` gives for its solutions.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class KeptGroups:
         self.came = self.gone = Bag(found.variables, self._shown[:0])  # at the latest report
 
     def settle(self, lives: Lives, low: int) -> None:
-        """Find anew what has changed since the last time."""
+        """Find the aggregates of the groups anew that have changed since the last time."""
         changed, extremes = self.table.settle(low)
         self._reach(len(self.table))
         former = changed[self._is_shown[changed]]
@@ -159,7 +159,7 @@ class KeptGroups:
         return column, good
 
     def _slow(self, groups: np.ndarray, known: list[np.ndarray], columns: list[np.ndarray], lives: Lives) -> None:
-        """Find from their solutions what the table does not know of some groups."""
+        """Find, from the solutions of some groups, the aggregates that the table does not know."""
         wanted = groups[~np.logical_and.reduce(known)]
         rows = lives.there
         own = self.table.groups_of(lives.rows, rows)

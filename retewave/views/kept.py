@@ -1,8 +1,8 @@
-"""What a view keeps between reports: solutions that may be in a window, and which triples come and go.
+"""The memory of a view between reports: solutions that may be in a window, and triples that come and go.
 
 Data's way: output rows of the network -> **solutions, presence** -> relations and report times.
 A solution that comes again lengthens the life of the equal one that is there (`rete/reports/lives.py`).
-Invariant: what has left its window for good is forgotten.
+Invariant: whatever has left its window for good is forgotten.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LeafSolutions:
     """The different solutions of one leaf that are in its window, and those that may yet come into it."""
 
     def __init__(self, columns: int, extent: Extent | None) -> None:
-        """Keep solutions with so many terms; without an extent for ever."""
+        """Keep solutions of `columns` terms; without an extent for ever."""
         span, grid = (None, None) if extent is None else (reach((extent,)), grid_of(extent))
         if extent is not None and is_moved(extent):
             span = _MOVED
@@ -63,18 +63,18 @@ class LeafSolutions:
             each.settle(lives, low)
 
     def there(self) -> np.ndarray:
-        """Return the terms of all that are in the window."""
+        """Return the terms of all solutions in the window."""
         if self._there is None:
             self._there = self.lives.terms(self.lives.there)
         return self._there
 
     def waiting(self) -> np.ndarray:
-        """Return start, end and terms of what may yet come in."""
+        """Return start, end and terms of the solutions that may yet come in."""
         self._new = [np.concatenate(self._new)]
         return self._new[0]
 
     def put(self, there: np.ndarray, waiting: np.ndarray) -> None:
-        """Begin with what is in the window, and what may come into it."""
+        """Begin with the solutions in the window, and with those that may come into it."""
         self.lives.enter(there, BEFORE_ALL, AFTER_ALL)
         self._new = [waiting]
 
@@ -96,7 +96,7 @@ class Arrivals:
             self.times = np.union1d(self.times, fresh)
 
     def any_inside(self, low: int, high: int) -> bool:
-        """Tell whether a time is in a window, and forget those that are older."""
+        """Tell whether a time is in a window, and forget older times."""
         gone = int(np.searchsorted(self.times, low, "right"))
         if gone:
             self.times = self.times[gone:]
@@ -119,11 +119,11 @@ class Changes:
 
     @property
     def next(self) -> int:
-        """The next time at which something enters or leaves."""
+        """The next time at which a triple enters or leaves."""
         return self._coming[0][0] if self._coming else NEVER
 
     def go_to(self, time: int) -> bool:
-        """Let triples enter and leave that do so at a time; tell whether the set has changed."""
+        """Let the triples enter and leave that do so at a time; tell whether the set has changed."""
         changed = False
         while self._coming and self._coming[0][0] == time:
             _, what, triple, until = heappop(self._coming)

@@ -43,7 +43,7 @@ _AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, 
 
 
 class RunningView:
-    """The content of a view's windows, and its reports so far."""
+    """The content of a view's windows, and its reports until now."""
 
     follows = False  # from the rows that are alive
 
@@ -118,7 +118,7 @@ class RunningView:
             self._arrivals[leaf.window].add(streamed[:, 1])
 
     def see(self, rows: np.ndarray) -> None:
-        """Take input rows, in order: all that come, also those that no pattern can use."""
+        """Take all input rows, in order, also those that no pattern can use."""
         if self._first == NEVER:
             self._first = int(rows[0, END])
             self._at = max(self._at, self._first - 1)
@@ -167,13 +167,13 @@ class RunningView:
                 yield time
 
     def next_time(self, until: int) -> int:
-        """Return the next time, before another, at which there may be a report; what comes may bring an earlier one."""
+        """Return the next time before `until` at which a report may be due; items may bring an earlier time."""
         if self._first == NEVER:
             return NEVER
         return self._next_change() if self.frame.reporting.policy == "change" else self._next(until)
 
     def may_report(self, first: int) -> int:
-        """Return the first time, from one on, at which there may be a report, whatever comes."""
+        """Return the first time, from `first` on, at which there may be a report, whatever items come."""
         counted = any(newest_of(each.extent) for each in self.frame.windows)
         period = self.frame.reporting.period
         if period is not None:
@@ -184,7 +184,7 @@ class RunningView:
 
     @property
     def due(self) -> int | None:
-        """The time of the next report that may be told, by what has come; nothing: none before more comes."""
+        """The time of the next report, as far as the items until now tell; None: no report before more items come."""
         if self._first == NEVER:
             return None
         if self.frame.reporting.policy == "change":
@@ -293,7 +293,7 @@ class RunningView:
     # ---- as a state ----
     @property
     def said(self) -> tuple[str, ...]:
-        """Return what tells it from other views of the same text: what may have been said beside that."""
+        """Return the options that tell it from other views of the same text: those that were given beside the text."""
         return str(self.frame.reporting), str(self.frame.t0), str(self.query.parsed.policy)
 
     @property
@@ -320,7 +320,7 @@ class RunningView:
         return max((len(leaf.variables) for leaf in self.split.leaves), default=0) or 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that is remembered."""
+        """Return all that the view remembers."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
         found = self._contents.state()
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
@@ -344,7 +344,7 @@ class RunningView:
         return np.array(rows, dtype=np.int64).reshape(-1, self._width + 4)
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the content of such arrays."""
+        """Take over a state."""
         self._contents.put(state)
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
@@ -363,7 +363,7 @@ class RunningView:
 
 
 def _without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return rows without as many equal ones as there are among others, in their order."""
+    """Return the bag difference of rows and others, in order: each other row takes one equal row away."""
     known = codes(np.concatenate([others, rows]))
     before, mine = known[: len(others)], known[len(others) :]
     left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)

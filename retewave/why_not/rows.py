@@ -28,9 +28,22 @@ from retewave.viz.explain.relations import grouped
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 from retewave.windows.relations import NONE
 
-__all__ = ["END", "START", "WINDOW_START", "Gate", "Looked", "Memories", "Parts", "PatternRows", "Related", "Span"]
+__all__ = [
+    "END",
+    "START",
+    "UNKNOWN",
+    "WINDOW_START",
+    "Gate",
+    "Looked",
+    "Memories",
+    "Parts",
+    "PatternRows",
+    "Related",
+    "Span",
+]
 
 END, WINDOW_START, START = 0, 1, 2  # columns of `PatternRows.times`
+UNKNOWN = -1  # the id of a term that the dictionary does not have: no row holds it
 _TIMES = 3
 _STATIC = (STATIC_END, STATIC_START, STATIC_START)
 
@@ -78,7 +91,7 @@ class Gate:
     """What an interval must pass on its way."""
 
     tree: Reached  # whose
-    within: int | None  # it is at most so long, microseconds
+    within: int | None  # the longest that it may be, microseconds
     streamed: bool  # it is not static
     filters: tuple[SlotFilter, ...]  # that look at its times
 

@@ -148,7 +148,7 @@ class Search:
         return ([each for each in found if self._tied(each)] or found)[:MOST_PARTIALS]
 
     def _tied(self, within: Within) -> bool:
-        """Return whether the patterns found, and the terms asked for, hang together by their variables."""
+        """Tell whether the patterns found, and the terms asked for, hang together by their variables."""
         groups = [set(self.parts[place].names) for place in within.chosen]
         tied = set(self.start.bound) or set().union(*groups[:1])
         while groups:
@@ -189,7 +189,7 @@ class Search:
         return Verdict(unmet=unmet) if unmet else None
 
     def _breaks(self, within: Within, related: Related) -> bool:
-        """Say whether a relation can be decided, and does not hold."""
+        """Tell whether a relation can be decided, and does not hold."""
         if not related.places <= within.chosen.keys():
             return False
         sides = [self.interval(within, side.tree) for side in (related.left, related.right)]

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown
+from helpers.inside import poured
 from hypothesis import given
 from hypothesis import strategies as st
 from laws.test_engine_laws import LAW, anywhere, changes_kept, rows_of
@@ -146,7 +147,7 @@ def test_a_guest_of_its_own_network_changes_no_batch(case: Case, other: Case, cu
     guest = None
     with changes_kept(apart=True):
         for block in np.split(rows, sorted(min(cut, len(rows)) for cut in cuts)):
-            for batches in engine.matcher.pour(block, engine.shown_clock):
+            for batches in poured(engine, block):
                 for batch in batches:
                     batch.query.take(batch)
             if guest is None:

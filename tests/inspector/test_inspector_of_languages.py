@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.inside import network_of
 from typer.testing import CliRunner
 
 import retewave as rw
@@ -47,7 +48,7 @@ def test_every_step_and_memory_of_it_can_be_shown_and_its_network_drawn(kind: st
     engine = rw.Engine(**FILES, stats=True)
     query = engine.register(QUERIES[kind], name="q")
     controller = Controller(engine, [readings()])
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     while controller.step() is not None:
         for slot in range(len(compiled.lowered.slots)):
             controller.memory(slot)

@@ -92,7 +92,7 @@ def test_logical_events_are_found_with_their_minimal_justifications() -> None:
 
 
 def _contradicts(case: EventsCase, graph: Graph) -> bool:
-    """Say whether triples of an event, with static data or by themselves, are what nothing may be."""
+    """Tell whether triples of an event, with static data or by themselves, are what nothing may be."""
     apart = [sub for sub, above in case.ontology.inclusions if above == NOTHING]
     event, static = sorted(graph.triples), sorted(case.static)
     who = individuals(entailed_of(case.ontology, frozenset((*event, *static))))
@@ -129,6 +129,17 @@ def test_an_event_that_contradicts_the_ontology_in_many_ways_is_counted_once_als
     engine.push(types, time=3)
     engine.flush()
     assert engine.stats()["inconsistent_events"] == {"events": 2}
+
+
+@pytest.mark.parametrize("more", ["", "EVENT <http://e/Z> MATCH <http://e/X> SEQ <http://e/Y> WITHIN 3s RETURN ALL"])
+def test_detections_that_are_told_are_not_kept(more: str) -> None:
+    engine = rw.Engine()
+    logical = "".join(f"EVENT <http://e/{name}> AS <http://e/{name.lower()}> some . " for name in "XY")
+    query = engine.register(logical + more, language="obep", keep=0)
+    for time in range(400):
+        engine.push((f"http://e/{time}", f"http://e/{'xy'[time % 2]}", "http://e/o"), time=time)
+    assert query.matched >= 199
+    assert engine.stats()["live_rows"] < 10
 
 
 COMPOSITES = {

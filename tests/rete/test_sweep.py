@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
 from cases.many import many
+from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws.test_engine_laws import anywhere
@@ -95,7 +96,7 @@ def test_a_match_that_is_made_while_rows_are_marked_keeps_the_terms_of_one_that_
     (held,) = engine.push(("http://e/who199", "http://e/has", "http://e/it"), time=0.9, stream="http://e/s")
     for n in range(1_000):
         engine.push((f"http://e/later{n}", "http://e/likes", "http://e/tea"), time=10 + n, stream="http://e/s")
-        engine.matcher.current().runtime.collect()
+        network_of(engine).runtime.collect()
         monkeypatch.setattr(matcher, "SWEPT_A_ROW", 8)
         take_reclaimed_ids(engine.terms, n)
     assert held.text("what") == b"<http://e/tea199>"

@@ -1,8 +1,8 @@
 """The automaton of a sequence: states and edges, as users of event languages know them.
 
 Data's way: sequence of a query -> **automaton** -> explanations, drawings.
-A state is how many steps a run has taken.  An edge takes an event of a step; a step that may be left out has an edge
-without one; what must not be there is said at the edge that it bars, or at the end.
+A state is a number of steps that a run has taken.  An edge takes an event of a step; a step that may be left out has an
+edge without an event.  A step that must not be there is named at the edge that it bars, or at the end.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ __all__ = ["Counts", "JoinCounts", "MemoryCounts", "ProbeCounts", "count", "coun
 
 @dataclass(frozen=True)
 class MemoryCounts:
-    """One memory: one input of one join, or what a probe looks at."""
+    """The counts of a memory: an input of a join, or the rows that a probe looks at."""
 
     memory: int  # number of the slot
     join: int | None  # number of the node whose input it is; None: a probe looks at it
@@ -40,7 +40,7 @@ class MemoryCounts:
 
 @dataclass(frozen=True)
 class JoinCounts:
-    """One join: the sum over its memories."""
+    """The counts of a join: the sum over its memories."""
 
     join: int  # number of the node
     probes: int  # rows that found a row of their key in every other memory
@@ -53,7 +53,7 @@ class JoinCounts:
 
 @dataclass(frozen=True)
 class ProbeCounts:
-    """One probe."""
+    """The counts of a probe."""
 
     probe: int  # its number
     waiting: int  # tuples that wait for their decision
@@ -74,7 +74,7 @@ class Counts:
     matches: dict[str, int]  # the name of a query -> its matches so far
 
     def join(self, number: int) -> JoinCounts:
-        """Return what is counted of a join."""
+        """Return the counts of a join."""
         return next(each for each in self.joins if each.join == number)
 
 

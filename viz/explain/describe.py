@@ -26,6 +26,7 @@ from retewave.viz.explain.description import (
     StreamPlan,
 )
 from retewave.viz.explain.epsilon import Epsilon
+from retewave.viz.explain.events import EventWords, title_of_event
 from retewave.viz.explain.keeping import evaluated_of, kept_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, pattern_parts, spell_window
 from retewave.viz.explain.rules import built_by, of_rule
@@ -63,20 +64,23 @@ class _Described:
         self.prefixes = prefixes_of(compiled)
         self.epsilon = Epsilon(compiled.dispatch)
         self.sharing = Sharing(compiled)
+        self.events = EventWords(self.queries)
 
     def section(self, place: int, end: End) -> Section:
         members = end.shape.members
         query: algebra.Query = self.queries[members[0].listener.number].parsed
         tree, leaves = reached(self.plan, end), self.queries[members[0].listener.number].leaves
-        return Section(
+        plan = self.queries[members[0].listener.number].plan
+        tells = plan is None or plan.found[members[0].branch].kind == "told"
+        section = Section(
             queries=tuple(self._title(member) for member in members[:MOST_LISTED]),
             count=len(members),
             answers="detects" if query.view is None else f"view, as it has {query.view.reason}",
             told=told(tree, self.lowered.fed) if query.view is None else reported(query.view),
             kept="" if leaves is None else kept_of(leaves, members[0].branch),
             evaluated="" if leaves is None or query.view is None else evaluated_of(leaves, query.view.told),
-            form=f"{query.form} DISTINCT" if query.distinct else query.form,
-            shows=tuple(f"?{name}" for name in members[0].listener.projection),
+            form="" if not tells else f"{query.form} DISTINCT" if query.distinct else query.form,
+            shows=tuple(f"?{name}" for name in members[0].listener.projection if tells),
             on=str(query.on or ""),
             builds=of_rule(self.lowered, end, members[0], query, self.sharing.readers, self.prefixes),
             policy=_policy(query.policy),
@@ -90,9 +94,13 @@ class _Described:
             alike=len({self._asks(member) for member in members}) == 1,
             automaton=automaton_of(query) if members[0].branch == 0 else None,
         )
+        return section if plan is None else self.events.all_of(section)
 
     def _title(self, member: Member) -> str:
         name: str = self.queries[member.listener.number].name
+        plan = self.queries[member.listener.number].plan
+        if plan is not None:
+            return f"{name} ({title_of_event(plan, member.branch)})"
         alternatives = len(member.listener.branches)
         if alternatives == 1:
             return name

@@ -49,7 +49,7 @@ class PatternPlan:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """A node of the tree of steps: a pattern, inline data, a join of others, or a probe: a look of one at another."""
+    """A node of the tree of steps: a pattern, inline data, a join of steps, or a probe of one step at another."""
 
     kind: str  # "pattern", "table", "join", "star" (three inputs or more), "product" (no key) or "probe"
     number: int  # of the α record, the node, or the probe
@@ -92,7 +92,7 @@ class FilterPlan:
 
 @dataclass(frozen=True)
 class Section:
-    """One plan: one shape with all its queries."""
+    """The plan of a shape, with all its queries."""
 
     queries: tuple[str, ...]  # the first queries' names; an alternative of a UNION is numbered
     count: int  # how many there are
@@ -100,7 +100,7 @@ class Section:
     told: str  # when a match is told, at the latest
     kept: str  # what of it is kept from report to report, if it is a part of a view; else empty
     evaluated: str  # what of the view is evaluated at each report
-    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT
+    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT; empty where nothing is told of what is found
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
     builds: BuildPlan | None  # what the first query feeds back, if it is a rule

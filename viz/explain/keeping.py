@@ -1,4 +1,4 @@
-"""What a view keeps from report to report, and what it evaluates at each.
+"""The parts of a view that it keeps from report to report, and the parts that it evaluates at each report.
 
 Data's way: leaves of a view -> **words** -> explanations.
 """
@@ -47,7 +47,7 @@ _NAMED: dict[type, str] = {
 
 
 def kept_of(split: ViewLeaves, part: int) -> str:
-    """Say what is kept of one part of a view: solutions, and perhaps groups of them."""
+    """Say what a view keeps of a leaf: solutions, and perhaps groups of them."""
     leaf = split.leaves[part]
     if leaf.presence:
         return "when its triples come and go"
@@ -64,7 +64,7 @@ def _spelled(groups: GroupsFound) -> str:
 
 
 def evaluated_of(split: ViewLeaves, told: str) -> str:
-    """Say what of a view is evaluated at each report."""
+    """Name the operators of a view that are evaluated at each report."""
     pattern = with_groups(split.pattern)
     named = ", ".join(dict.fromkeys(_names(pattern))) or "nothing more"
     if told != "RSTREAM" and is_row_by_row(pattern):
@@ -73,7 +73,7 @@ def evaluated_of(split: ViewLeaves, told: str) -> str:
 
 
 def _names(pattern: Any) -> Iterator[str]:
-    """Yield what a report has to do, from the outside in."""
+    """Yield the operators that a report evaluates, from the outside in."""
     if type(pattern) in _NAMED:
         yield _NAMED[type(pattern)]
     if isinstance(pattern, PathFound):

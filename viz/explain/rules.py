@@ -24,7 +24,7 @@ Readers: TypeAlias = Mapping[int, Sequence[str]]  # producer -> the names of the
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What a rule builds of each solution, and what becomes of it."""
+    """The triples that a rule builds of each solution, and the queries that read them."""
 
     triples: tuple[str, ...]  # of its template
     stream: str  # on which they come in again; empty: they are every stream's

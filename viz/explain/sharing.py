@@ -1,4 +1,4 @@
-"""Which queries use a producer: what each has in common with others.
+"""Which queries use a producer, and which other queries share it.
 
 Data's way: plan -> **names of queries** -> sections and steps of the description.
 """

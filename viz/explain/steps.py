@@ -180,14 +180,14 @@ class StepTree:
         return tuple(spoken(gaps, time))
 
     def _rank(self, tree: Reached, probe: Probe) -> Iterator[str]:
-        """Yield what makes a pair better than another one, if a probe compares them so."""
+        """Yield how a probe compares pairs, if it does."""
         times = [moment_of(tree.inputs[0], own) for own, _ in probe.rank]
         by = ", then the ".join(f"{'end' if at_end else 'start'} of {self._name(whose)}" for whose, at_end in times)
         if times:
             yield f"input 2 is {'later' if probe.latest else 'earlier'} than input 1: the {by}"
 
     def _name(self, tree: Reached) -> str:
-        """Return what a step below another one is called there."""
+        """Return the name of a step, as steps above it use it."""
         match tree.producer:
             case Join():
                 return f"join {self.lowered.nodes[tree.number]}"

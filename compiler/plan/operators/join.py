@@ -28,7 +28,7 @@ class Scope:
 
     @property
     def moments(self) -> frozenset[Moment]:
-        """Return the moments that somebody will ask for."""
+        """Return the moments that are needed later."""
         return self.wanted | {each for bound in self.bounds for each in (bound.earlier, bound.later)}
 
 
@@ -90,7 +90,7 @@ class _Extremes:
 
     @classmethod
     def of(cls, ordered: list[Open], gaps: tuple[Gap, ...]) -> _Extremes:
-        """Return what some gaps say; what may be static has no place in time."""
+        """Return the extremes by some gaps; an input that may be static has no place in time."""
         pairs = {(gap.earlier[0], gap.later[0]) for gap in gaps if _is_before(gap)}
         timed = [place for place, each in enumerate(ordered) if each.streamed or not each.static]
         for middle in timed:  # what is before another one is before all that this one is before

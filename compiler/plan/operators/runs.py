@@ -1,8 +1,8 @@
 """Runs: states, and the steps by which runs go on.
 
 Data's way: states and ways of a branch -> **states, steps, instants** -> plan; `retewave.rete.operators.runs` runs it.
-A run's columns are those variables that somebody asks for later.  What its next events share with it is the key under
-which it is found, as far as all of its ways share it; the rest is compared.
+A run's columns are the variables that are needed later.  The variables that all of its ways share with their events are
+the key under which it is found; the other shared variables are compared.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ __all__ = ["runs"]
 
 
 def runs(plan: Plan, found: Runs, planned: Callable[[Branch], Open], shown: frozenset[int]) -> Open:
-    """Add the states and steps of runs; return those that are complete.
+    """Add the states and steps of runs; return the complete runs.
 
-    `planned` gives the producer of an event's solutions; `shown` are the variables that are asked for in the end.
+    `planned` gives the producer of an event's solutions; `shown` are the variables that complete runs must have.
     """
     opened = [[planned(each) for each in of.alternatives] for of in found.events]
     came = instants(plan, found, [planned(each) for each in found.instants])
@@ -86,7 +86,7 @@ class _Planning:
         return final
 
     def _rank(self, number: int) -> tuple[int, bool, int]:
-        """Return what puts states behind those from which runs come to them."""
+        """Return a key that sorts states behind those from which runs come to them."""
         state = self.runs.states[number]
         return state.step, state.passing, len(state.variables)
 
@@ -122,7 +122,7 @@ class _Planning:
         return Open(self.plan.number(state), columns, {}, False, (~number,))
 
     def _entries(self, number: int, names: list[int]) -> Iterator[Open]:
-        """Yield what enters a state, with a column for each of some variables; what comes by two ways may be one."""
+        """Yield the runs that enter a state, with a column for each of `names`; runs by two ways may be one run."""
         ways = self.runs.ways_to(number)
         again: dict[int, list[Open]] = {}
         for way in ways:
@@ -136,7 +136,7 @@ class _Planning:
             yield once(self.plan, found, {LINK, *names, *self.events[event].columns})
 
     def _entry(self, way: Way, names: list[int]) -> Open:
-        """Return what enters a state from another one, with a column for each of some variables, and for others."""
+        """Return the runs that enter a state from another one, with a column for each of `names`, perhaps others."""
         event, source = self.events[way.event], self.states[way.source]
         wanted = dict.fromkeys(names)
         if way.barred or way.longest:
@@ -152,7 +152,7 @@ class _Planning:
         return self._unbarred(Open(number, columns, {}, False, source.leaves + event.leaves), way)
 
     def _unbarred(self, entered: Open, way: Way) -> Open:
-        """Return those runs of some for which nothing is there that must not be."""
+        """Return the entering runs without those that a barring event bars."""
         for each in way.barred:
             entered = self.barring.unbarred(entered, each)
         return self.barring.unlengthened(entered, way.longest) if way.longest else entered
@@ -163,9 +163,9 @@ class _Planning:
         return state.keys
 
     def _begun(self, way: Way, names: list[int]) -> Iterator[Open]:
-        """Yield the runs that begin along a way: the event's solutions, where these have all that is asked.
+        """Yield the runs that begin along a way: the event's solutions, where these have all columns.
 
-        Where a window begins, the one before it ends: what waits for its end may be of both.
+        Where a window begins, the one before it ends: an event at that time may begin runs in both.
         """
         event = self.events[way.event]
         if all(name in event.columns for name in names) and self.runs.tumbling is None:

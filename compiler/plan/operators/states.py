@@ -38,7 +38,7 @@ def once(plan: Plan, found: list[Open], kept: set[int] | None = None) -> Open:
 
 
 def _with_all(plan: Plan, solutions: Open, names: list[int], told: list[Told]) -> Open:
-    """Return solutions with a column for all that others tell, too; there it is empty."""
+    """Return solutions with a column for all that any alternative tells; where they do not tell it, it is empty."""
     columns = [(TAKEN, solutions.columns[name]) for name in names]
     columns += [(TAKEN, solutions.told[what]) if what in solutions.told else NOTHING for what in told]
     number = plan.number(RunStep(None, RunWay(solutions.read(), tuple(columns))))

@@ -52,7 +52,7 @@ def register(spark: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What the source is told."""
+    """The options of the source."""
 
     path: str  # a file, a folder, or a pattern with *
     format: str | None  # of all files; None: their names tell
@@ -158,7 +158,7 @@ class _Batch(DataSourceReader):
         return _partitions(files.plan(Offset({}), Offset(files.sizes())), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read what a task reads."""
+        """Read the parts of a task."""
         return _rows(self._options, partition.value)
 
 
@@ -180,7 +180,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._options.trigger
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Take note of what is there now, a last line without an end included: nothing else will be read."""
+        """Note the files' sizes of now, a last line without an end included: nothing else will be read."""
         self._ends = self._files.sizes()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
@@ -219,7 +219,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _partitions(self._files.plan(begun, ended), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read what a task reads."""
+        """Read the parts of a task."""
         return iter([_end()]) if partition.value is None else _rows(self._options, partition.value)
 
 
