@@ -360,6 +360,7 @@ class _Lowering:
                     template,
                     stream,
                     -1 if end.runs is None else columns[end.runs.link],
+                    member.listener.cells[member.branch] if member.listener.cells else None,
                 )
             )
             asked = member.steps.runs

@@ -71,6 +71,8 @@ class Listener:
     streamed: int | None = None  # in the streams of a pattern: static data do not match it; None: they match all
     spender: str = ""  # its identity, if it uses events up: its part of the network is its own
     rules: tuple[Rule | None, ...] = ()  # by branch, if each has a rule of its own, or none
+    cells: tuple[tuple[int, int] | None, ...] = ()  # by branch, for those that are told once in each stretch of time:
+    # the width of these, and where one of them ends
 
     def rule_of(self, branch: int) -> Rule | None:
         """Return what a branch feeds back."""

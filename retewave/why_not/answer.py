@@ -16,7 +16,8 @@ from retewave.windows.times import Instant, spell_instant, spell_interval
 __all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "RunsReached", "WhyNot"]
 
 Reason = Literal[
-    "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided"
+    "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided",
+    "report"
 ]  # fmt: skip
 
 
@@ -125,6 +126,7 @@ class WhyNot:
     alternatives: tuple[Alternative, ...]  # in the order of the query
     notes: tuple[str, ...] = field(default=())  # further facts, and the questions that cannot be answered
     runs: tuple[RunsReached, ...] = ()  # of a sequence: how far its runs have come
+    parts: bool = False  # the alternatives are parts of a view, each with a window
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; times as they are."""
@@ -144,17 +146,17 @@ class WhyNot:
             yield f"  it did match: {self.matched:,} of the matches that are kept"
         for number, alternative in enumerate(self.alternatives, 1):
             if len(self.alternatives) > 1:
-                yield f"  alternative {number} of {len(self.alternatives)}"
-            yield from _alternative(alternative)
+                yield f"  {'part' if self.parts else 'alternative'} {number} of {len(self.alternatives)}"
+            yield from _alternative(alternative, self.parts)
         choices = max((each.alternative for each in self.runs), default=1)
         for each in self.runs:
             yield f"  {f'alternative {each.alternative}: ' if choices > 1 else ''}{each}"
         yield from (f"  note: {note}" for note in self.notes)
 
 
-def _alternative(alternative: Alternative) -> Iterator[str]:
+def _alternative(alternative: Alternative, of_view: bool) -> Iterator[str]:
     if alternative.matches:
-        yield "  everything is there: this matches"
+        yield "  everything is there" + ("" if of_view else ": this matches")
         yield from (f"    ✓ {_row(each)}" for each in alternative.matches)
     for each in alternative.pending:
         shown = ", ".join(f"?{name} = {term}" for name, term in each.binding.items())

@@ -24,7 +24,8 @@ def keep_rows(engine: Engine, query: Query) -> None:
     Each pattern waits in a query of its own for a partner that never comes: its triples are kept, and nothing is made
     of them.  Each has a partner of its own, for queries that differ in constants only would share another memory.
     """
-    patterns = dict.fromkeys(pattern for branch in branches(query.parsed) for pattern in branch.all_patterns)
+    normal = branches(query.parsed) if query.leaves is None else query.leaves.branches
+    patterns = dict.fromkeys(pattern for branch in normal for pattern in branch.all_patterns)
     streams = tuple(replace(each, width=_widened(each.width)) for each in query.parsed.streams)
     for place, pattern in enumerate(patterns):
         shared = next((term for term in pattern.terms if isinstance(term, Variable)), None)
@@ -32,7 +33,7 @@ def keep_rows(engine: Engine, query: Query) -> None:
             where = Triples((pattern, TriplePattern(shared, _NEVER % place, Variable("_:never"), pattern.source)))
             waiting = replace(
                 query.parsed, where=where, form="SELECT", projection=(), template=(), distinct=False, streams=streams,
-                window=_widened(query.parsed.window),
+                view=None, window=_widened(query.parsed.window),
             )  # fmt: skip
             engine.registry.add(waiting, name=None, on_match=None, keep=0, allow_cartesian=True, quiet=True)
 
