@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from retewave.compiler.rewrite.detections import Detecting
+    from retewave.compiler.rewrite.detected import Detecting
     from retewave.compiler.rewrite.leaves import ViewLeaves
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat

@@ -8,7 +8,7 @@ from __future__ import annotations
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.plan.producers import AlphaTest
-from retewave.compiler.rewrite.detections import OWN
+from retewave.compiler.rewrite.detected import OWN
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
@@ -26,7 +26,7 @@ def lower_dispatch(lowered: Lowered, dispatch: Dispatch, programs: Programs) -> 
             tests.setdefault(producer.atom, []).append(lowered.alphas[number])
     atoms = dispatch.reduction.atoms
     for key, found in dispatch.table.items():
-        own = key[1] is not None and key[1].startswith(OWN)  # only who names such a predicate may see its triples
+        own = key[1] is not None and key[1].startswith(OWN)  # only queries that name it see its triples
         lowered.network.keys[_key(key, programs)] = [
             _route(route, alpha, programs)
             for route in found

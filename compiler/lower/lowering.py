@@ -91,7 +91,7 @@ class _Lowering:
         lower_dispatch(self.lowered, self.dispatch, self.programs)
         self.runs.numbers()
         for node in self.network.nodes:
-            if node.gathers:  # those by which its tuples go, then instants, then states
+            if node.gathers:  # edges by which its tuples go, then edges to instants, then to states
                 node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
                 node.gathers = all(map(self._enters_alone, node.edges))
         self._level()
@@ -167,7 +167,7 @@ class _Lowering:
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _enters_alone(self, edge: Edge) -> bool:
-        """Tell whether what an edge leads to gets tuples from nowhere else, if that is a state of solutions."""
+        """Tell whether a state of solutions gets tuples from one edge alone."""
         entries = [each for each in self.network.edges() if (each.kind, each.target) == (edge.kind, edge.target)]
         return edge.kind != layout.TO_STATE or len(entries) == 1
 
@@ -361,6 +361,7 @@ class _Lowering:
                     template,
                     stream,
                     -1 if end.runs is None else columns[end.runs.link],
+                    member.listener.cells[member.branch] if member.listener.cells else None,
                 )
             )
             asked = member.steps.runs

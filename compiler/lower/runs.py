@@ -1,4 +1,4 @@
-"""Lower states, steps and instants: memories of runs, and what takes an event to them.
+"""Lower states, steps and instants: memories of runs, and the edges that take events to them.
 
 Data's way: plan -> **records of states and steps** -> the kernel's array.
 """
@@ -44,8 +44,8 @@ __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 class LoweringRuns:
     """Gives a network the records of its runs."""
 
-    lowered: Lowered  # what has been lowered so far
-    needs: Needs  # what is needed of each producer
+    lowered: Lowered  # the records that have been lowered until now
+    needs: Needs  # the columns and times that are needed of each producer
     programs: Programs  # conditions as programs
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
@@ -104,7 +104,7 @@ class LoweringRuns:
             self.add(each, Edge(layout.TO_INSTANTS, slot, keyed, (layout.OF_END,), self.read(each)))
 
     def numbers(self) -> None:
-        """Give runs, and the solutions that they take, the numbers of what steps compare: each is looked up once."""
+        """Give runs, and the solutions that they take, the numbers that steps compare: each is looked up once."""
         network = self.lowered.network
         of_runs: dict[int, set[int]] = {}
         of_events: dict[int, set[int]] = {}
@@ -174,7 +174,7 @@ class LoweringRuns:
         self.add(each, Edge(layout.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
 
     def _step(self, way: RunWay, run: int | None, place: int, window: int) -> records.Step:
-        """Add the record of a way, and the edge of what comes to it."""
+        """Add the record of a way, and the edge by which events come to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
         seen += [layout.OF_ROW] if way.calls else []
@@ -232,7 +232,7 @@ class LoweringRuns:
         return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
-UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
+UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of a condition that Python decides
 _MOST_TOGETHER = 8  # memories whose groups are one: each has a word in it
 _TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
@@ -246,7 +246,7 @@ def _numbers(expression: Expression, side: str) -> set[int]:
 
 
 def _written(of: int, column: int, event: Mapping[int, int]) -> tuple[int, int]:
-    """Return where a column of what comes of a step is from, by the tuple's columns."""
+    """Return the source of a column of the tuple that a step makes, by the tuple's columns."""
     if of == TAKEN:
         return of, event[column]
     return (EITHER + event[of - EITHER], column) if of >= EITHER else (of, column)
@@ -258,7 +258,7 @@ def _link(state: State) -> int:
 
 
 def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
-    """Return what the rows of the parts of a match's run hold, in the words of a member."""
+    """Return the content of the rows that tell the parts of a match's run, in the words of a member."""
     names = {number: variable for variable, number in member.numbers.items()}
     numbers = {Variable(f"c{number}"): variable for number, variable in names.items()}
     found: dict[int, tuple[RunState, Mapping[Variable, int], int]] = {}

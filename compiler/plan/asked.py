@@ -22,7 +22,7 @@ class AskedVariables:
     runs: Runs
     events: list[Open]  # by number: the solutions of an event, each once
     there: list[Open]  # by number: the same, perhaps some of them more than once
-    shown: frozenset[int]  # what is asked of complete runs
+    shown: frozenset[int]  # the variables that complete runs must have
 
     @property
     def explained(self) -> bool:

@@ -105,7 +105,7 @@ def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
 class Tested:
     """A triple pattern as an α test, and where its variables are in the test's tuples."""
 
-    test: AlphaTest  # what its triples must pass
+    test: AlphaTest  # the test that its triples must pass
     columns: dict[int, int]  # the shape's variable -> the place
     parameters: dict[int, int]  # the open constant's number -> the place
 
@@ -137,7 +137,7 @@ def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]
     number = plan.number(found.test)
     told = {Told(place, what): what for what in pattern.told}
     static = has_static(found.test.atom) or pattern.background
-    streamed = found.test.whole and static  # no event has what is static
+    streamed = found.test.whole and static  # no event has static triples
     return Open(
         number,
         found.columns,

@@ -12,10 +12,8 @@ NOT has three kinds of branches: what came, what justifications use, and, once b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, TypeAlias
 
 from retewave.compiler.algebra import (
     Algebra,
@@ -39,7 +37,6 @@ from retewave.compiler.algebra.detections import (
     BothEvents,
     ChosenEvent,
     CompositeEvent,
-    Definitions,
     EventDefinition,
     EventExpression,
     EventRest,
@@ -53,92 +50,16 @@ from retewave.compiler.algebra.detections import (
     operands_of,
 )
 from retewave.compiler.expressions.tree import Call, Operation
-from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.data_ranges import is_in_range
+from retewave.compiler.rewrite.detected import BACKGROUND, BranchFound, Detecting, GuardUse, token_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.epsilon.classes.unfolding import Atom, Part, Proof
 from retewave.errors import QueryError
 from retewave.windows import relations
 
-__all__ = [
-    "BACKGROUND",
-    "OWN",
-    "BranchFound",
-    "Detecting",
-    "GuardUse",
-    "detecting",
-    "token_of",
-]
+__all__ = ["detecting"]
 
-BACKGROUND = b"<urn:retewave:background>"  # the source of a pattern that static data alone must match
-OWN = b"<urn:retewave:events:"  # how the names of predicates begin by which detections come in again
 MOST_WAYS = 64  # ways to take the patterns of one proof from the event and from static data
-
-Kind: TypeAlias = Literal["logical", "composite", "came", "used", "rest", "told", "contradiction"]
-
-
-@dataclass(frozen=True)
-class BranchFound:
-    """What a branch finds."""
-
-    kind: Kind  # how its rows are read
-    event: int  # the number of the definition; of NOT: of the NOT; of a contradiction: of its pattern
-    individual: Part = b""  # of a logical event: the term, or the number of the variable
-    expression: EventExpression | None = None  # of a composite, and of what NOT takes away
-    aliases: tuple[str, ...] = ()  # the parts that the branch has
-
-
-@dataclass(frozen=True)
-class GuardUse:
-    """What a guard asks of an event's justifications."""
-
-    number: int  # of all uses in the query
-    event: int  # the number of the definition
-    patterns: tuple[TriplePattern, ...]  # what is matched on the justification
-    variables: tuple[Variable, ...]  # in the order of appearance
-
-
-@dataclass
-class Detecting:
-    """The branches of a query about events, and how their rows are read."""
-
-    definitions: Definitions  # what the query says
-    base: str  # what the names of its own predicates and of its detections begin with
-    proofs: dict[bytes, tuple[Proof, ...]]  # of each logical event
-    in_background: Callable[[Atom], bool]  # tells which patterns static data may match
-    branches: list[Branch] = field(default_factory=list)
-    found: list[BranchFound] = field(default_factory=list)  # by branch
-    templates: list[tuple[TemplateTriple, ...]] = field(default_factory=list)  # by branch: what comes in again
-    axioms: list[tuple[str, ...]] = field(default_factory=list)  # by branch: what its proof hangs on, but for ε's
-    uses: list[GuardUse] = field(default_factory=list)  # of all guards
-    hidden: list[str] = field(default_factory=list)  # the names of variables that rows must show
-    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
-
-    @property
-    def stream(self) -> bytes:
-        """The stream on which detections come in again."""
-        return f"<{self.base}>".encode()
-
-    @cached_property
-    def read(self) -> frozenset[bytes]:
-        """The predicates of its own that its patterns name: nothing else comes in again."""
-        patterns = (pattern for branch in self.branches for pattern in branch.all_patterns)
-        return frozenset(each.predicate for each in patterns if isinstance(each.predicate, bytes))
-
-    @cached_property
-    def has_own_times(self) -> bool:
-        """Whether a detection may tell another interval than its parts span: DURING tells its left side's."""
-        composed = (each.pattern for each in self.definitions.events if isinstance(each, CompositeEvent))
-        return any(_has_during(each) for each in composed)
-
-    def predicate(self, kind: str, number: int, variable: str = "") -> bytes:
-        """Return one of the query's own predicates."""
-        return f"<{self.base}#{kind}{number}{'.' if variable else ''}{variable}>".encode()
-
-
-def token_of(alias: str) -> Variable:
-    """Return the variable of a part's token."""
-    return Variable(f"_:.token.{alias}")
 
 
 def detecting(
@@ -387,12 +308,6 @@ class _Building:
 def _has_too_many(choices: list[tuple[bool, ...]]) -> bool:
     """Tell whether there are too many ways to take patterns from one event and from static data."""
     return 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS
-
-
-def _has_during(expression: EventExpression) -> bool:
-    if isinstance(expression, EventsInTime) and expression.relation == relations.DURING:
-        return True
-    return any(map(_has_during, operands_of(expression)))
 
 
 def _is_rest(part: NamedEvent) -> bool:

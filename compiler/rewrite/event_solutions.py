@@ -38,10 +38,10 @@ class StepAlternative:
     """One kind of solution of a step's operand."""
 
     event: int  # number of its event solutions
-    bound: frozenset[Variable]  # what they bind, but events
+    bound: frozenset[Variable]  # the variables that they bind, but events
     events: frozenset[Variable]  # the events that they are of
-    assigned: tuple[ExtendStep, ...]  # what is assigned when a run is complete
-    conditions: tuple[Expression, ...]  # what they and the run before must keep
+    assigned: tuple[ExtendStep, ...]  # the assignments when a run is complete
+    conditions: tuple[Expression, ...]  # the conditions on them and the run before
     taken: Repeated  # which event patterns they are of
 
     @property

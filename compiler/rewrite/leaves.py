@@ -43,7 +43,7 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Constant, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detected import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.rewrite.timestamps import calls_apart
 from retewave.errors import QueryError
@@ -63,7 +63,7 @@ __all__ = [
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
 _TIMED = frozenset((TIMESTAMP,))
 _LATE = IMPURE | _TIMED  # functions that the network does not ask for
-_Active: TypeAlias = int | bytes | None  # what a pattern reads: a window, a named graph, or the default graph
+_Active: TypeAlias = int | bytes | None  # the source of a pattern: a window, a named graph, or the default graph
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LeafFound:
     """The solutions of a leaf that are in its window: stands in the algebra in place of the leaf's patterns."""
 
     leaf: int  # the leaf's number
-    variables: tuple[Variable, ...]  # what it binds
+    variables: tuple[Variable, ...]  # the variables that it binds
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ class SingleEventFound:
     """The solutions of an event pattern, each of one event: stands in MATCH in place of `SingleEvent`."""
 
     leaf: int  # the leaf's number
-    variables: tuple[Variable, ...]  # what it binds
+    variables: tuple[Variable, ...]  # the variables that it binds
 
 
 @dataclass(frozen=True)
 class MatchFound:
     """MATCH, with `SingleEventFound`s under `Relate`, `First` and `Last`."""
 
-    pattern: Any  # what is put in order
-    variables: tuple[Variable, ...]  # what it binds
+    pattern: Any  # the pattern that is put in order
+    variables: tuple[Variable, ...]  # the variables that it binds
     policy: PolicyName  # which pairs a SEQ takes
 
 
@@ -128,7 +128,7 @@ class ViewLeaves:
 
     pattern: Any  # the algebra with `LeafFound`s
     leaves: tuple[Leaf, ...]  # by their numbers
-    branches: tuple[Branch, ...]  # one a leaf: what the network runs
+    branches: tuple[Branch, ...]  # a branch for each leaf, which the network runs
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -42,9 +42,9 @@ class _Groups:
 class _Place:
     """A state while ways are made: states are the same if these fields are."""
 
-    state: RunState  # what its runs bind
-    assigned: tuple[ExtendStep, ...] = ()  # what is assigned when a run is complete
-    passed: tuple[Barred, ...] = ()  # what the events that were passed over must not be
+    state: RunState  # the variables of its runs, and more
+    assigned: tuple[ExtendStep, ...] = ()  # the assignments when a run is complete
+    passed: tuple[Barred, ...] = ()  # the events that passed-over events must not be
 
 
 _NOWHERE = _Place(RunState(0, frozenset()))
@@ -55,13 +55,13 @@ class Stepping:
     """Makes the states and ways of a sequence without steps that may be there or not."""
 
     sequence: algebra.Sequence
-    written: tuple[SequenceStep, ...]  # its steps as they are written: what may be left out can bind a variable
+    written: tuple[SequenceStep, ...]  # its steps as they are written: an optional step can bind a variable
     of: Normal
     fresh: Fresh
     looking: Looking = field(init=False)  # the event solutions
     places: list[_Place] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
-    known: set[Variable] = field(default_factory=set)  # what the text of the steps so far may bind
+    known: set[Variable] = field(default_factory=set)  # variables that the steps read until now may bind
 
     def __post_init__(self) -> None:
         self.looking = Looking(self.sequence, self.of, self.fresh)

@@ -21,6 +21,7 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * layout.W_WIDTH
     agenda += sum(aside_words(node) for node in network.nodes if gathers(network, node))
+    agenda += sum(each.cells is not None for terminal in network.terminals for each in terminal.instances)
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (layout.MOST_GROUP_WORDS if network.states else 0)
     count = layout.PAGE
@@ -40,6 +41,9 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     for probe in range(len(network.probes)):
         state = int(net[int(net[layout.N_PROBES]) + probe * layout.PROBE_WIDTH + layout.PROBE_STATE])
         arena[state + layout.W_SINCE] = arena[state + layout.W_SINCE_END] = BEFORE_ALL
+    first, instances = int(net[layout.N_INSTANCES]), sum(len(terminal.instances) for terminal in network.terminals)
+    told = net[first + layout.INSTANCE_TOLD : first + instances * layout.INSTANCE_WIDTH : layout.INSTANCE_WIDTH]
+    arena[told[told > 0]] = BEFORE_ALL
     return arena
 
 

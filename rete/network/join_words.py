@@ -143,7 +143,7 @@ def _listener(laid: Laying, node: Node) -> Instance | None:
     if terminal.parameters or len(terminal.instances) != 1:
         return None
     one = terminal.instances[0]
-    plain = not one.program and one.builds == layout.BUILDS_NOTHING
+    plain = not one.program and one.builds == layout.BUILDS_NOTHING and one.cells is None
     return one if plain and one.window >= node.window else None
 
 

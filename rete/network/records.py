@@ -224,6 +224,7 @@ class Instance:
     template: tuple[tuple[int, int, int], ...] = ()  # triples of constants, and of columns as -1, -2, …
     stream: int = 0  # on which stream they come in; 0: they are every stream's
     link: int = -1  # the tuple's column with the link to the run before, if the match tells of its run; else -1
+    cells: tuple[int, int] | None = None  # one tuple is told for each such stretch of time: width, where one ends
 
 
 @dataclass

@@ -61,8 +61,13 @@ def _instance(laid: Laying, terminal: int, instance: Instance) -> list[int]:
         instance.query, instance.branch, instance.window, *laid.program(instance.program),
         laid.listed(instance.out), len(instance.out), laid.listed((terminal, *instance.parameters)),
         instance.builds, laid.listed([part for triple in instance.template for part in triple]),
-        len(instance.template), instance.stream, instance.link,
+        len(instance.template), instance.stream, instance.link, *_told(laid, instance),
     ]  # fmt: skip
+
+
+def _told(laid: Laying, instance: Instance) -> list[int]:
+    """Return the words by which an instance is told once in each stretch of time."""
+    return [0, 0, 0] if instance.cells is None else [laid.take(1), *instance.cells]
 
 
 def _instance_keys(laid: Laying, keyed: list[list[int]]) -> None:

@@ -110,7 +110,7 @@ class CompiledNetwork:
             if isinstance(record, Probe) and record.chooses:
                 continue
             looked = inputs_of(record)[1].producer
-            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # what came whole when it ended
+            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # it came whole when it ended
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
@@ -141,7 +141,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
-    intervals = intervals or any(each.all_rules for each in listeners)  # what rules build has an interval
+    intervals = intervals or any(each.all_rules for each in listeners)  # triples that rules build have intervals
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)

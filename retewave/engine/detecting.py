@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from retewave.compiler.plan.producers import EVENT, GIVEN_TRIPLE, STREAM
-from retewave.compiler.rewrite.detections import BranchFound, Detecting, token_of
+from retewave.compiler.rewrite.detected import BranchFound, Detecting, token_of
 from retewave.detection import Source, Token, TripleText, graph_of, named, read_token, written
 from retewave.engine.deciding import Deciding
 from retewave.engine.guarding import Guarding
@@ -73,8 +73,8 @@ class Detector:
 
     query: Query  # whose definitions they are
     plan: Detecting  # how its rows are read
-    deciding: Deciding  # decides what the kernel has left open
-    guarding: Guarding  # finds what guards ask for
+    deciding: Deciding  # decides the filters that the kernel has left open
+    guarding: Guarding  # finds the solutions of guards
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
     solved: Solved  # of which detections are built already
     noticed: Noticed = field(default_factory=Noticed)  # of the instant

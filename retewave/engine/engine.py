@@ -123,7 +123,7 @@ class Engine(Pouring, Shown):
         self._inbox = (inbox, when_full)  # how many items of event loops may wait, and the fate of more
         self._pushes: Pushes | None = None  # none before the first; the lock is held while they are made
         self._opening = threading.Lock()
-        self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
+        self.note: Any = None  # the caller's note in the snapshot that the engine was restored from
 
     # ---- queries ----
     def register(

@@ -20,7 +20,7 @@ from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
 from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.datasets import Datasets
-from retewave.engine.fresh import joined, news, plain
+from retewave.engine.fresh import fresh_rows, joined, plain
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
 from retewave.engine.rules import unstratified
@@ -49,7 +49,7 @@ class Following:
         self.registry = registry  # the queries
         registry.network = self.current
         self.datasets = datasets  # schema and static data
-        self.options = options  # what the user chose
+        self.options = options  # the user's choices
         self.networks: Networks | None = None  # None before they are first needed
         self.started = False  # a triple of the stream has come
         self.triples = 0  # rows poured
@@ -168,7 +168,7 @@ class Following:
 
     def _give_up(self, former: CompiledNetwork) -> None:
         """Go on without a network."""
-        if former.feeding.rules and not self.registry.rules:  # what the last rule has built comes in all the same
+        if former.feeding.rules and not self.registry.rules:  # the triples of the last rule come in all the same
             self.waiting = np.concatenate([former.runtime.yet_to_come, self.waiting])
         held = totals(former.runtime.arena)
         self.collected, self.shed = self.collected + held.collected, self.shed + held.shed
@@ -195,7 +195,7 @@ class Following:
         """Return the rows of a new network's first output that were not told: before the stream, of any query."""
         if self.triples == 0:
             rows, outputs = joined(found), compiled.lowered.outputs
-            fresh = news(rows, self.stated, outputs)
+            fresh = fresh_rows(rows, self.stated, outputs)
             self.stated = plain(rows, outputs)
             return [fresh]
         new = list(self.registry.queries.keys() - self._known)

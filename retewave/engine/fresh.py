@@ -13,7 +13,7 @@ import numpy as np
 from retewave.compiler.lower import Output
 from retewave.rete.words import layout
 
-__all__ = ["Outputs", "joined", "news", "plain"]
+__all__ = ["Outputs", "fresh_rows", "joined", "plain"]
 
 Outputs = Mapping[tuple[int, int], Output]  # (query, branch) -> its output rows
 
@@ -36,7 +36,7 @@ def plain(rows: np.ndarray, outputs: Outputs) -> np.ndarray:
     return rows
 
 
-def news(rows: np.ndarray, before: np.ndarray, outputs: Outputs) -> np.ndarray:
+def fresh_rows(rows: np.ndarray, before: np.ndarray, outputs: Outputs) -> np.ndarray:
     """Return the output rows that are not among the plain ones found before, in their order."""
     if not len(before) or not len(rows):
         return rows

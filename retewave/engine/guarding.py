@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from retewave.compiler.algebra import TriplePattern, Variable
 from retewave.compiler.rewrite.data_ranges import is_in_range
-from retewave.compiler.rewrite.detections import GuardUse
+from retewave.compiler.rewrite.detected import GuardUse
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.classes.expression import ClassExpression
 from retewave.epsilon.classes.unfolding import Part, Proof

@@ -71,7 +71,7 @@ class _Open:
 class Lane:
     """A reader, perhaps its thread, and its chunks."""
 
-    reader: Reader  # what is read
+    reader: Reader  # the reader that is read
     stream: int  # the engine's number of its stream
     last_event: int  # event numbers start behind it
     changed: threading.Condition  # shared by all lanes: notified when a lane changes
@@ -82,7 +82,7 @@ class Lane:
     ahead: bool = False  # the thread reads; False: the thread that takes chunks reads them, too
     chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
     ended: bool = False  # no more chunks will come
-    error: BaseException | None = None  # what ended it, if not the source's end
+    error: BaseException | None = None  # the error that ended it, if it was not the source's end
     stopped: bool = False  # the engine wants no more
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
     given_up: bool = False  # it was stopped, and its thread is still at the source

@@ -152,7 +152,7 @@ class Matcher(Following):
         if self.networks is None or not (self.networks.views or self._generation != self.registry.generation):
             return
         made = [batch for view in self.follow().views for batch in view.reports(until, clock)]
-        for batch in made:  # all are made by now: what is told may change the networks
+        for batch in made:  # all are made by now: callbacks may change the networks
             yield self.sweeps.note([batch])
 
     @property

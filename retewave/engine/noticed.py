@@ -16,7 +16,7 @@ from retewave.windows.intervals import BEFORE_ALL
 __all__ = ["Ids", "Noticed"]
 
 Ids: TypeAlias = tuple[int, int, int]  # a triple, by the ids of its terms
-Key: TypeAlias = tuple[int, int, int]  # what is being justified: event defined, individual, event that came
+Key: TypeAlias = tuple[int, int, int]  # of a justification: event defined, individual, event that came
 
 _JUSTIFIED, _CAME, _USED, _CONTRADICTORY = 0, 1, 2, 3
 
@@ -31,7 +31,7 @@ class Noticed:
         self._instant = BEFORE_ALL  # at which the events end
         self._justified: dict[Key, list[frozenset[Ids]]] = {}  # the justifications that were found
         self._came: dict[int, set[Ids]] = {}  # the triples that were given, by the number of their event
-        self._used: dict[int, set[Ids]] = {}  # what detections use, by the number of the NOT that takes it away
+        self._used: dict[int, set[Ids]] = {}  # used triples, by the number of the NOT that takes them away
         self._contradictory: set[int] = set()  # the events that contradict the ontology
 
     def at(self, end: int) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
-from retewave.compiler.rewrite.detections import Detecting
+from retewave.compiler.rewrite.detected import Detecting
 from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
@@ -46,7 +46,7 @@ class Outcome:
     queries: dict[int, Query]  # by number
     reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
-    sources: Sources  # what the numbers of output rows mean
+    sources: Sources  # the meaning of the numbers in output rows
     views: dict[int, RunningView]  # the queries whose rows are content of windows, and no matches
 
     def stages(self, number: int) -> tuple[Stage, ...]:

@@ -30,7 +30,7 @@ class Skipping:
     columns: int  # of a partition
     width: int | None  # the longest run, microseconds
     last: dict[tuple[int, ...], int] = field(default_factory=dict)
-    follows = False  # what was told depends on all that was before
+    follows = False  # whether a match is told depends on all matches before
     terms = frozenset({"keys"})  # the arrays of its state that hold terms
 
     def __len__(self) -> int:

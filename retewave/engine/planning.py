@@ -13,7 +13,8 @@ from itertools import chain
 from retewave.compiler.algebra import Query
 from retewave.compiler.algebra.detections import LogicalEvent
 from retewave.compiler.plan.identity import digest
-from retewave.compiler.rewrite.detections import Detecting, detecting
+from retewave.compiler.rewrite.detected import Detecting
+from retewave.compiler.rewrite.detections import detecting
 from retewave.engine.compiled import fed_atoms
 from retewave.engine.datasets import Closure, Datasets
 from retewave.epsilon.atoms import Atom

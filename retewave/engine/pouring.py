@@ -54,7 +54,7 @@ class Pouring:
         self._late_tally, self._future_tally = Tally(_LATE), Tally(_FUTURE)
         self.lock, self.registry.network = matcher.lock, self._network  # the lock is held to read or change
         self.telling = telling = Telling(self.registry, on_late)
-        self.turn = telling.turn  # held by whoever pours and calls back; taken before the lock
+        self.turn = telling.turn  # held by the thread that pours and calls back; taken before the lock
         self._hands_over = on_late is not None  # late items
         self._runs = 0  # runs under way: the last one to end lets waiting items go
         self.order = order = Order(lateness, max_future, self._late, self._future, now=now_of_machine)

@@ -75,7 +75,7 @@ class KeptRuns:
     slot: int  # number of their memory
     columns: int  # of a run
     keys: tuple[int, ...]  # the columns that make the key
-    marks: tuple[str, ...]  # what the marks wait for, by name
+    marks: tuple[str, ...]  # the names of the solutions that the marks wait for
     numbers: int  # how many numbers of its terms a run has behind the marks
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))

@@ -39,7 +39,7 @@ from retewave.windows.times import Clock
 
 try:
     import fcntl
-except ImportError:  # Windows: what was killed leaves its file
+except ImportError:  # Windows: a killed process leaves its file
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:

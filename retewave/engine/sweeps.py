@@ -54,7 +54,7 @@ class Sweeps:
         self._rows_before = 0  # live rows when the last sweep began
         self._rows_ahead = 0  # rows that were waiting then
         self._readings: list[tuple[threading.Lock, Held]] = []  # of readers: gates, and rows held
-        self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that somebody still holds
+        self._batches: weakref.WeakSet[Matches] = weakref.WeakSet()  # matches that callers still hold
         self._sweep: Sweep | None = None  # the sweep that is under way
 
     @contextmanager

@@ -14,11 +14,13 @@ from retewave.compiler.plan.producers import End
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.query import Query
+from retewave.viz.explain.keeping import NOTHING, evaluated_of
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed
 from retewave.why_not.answer import Alternative, RunsReached, WhyNot
 from retewave.why_not.branch import BranchAsked
 from retewave.why_not.rows import UNKNOWN, Memories
 from retewave.why_not.runs import runs_reached
+from retewave.why_not.windows import ViewWindows
 from retewave.windows.intervals import is_static
 from retewave.windows.times import Instant
 
@@ -52,9 +54,6 @@ def why_not(engine: Engine, query: Query, binding: Mapping[str, Any] | None = No
 
 def check_kind(query: Query) -> None:
     """Refuse a question about a query of a kind of which it cannot be told."""
-    if query.is_view:
-        hint = "query.table() is its latest report, and explain says what its windows hold"
-        raise UsageError(f"{query.name} is a view: why a row is not in a report cannot be told yet", hint=hint)
     if query.plan is not None:
         hint = "engine.explain() says what one event and static data must say; each detection has match.explain()"
         raise UsageError(f"{query.name} is of OBEP: why something is no detection cannot be told yet", hint=hint)
@@ -78,6 +77,10 @@ class QueryQuestion:
             if member.listener.number == query.number
         ]
         self.ends.sort(key=lambda each: each[1].branch)
+        self.windows: ViewWindows | None = None
+        if query.is_view:
+            self.windows = ViewWindows(self.compiled.outcome.views[query.number], engine.shown_clock.decode)
+            self.ends = [each for each in self.ends if self.windows.asks(each[1].branch)]
         self._check_names()
 
     def _check_names(self) -> None:
@@ -102,7 +105,10 @@ class QueryQuestion:
             for each, branch in zip(alternatives, branches, strict=True)
         )
         asked = {name: self.prefixes.short(text) for name, text in self.asked.items()}
-        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(self._notes(alternatives, looking)))
+        notes = [note for each in branches for note in each.of_reports()]
+        notes += [*self._above(), *self._notes(alternatives, looking)]
+        parts = self.windows is not None
+        return WhyNot(self.query.name, asked, self._matched(), alternatives, tuple(notes), parts=parts)
 
     def _of_runs(self) -> WhyNot:
         """Return how far the runs of a sequence have come."""
@@ -121,8 +127,14 @@ class QueryQuestion:
             return self.query.matched
         return sum(all(match.text(name) == text for name, text in shown.items()) for match in self.query.matches)
 
+    def _above(self) -> Iterator[str]:
+        """Yield what a view evaluates above its parts, if anything."""
+        above = NOTHING if self.query.leaves is None else evaluated_of(self.query.leaves, self.query.parsed)
+        if not above.startswith(NOTHING):
+            yield f"this tells of the parts of the view; evaluated above them at each report: {above}"
+
     def _notes(self, alternatives: tuple[Alternative, ...], looking: bool) -> Iterator[str]:
-        """Yield what else is worth knowing; `looking`: a match is there unless something barred it that is gone."""
+        """Yield notes; `looking`: a match is there unless a row that is gone has barred it."""
         for name, term in self.ids.items():
             if term == UNKNOWN:
                 yield f"no row, pattern or static triple has the term that ?{name} was asked to be"

@@ -1,4 +1,4 @@
-"""Why not, of one side of a UNION: the deepest combinations of its patterns, and what refused the next pattern.
+"""Why not, of one side of a UNION: the deepest combinations of its patterns, and why the next pattern failed.
 
 Data's way: rows by pattern -> search -> **partial matches, with the causes** -> the answer.
 """
@@ -25,6 +25,7 @@ from retewave.why_not.answer import Alternative, Candidate, Found, Partial, Reas
 from retewave.why_not.decisions import Decisions
 from retewave.why_not.rows import END, START, UNKNOWN, PatternRows, Related, Span
 from retewave.why_not.search import Search, Steps, Verdict, Within, filter_text
+from retewave.why_not.windows import PartAsked
 from retewave.windows import durations
 from retewave.windows.intervals import is_static
 from retewave.windows.relations import NAMES, NONE
@@ -44,6 +45,8 @@ class BranchAsked:
     def __init__(self, asked: QueryQuestion, end: End, member: Member) -> None:
         self.all, self.member = asked, member
         self.branch = asked.memories.parts(end, member)
+        if asked.windows is not None:
+            self.branch = asked.windows.with_contents(member.branch, self.branch)
         self.parts = self.branch.rows
         self.width = member.listener.width
         self.steps = Steps(member.steps, asked.terms, asked.asked)
@@ -61,6 +64,13 @@ class BranchAsked:
             return Alternative(len(self.parts), (), self._found(self.search.complete), pending=pending)
         found = tuple(self._partial(each) for each in partials)
         return Alternative(len(self.parts), found, whole=not self.search.exhausted, pending=pending)
+
+    def of_reports(self) -> Iterator[str]:
+        """Yield in which reports of a view what was found is."""
+        if self.all.windows is not None:
+            whole, of = self.search.complete, self._of_window
+            for within in self.search.partials() if whole is None else [whole]:
+                yield from self.all.windows.told(of, within, whole=within is whole)
 
     def _partial(self, within: Within) -> Partial:
         missing = [place for place in range(len(self.parts)) if place not in within.chosen]
@@ -84,15 +94,21 @@ class BranchAsked:
         return None if at is None else self.all.moment(at, at)[1]
 
     def _failed(self, within: Within) -> Refusal | None:
-        """Say what keeps a combination of all patterns from being a match, if anything."""
+        """Return the cause that keeps a combination of all patterns from being a match, if there is any."""
         refusal = self.decisions.refusal(within)
         if refusal is not None:
             return refusal
+        if self.all.windows is not None and (missed := self.all.windows.missed(self._of_window, within)):
+            return missed
         step, said = self.steps.final(within.bound, self.decisions.interval(within))
         if not step:
             return None
         reason: Reason = "value" if step.startswith("BIND") else "filter"
         return Refusal(self.all.prefixes.short(step), reason, self.all.prefixes.short(said), 0)
+
+    @property
+    def _of_window(self) -> PartAsked:
+        return PartAsked(self.member.branch, self.parts, self._triple)
 
     # ---- the causes that refused a pattern ----
     def _refusal(self, within: Within, place: int) -> Refusal:
@@ -141,6 +157,8 @@ class BranchAsked:
 
     def _absent(self, rows: PatternRows) -> tuple[Reason, str]:
         """Say what is known of a triple that is not there."""
+        if not rows.slots and self.all.windows is not None:
+            return "no triple", "it has not come, or has left the window since"
         if not rows.slots and len(self.parts) > 1:
             return "no memory", "it can only come last, and is not kept: it matches when it comes, or never"
         if not rows.slots and self.branch.looked:
@@ -161,7 +179,7 @@ class BranchAsked:
         return "no triple", said + "".join(self._kept_out(rows, counted))
 
     def _kept_out(self, rows: PatternRows, counted: Counts) -> Iterator[str]:
-        """Say which filters stand before a pattern's memory: what they refuse is not stored."""
+        """Say which filters stand before a pattern's memory: rows that they refuse are not stored."""
         assert isinstance(rows.pattern, TriplePattern)
         if any(self._keeps_all(slot) for slot in rows.slots):
             return

@@ -198,7 +198,7 @@ class Search:
         return any(sides[one][at_end] + gap > sides[other][at_] for (one, at_end), gap, (other, at_) in related.bounds)
 
     def actual(self, within: Within, place: int, row: int, related: Related) -> str:
-        """Return how two sides are related that are not as they should, by name; nothing for what is static."""
+        """Return the name of the actual relation of two sides that are not as they should; None for static rows."""
         over = self._joined(within, place, row)
         sides = [self.interval(over, side.tree) for side in (related.left, related.right)]
         if any(end < start for start, end in sides):
@@ -206,7 +206,7 @@ class Search:
         return next(NAMES[code] for code in range(1, len(NAMES)) if holds(code, *sides[0], *sides[1]))
 
     def interval(self, within: Within, tree: Reached) -> tuple[int, int]:
-        """Return the start and the end of what is joined of the chosen rows."""
+        """Return the start and the end of the join of the chosen rows."""
         if not tree.inputs:
             place = self._places.get(tree.leaf)
             if place is None:

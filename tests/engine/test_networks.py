@@ -12,7 +12,8 @@ from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown
 from helpers.inside import poured
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.test_engine_laws import LAW, anywhere, changes_kept, rows_of
+from laws.telling import changes_kept
+from laws.test_engine_laws import LAW, anywhere, rows_of
 
 import retewave as rw
 from retewave.engine import compiled, following, matcher

@@ -77,7 +77,6 @@ def of_its_row(engine: rw.Engine, query: rw.Query) -> object:
 @pytest.mark.parametrize(
     ("kind", "asked", "told"),
     [
-        ("view", of_a_view, "q is a view: why a row is not in a report cannot be told yet"),
         ("view", of_its_row, "q is a view: its rows are made of whole windows, and cannot be explained"),
         ("obep", of_a_view, "q is of OBEP: why something is no detection cannot be told yet"),
     ],

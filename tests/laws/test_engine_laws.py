@@ -8,8 +8,6 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +17,10 @@ from cases.many import many
 from helpers.inside import network_of, poured
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from laws.telling import changes_kept
 from naive.streams import Item
 
 import retewave as rw
-from retewave.engine import following
 from retewave.engine.registry import CartesianWarning
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
@@ -76,14 +74,6 @@ def test_a_restored_engine_goes_on_as_if_it_had_never_stopped(
     restored = rw.Engine.restore(path)
     rest = Case(case.query, case.text, case.stream[stop:], case.static)
     assert pushed_one_by_one(restored, rest) == pushed_one_by_one(engine, rest)
-
-
-@contextmanager
-def changes_kept(apart: bool) -> Iterator[None]:
-    """Let every change of queries make a young network, or none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(following, "are_few", lambda *_: apart)
-        yield
 
 
 @LAW

@@ -21,7 +21,8 @@ from cases.shards import Cluster, instants, job_for, streamed
 from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.test_engine_laws import LAW, changes_kept
+from laws.telling import changes_kept
+from laws.test_engine_laws import LAW
 
 import retewave as rw
 from retewave.compiler.lower import Lowered

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_ALIKE = 4  # more nodes of one kind with the same neighbours are drawn as one
-MOST_EPSILON = 80  # of more ε nodes only those nearest to the patterns' goals are drawn
+MOST_EPSILON = 80  # of more ε nodes only the nearest to the patterns' goals are drawn
 MOST_LINKS = 60  # of more ε links, those that two other links add up to are left out
 MOST_MEMORIES = 40  # with more memories, α tests are written into them
 _CHAINED = {  # the kind of link that two ε links in a row make

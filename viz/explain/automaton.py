@@ -29,7 +29,7 @@ class AutomatonEdge:
 
     source: int  # the state that it leaves
     target: int  # the state to which it comes
-    asks: str  # the event pattern, or what & and | connect; empty: none is taken
+    asks: str  # the event pattern, or patterns that & and | connect; empty: no event is taken
     mark: str  # the strategy as it is written: , ; or : ; empty where runs begin
     said: str  # which event is taken, in words
 
@@ -40,7 +40,7 @@ class Automaton:
 
     states: int  # they are numbered from 0, where runs begin; the last one is where they are complete
     edges: tuple[AutomatonEdge, ...]  # in the order written
-    bounds: tuple[str, ...]  # what holds for all runs, in words
+    bounds: tuple[str, ...]  # the bounds on all runs, in words
 
 
 def automaton_of(query: algebra.Query) -> Automaton | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from retewave.compiler import algebra
 from retewave.compiler.lower import Lowered
-from retewave.compiler.rewrite.detections import Detecting
+from retewave.compiler.rewrite.detected import Detecting
 from retewave.epsilon.dispatch import Dispatch
 
 __all__ = ["Answering", "Arrays", "Compiled", "Registered"]

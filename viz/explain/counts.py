@@ -26,10 +26,10 @@ class MemoryCounts:
 
     memory: int  # number of the slot
     join: int | None  # number of the node whose input it is; None: a probe looks at it
-    live: int  # streamed rows that it holds; those that are due may wait to be collected
+    live: int  # streamed rows that it holds; rows that are due may wait to be collected
     rows_in: int  # rows stored, static ones included
-    probes: int  # of these, those that found a row of their key in every other memory of the join
-    hits: int  # combinations that these made
+    probes: int  # of these rows, how many found a row of their key in every other memory of the join
+    hits: int  # combinations that these rows made
     refused_by_filter: int  # tuples that a filter before the memory kept out
     refused_by_key: int  # rows that found some other memory without a row of their key
     refused_by_window: int  # combinations given up because they outgrew the window
@@ -59,8 +59,8 @@ class ProbeCounts:
     waiting: int  # tuples that wait for their decision
     due: int | None  # when the first of them is decided, microseconds; None: nothing waits
     decided: int  # tuples that have been decided
-    passed: int  # of these, those that went on
-    unknown: int  # likewise, those given up: what is looked for may have come before anybody looked
+    passed: int  # of the decided tuples, how many went on
+    unknown: int  # likewise, how many were given up: the row may have come before the probe began to look
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class _Described:
             answers="detects" if query.view is None else f"view, as it has {query.view.reason}",
             told=told(tree, self.lowered.fed) if query.view is None else reported(query.view),
             kept="" if leaves is None else kept_of(leaves, members[0].branch),
-            evaluated="" if leaves is None or query.view is None else evaluated_of(leaves, query.view.told),
+            evaluated="" if leaves is None or query.view is None else evaluated_of(leaves, query),
             form="" if not tells else f"{query.form} DISTINCT" if query.distinct else query.form,
             shows=tuple(f"?{name}" for name in members[0].listener.projection if tells),
             on=str(query.on or ""),
@@ -116,7 +116,7 @@ class _Described:
         compared = tuple(numbers.get(Variable(name)) for name in member.listener.compared)
         bound = query.on and (query.on.within, query.on.most)
         leaves = self.queries[member.listener.number].leaves
-        viewed = query.view and leaves and (kept_of(leaves, member.branch), evaluated_of(leaves, query.view.told))
+        viewed = query.view and leaves and (kept_of(leaves, member.branch), evaluated_of(leaves, query))
         return query.form, query.distinct, bound, shown, compared, steps, viewed
 
     def _streams(self, members: tuple[Member, ...]) -> tuple[StreamPlan, ...]:

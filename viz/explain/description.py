@@ -56,18 +56,18 @@ class StepPlan:
     label: str  # the pattern, the table's columns, or the operator that a probe is for
     memory: int | None  # the memory (slot) above that it fills; none at the root, or where a probe decides on it
     static: bool  # that memory holds rows that were there before the stream
-    filters: tuple[str, ...]  # what its tuples pass before they come into that memory
-    within: str = ""  # likewise: how long they may be, and what of the query says so
+    filters: tuple[str, ...]  # the filters that its tuples pass before they come into that memory
+    within: str = ""  # likewise: how long they may be, and the part of the query that says so
     streamed: bool = False  # likewise: they are not static
     passing: bool = False  # a join keeps no rows of it: it can only come last
     key: tuple[str, ...] = ()  # under which a join's or a probe's inputs are read
     window: str = ""  # how long a join's memories keep a row, or the memory that a probe looks at
     relations: tuple[str, ...] = ()  # temporal relations between the inputs
-    conditions: tuple[str, ...] = ()  # what else makes a row fit that a probe looks at
-    wants: str = ""  # "exists": a probe lets pass what something fits; "absent": what nothing fits
+    conditions: tuple[str, ...] = ()  # the conditions on a row that a probe looks at
+    wants: str = ""  # "exists": a probe lets a tuple pass if a row fits; "absent": if none does
     decided: str = ""  # when a probe decides
-    level: int = 0  # of what probes decide at one time, the lower levels come first
-    inputs: tuple[StepPlan, ...] = ()  # a join's inputs; of a probe what it decides on, and what it looks at
+    level: int = 0  # at one time, probes of lower levels decide first
+    inputs: tuple[StepPlan, ...] = ()  # a join's inputs; of a probe its tuples, and the rows that it looks at
     shared_with: tuple[str, ...] = ()  # the first other queries that use this join or probe
     shared: int = 0  # how many there are
 
@@ -96,14 +96,14 @@ class Section:
 
     queries: tuple[str, ...]  # the first queries' names; an alternative of a UNION is numbered
     count: int  # how many there are
-    answers: str  # what it does: it detects
+    answers: str  # its kind: detects, or a view, and why
     told: str  # when a match is told, at the latest
-    kept: str  # what of it is kept from report to report, if it is a part of a view; else empty
-    evaluated: str  # what of the view is evaluated at each report
-    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT; empty where nothing is told of what is found
+    kept: str  # the parts kept from report to report, if it is a part of a view; else empty
+    evaluated: str  # the operators of the view that are evaluated at each report
+    form: str  # SELECT, SELECT DISTINCT or CONSTRUCT; empty where its solutions are not told
     shows: tuple[str, ...]  # the variables of a match
     on: str  # which of them are reported, if DISTINCT ON says so; else empty
-    builds: BuildPlan | None  # what the first query feeds back, if it is a rule
+    builds: BuildPlan | None  # the triples that the first query feeds back, if it is a rule
     policy: str  # which pairs its sequences take; empty where they take all
     uses_up: bool  # whether the events of a match are not there for the query any more, when its instant is over
     streams: tuple[StreamPlan, ...]  # empty: every stream
@@ -122,9 +122,9 @@ class Description:
 
     queries: int  # registered queries
     alphas: int  # α tests and inline tables
-    memories: int  # inputs of joins, and what probes look at
+    memories: int  # inputs of joins, and memories that probes look at
     joins: int  # joins
     probes: int  # probes
-    levels: int  # of what probes decide at one time
+    levels: int  # levels of probes: at one time, lower levels decide first
     prefixes: dict[str, str]  # label -> namespace, of the prefixes used
     sections: tuple[Section, ...]  # one section a shape

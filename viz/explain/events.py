@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from retewave.compiler.algebra.detections import local_name
-from retewave.compiler.rewrite.detections import OWN, Detecting
+from retewave.compiler.rewrite.detected import OWN, Detecting
 from retewave.viz.explain.compiled import Registered
 
 __all__ = ["EventWords", "title_of_event"]

@@ -29,8 +29,8 @@ class BuildPlan:
     triples: tuple[str, ...]  # of its template
     stream: str  # on which they come in again; empty: they are every stream's
     stratum: int  # of the rules that build at one instant, the lower strata come first
-    by: str  # what builds: the kernel, or Python
-    read_by: tuple[str, ...]  # the first queries that may read what it builds
+    by: str  # the builder: the kernel, or Python
+    read_by: tuple[str, ...]  # the first queries that may read its triples
     readers: int  # how many there are
 
 

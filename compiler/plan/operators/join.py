@@ -20,8 +20,8 @@ class Scope:
     """What is still to be checked of one branch while its producers are joined."""
 
     common: tuple[Expression, ...]  # filters, over the shape's variables, that may be done early
-    pushed: set[Expression]  # those of them that are done
-    bounds: list[Bound] = field(default_factory=list)  # those that no join has checked yet
+    pushed: set[Expression]  # the filters of these that are done
+    bounds: list[Bound] = field(default_factory=list)  # the bounds that no join has checked yet
     wanted: frozenset[Moment] = frozenset()  # moments that a probe will ask for
     asked: bool = False  # filters must be decided where they are done
     spender: str = ""  # the query, if it uses events up
@@ -93,7 +93,7 @@ class _Extremes:
         """Return the extremes by some gaps; an input that may be static has no place in time."""
         pairs = {(gap.earlier[0], gap.later[0]) for gap in gaps if _is_before(gap)}
         timed = [place for place, each in enumerate(ordered) if each.streamed or not each.static]
-        for middle in timed:  # what is before another one is before all that this one is before
+        for middle in timed:  # an input before another one is before all inputs that the other is before
             before = [one for one, other in pairs if other == middle]
             pairs |= {(one, other) for one in before for each, other in pairs if each == middle}
         others = range(len(ordered))

@@ -63,10 +63,10 @@ class _Planning:
     plan: Plan
     runs: Runs
     events: list[Open]  # by number: the solutions of an event, each once
-    asked: AskedVariables  # what is asked of runs
+    asked: AskedVariables  # the variables that runs must have
     ways: Ways  # by which they go on
-    barring: Barring  # what must not be there
-    states: dict[int, Open]  # by number, as far as they are planned; all of these look at it
+    barring: Barring  # adds the probes for barring events
+    states: dict[int, Open]  # by number, as far as they are planned; `ways` and `barring` read them, too
     inside: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by state: its leaves; ~n stands for state n's
 
     def done(self) -> Open:

@@ -81,7 +81,7 @@ class Job:
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
-    on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
+    on_error: Literal["count", "raise"] = "count"  # the way to treat a malformed line
     lines: str | None = None  # the format in which shards write matches; None: they pack terms
 
     @classmethod

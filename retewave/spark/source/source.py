@@ -59,10 +59,10 @@ class SourceOptions:
     rate: float | None  # triples a second
     time_property: str | None  # the IRI that tells a graph's time
     blocks: str  # "false": triples; "true": blocks of lines; "ranges": places of files
-    on_error: str  # "raise" or "skip": what is done about a malformed line
+    on_error: str  # "raise" or "skip" a malformed line
     part_bytes: int  # of a partition, about
     trigger: ReadLimit  # of a micro-batch
-    complete: bool = False  # what is there when all is read is all that ever comes, and is told to be
+    complete: bool = False  # once all is read nothing more comes, and the watermark says so
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -168,7 +168,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
         self._files = replace(options.files, count=StatementCounts())
-        self._ends: dict[str, int] | None = None  # where everything ends, if only what is there now is wanted
+        self._ends: dict[str, int] | None = None  # where the files end, if only their bytes of now are wanted
         self._planned: tuple[Offset, MicroBatch] | None = None  # the last plan, and where it starts
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802

@@ -54,7 +54,7 @@ class StepResult:
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
     late: int  # rows that came too late in this step
     cached: bool  # the live network could be used as it was
-    waits: tuple[int, int]  # rows, and decisions, that wait for what comes later
+    waits: tuple[int, int]  # rows, and decisions, that wait for later items
 
 
 @dataclass
@@ -195,7 +195,7 @@ class Shard:
         if self.job.follows:
             return
         yield from self._flushed(progress.newest)
-        self._imaged(store, progress)  # what was told ahead does not follow from rows,
+        self._imaged(store, progress)  # matches told ahead do not follow from rows,
         progress.steps = []  # and no network that has not told it may go on
 
     def _flushed(self, newest: int) -> Iterator[bytes]:

@@ -62,7 +62,7 @@ class _Shown:
     """A query, as its lines show it."""
 
     name: str  # in the output
-    variables: tuple[str, ...]  # all columns of the job: what is unbound is left out
+    variables: tuple[str, ...]  # all columns of the job: unbound ones are left out
 
 
 @dataclass(frozen=True)
