@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from retewave.compiler.rewrite.detected import OWN
 from retewave.detection import Token, read_token
 from retewave.provenance.explanation import Arrival, Explanation, Reckoning
 from retewave.provenance.time_words import TimeWords
@@ -26,19 +27,29 @@ def explain_detection(batch: Matches, row: int) -> Explanation:
     words = Words(Prefixes.of(batch.query.parsed.prefixes), {})
     span = int(batch.starts[row]), int(batch.ends[row])
     clock = TimeWords.of(batch.clock, [*span, *(time for part in token.parts.values() for time in part[3:])])
-    short = words.prefixes.short
-    binding = {"event": short(token.event.encode()), "individual": short(token.individual.encode())}
+    binding = {"event": words.prefixes.short(token.event.encode())}
+    if not _is_made(token.individual):
+        binding["individual"] = words.prefixes.short(token.individual.encode())
     arrivals = (*_parts(token, words, clock), *_given(token, words, clock))
     reckonings = tuple(Reckoning("filter", "by", axiom) for axiom in token.proof)
     start, end = map(clock.instant, span)
     return Explanation(batch.query.name, binding, start, end, arrivals, reckonings, span, clock)
 
 
+def _is_made(individual: str) -> bool:
+    """Tell whether an individual is a detection's own name, which says nothing to people."""
+    return individual.encode().startswith(OWN)
+
+
 def _parts(token: Token, words: Words, clock: TimeWords) -> Iterator[Arrival]:
     """Yield the parts of a composite event, as arrivals."""
     for alias, (name, event, individual, start, end) in token.parts.items():
         who = individual or f"<{name}>"
-        said = f"{words.prefixes.short(who.encode())} a {words.prefixes.short(event.encode()) if event else 'rest'}"
+        kind = words.prefixes.short(event.encode()) if event else ""
+        if _is_made(who):
+            said = f"a detection of {kind}" if kind else "what NOT leaves of an event"
+        else:
+            said = f"{words.prefixes.short(who.encode())} a {kind}"
         times = clock.instant(start), clock.instant(end)
         yield Arrival(alias, said, said, *times, None, None, (), None, (start, end))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from retewave.compiler.algebra.detections import local_name
 from retewave.compiler.plan.shape import Member
-from retewave.compiler.rewrite.detections import BranchFound, Detecting
+from retewave.compiler.rewrite.detected import BranchFound, Detecting
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
 from retewave.query import Query

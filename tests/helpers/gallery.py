@@ -73,8 +73,17 @@ def busy() -> str:
     return rw.draw_reports(list(engine.reports(view)))
 
 
+def alert() -> str:
+    """Return the picture of a detection in docs/events.md."""
+    engine, stocks = rw.Engine(), ROOT / "examples" / "obep"
+    query = engine.register(stocks / "stocks.obep", name="stocks")
+    list(engine.run(rw.read(stocks / "stocks.nq", time_property="http://example.org/at")))
+    return [match for match in query.matches if "Alert" in str(match.event)][-1].to_svg()
+
+
 def main() -> None:
     GALLERY.mkdir(exist_ok=True)
+    (GALLERY / "alert.svg").write_text(alert(), encoding="utf-8")
     (GALLERY / "match.svg").write_text(cheated(), encoding="utf-8")
     (GALLERY / "reports.svg").write_text(busy(), encoding="utf-8")
     social, benchmark, counted = social_engine(), bsbm_engine(), poured()
