@@ -143,7 +143,7 @@ def test_srbench_in_csparql_runs_as_it_is(name: str) -> None:
     engine = rw.Engine(static=["".join(f"{' '.join(each)} .\n" for each in background()).encode()])
     query = engine.register(SENSORS + text, keep=0)
     reports: dict[int, Counter[tuple[str, ...]]] = {}
-    query.on_report = lambda report: reports.update({int(report.time): Counter(map(told, report))})
+    query.on_report = lambda report: reports.update({int(str(report.time)): Counter(map(told, report))})
     items = observations()
     for time, triples in items:
         engine.push(triples, time=time, stream=STREAM)
