@@ -2,7 +2,8 @@
 
 Data's way: blocks of whole lines -> **raw rows** -> times and events (retewave/io/times/times.py) -> network.
 A raw row's START is the ordinal of its statement in the document, or the place of its line there, and its END the id
-of its graph; the reader puts times there afterwards.
+of its graph; the reader puts times there afterwards.  A row that only tells a time, right before the first row of the
+graph that it is about, is no row of its own: what it tells stands in that row's START.
 Invariant: every line is either blank, a comment, a statement (counted) or malformed (counted, and noted while
 there is room); nothing of a line is interned before all of it is known to be well formed and accepted.
 Left out: cutting the input into whole lines (retewave/io/lines/lines.py).
@@ -164,9 +165,9 @@ TOLD_LAST = LINE_CELLS + 47  # the last time told in µs: the address of its lit
 NEAR = LINE_CELLS + 50  # 1: the rows are read on this core next, so they may stay in its caches
 JOB_CELLS = LINE_CELLS + 51
 
-# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
-# in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
-G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 3, 6, 9, 9 + columns.ROW_WIDTH
+# A gathered statement: its subject's address, size (0: the statement's before), hash and likely id, its object's (size
+# 0: what is in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
+G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 4, 8, 11, 11 + columns.ROW_WIDTH
 _OF_SUBJECT = -1  # in place of a graph's hash: its name is the subject
 GATHERED_ID = -2  # in place of a graph's id: it is gathered, and not interned yet
 
@@ -195,7 +196,8 @@ BY_SUBJECT = 2  # those of one subject
 BY_COUNT = 3  # so many, whatever they say
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
-TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
+TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs; so is the
+# START of a row that such a row about its graph, in the default graph, came before
 _NEAR = 2.0**61  # microseconds from 1970: times beyond are ids
 _SURE = 2.0**52  # microseconds from 1970 that a double tells exactly
 _SECONDS_AT, _ZONE_AT = 18, 27  # in a literal "YYYY-MM-DDThh:mm:ss.ffffff…
@@ -459,19 +461,23 @@ def _told(job: Address) -> int:
 
 
 @inlined
-def _begin_row(job: Address, predicate: int, accepted: bool) -> None:
-    """Gather the statement's raw row, as far as it is known before its subject and object have ids."""
+def _begin_row(job: Address, predicate: int, accepted: bool, before: int) -> None:
+    """Gather the statement's raw row, as far as it is known before its subject and object have ids.
+
+    If the row before has told its time, it takes that row's place.
+    """
+    set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) - (before < 0))
     row = cell(job, GATHERED) + 8 * (G_CELLS * cell(job, GATHERED_COUNT) + G_ROW)
     set_cell(row, columns.PREDICATE, predicate)
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
     place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
     set_cell(row, columns.OBJECT, 0 if accepted else _told(job))
-    set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
+    set_cell(row, columns.START, before if before < 0 else place if cell(job, PLACES) else ordinal)
     set_cell(row, columns.END, graph)
     set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
     set_cell(row, columns.STREAM, cell(job, STREAM) if accepted else ONLY_FOR_TIME)
-    set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + 1)
+    set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + (before == 0))
 
 
 @inlined
@@ -485,12 +491,25 @@ def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
 
 
 @inlined
-def _gather_terms(job: Address) -> None:
+def _time_before(job: Address) -> int:
+    """Return what the row before tells, less than 0, if it only tells the time of the graph that begins; else 0."""
+    count, size = cell(job, GATHERED_COUNT), cell(job + GRAPH, 1)
+    if count == 0 or cell(job, NEW_GRAPH) == 0 or cell(job, LAST + 1) != size or cell(job, PLACES):
+        return 0
+    row = cell(job, GATHERED) + 8 * (G_CELLS * (count - 1) + G_ROW)
+    if cell(row, columns.STREAM) != ONLY_FOR_TIME or cell(row, columns.END) != 0:
+        return 0
+    return min(cell(row, columns.OBJECT), 0) if same(cell(job, LAST), cell(job + GRAPH, 0), size) else 0
+
+
+@inlined
+def _gather_terms(job: Address, joined: bool) -> None:
     """Put the statement's terms off; statements come grouped, so the subject is often the last."""
     gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
     if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
-        set_cell(gathered, G_SUBJECT + 1, 0)
+        if not joined:  # else it is gathered there
+            set_cell(gathered, G_SUBJECT + 1, 0)
     else:
         _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
     set_cell(job, LAST, at)
@@ -560,8 +579,9 @@ def _take(job: Address) -> bool:
         if predicate == 0:
             predicate = _intern(job, job + PREDICATE)
             set_cell(known, K_ID, predicate)
-        _begin_row(job, predicate, accepted)
-        _gather_terms(job)
+        before = _time_before(job) if accepted else 0
+        _begin_row(job, predicate, accepted, before)
+        _gather_terms(job, before < 0)
     set_cell(job, STATEMENTS, cell(job, STATEMENTS) + 1)
     return True
 
@@ -573,14 +593,14 @@ def _fetch_gathered(job: Address) -> None:
     behind = gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     for one in range(gathered, behind, 8 * G_CELLS):
         if cell(one, G_SUBJECT + 1) > 0:
-            fetch_span(terms, cell(one, G_SUBJECT + 2))
+            set_cell(one, G_SUBJECT + 3, fetch_span(terms, cell(one, G_SUBJECT + 2)))
         if cell(one, G_OBJECT + 1) > 0:
-            fetch_span(terms, cell(one, G_OBJECT + 2))
+            set_cell(one, G_OBJECT + 3, fetch_span(terms, cell(one, G_OBJECT + 2)))
     for one in range(gathered, behind, 8 * G_CELLS):
         if cell(one, G_SUBJECT + 1) > 0:
-            fetch_text(terms, cell(one, G_SUBJECT + 2))
+            fetch_text(terms, cell(one, G_SUBJECT + 3))
         if cell(one, G_OBJECT + 1) > 0:
-            fetch_text(terms, cell(one, G_OBJECT + 2))
+            fetch_text(terms, cell(one, G_OBJECT + 3))
 
 
 @inlined
@@ -703,7 +723,7 @@ def _gather(job: Address) -> int:
             return FULL
         if cell(job, GATHERED_COUNT) == BATCH:
             return MORE
-        count, written = cell(job, GATHERED_COUNT), cell(job, WRITTEN)
+        size, written = cell(job, GATHERED_BYTES), cell(job, WRITTEN)
         first = blanks_end(at)
         opening = byte(first)
         if opening == 10 or opening == 13 or opening == 35:
@@ -717,7 +737,7 @@ def _gather(job: Address) -> int:
             if cell(job, RAISING):
                 return RAISED
             end = _line_end(cell(job, PLACE))
-        if cell(job, GATHERED_COUNT) == count:
+        if cell(job, GATHERED_BYTES) == size:
             set_cell(job, WRITTEN, written)  # the line's rewritten terms are needed no more
         at = _next_line(job, end)
     set_cell(job, AT, at)
