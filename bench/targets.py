@@ -39,7 +39,7 @@ class Target:
         return f"{'≥' if self.at_least else '<'} {self.bound:,.10g} {self.unit}"
 
     def reached(self, value: float) -> bool:
-        """Return whether a value keeps the bound."""
+        """Tell whether a value keeps the bound."""
         return value >= self.bound if self.at_least else value < self.bound
 
 

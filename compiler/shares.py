@@ -1,14 +1,14 @@
 """How a network is spread over shards: which variables are hashed, and into how many parts each.
 
 Data's way: shapes -> **schemes** -> routing (where a triple goes) and ownership (which matches a shard keeps).
-A scheme gives some variables of a shape a *share*: a term belongs to one of so many parts.  The parts of all share
-variables together are a cell, cells are shards (the HyperCube of Afrati and Ullman).  A triple goes to every cell that
-agrees with the variables it binds, so a pattern without a share variable is replicated along it.  A match binds all of
-them, so it is complete in exactly one cell; a shard keeps the matches of its own cell and drops what other roles of the
-same triples make complete.
+A scheme gives some variables of a shape a *share*, a number of parts; each term belongs to one of these parts.  A part
+of each share variable makes a cell; cells are shards (the HyperCube of Afrati and Ullman).  A triple goes to every cell
+that agrees with the variables it binds, so a pattern without a share variable is replicated along it.  A match binds
+all share variables, so it is complete in exactly one cell.  A shard keeps the matches of its own cell; it drops other
+matches, which the same triples complete in other roles.
 
-What a query decides about what is missing, first or chosen is decided in one shard, which has all that is looked at
-(`keys`).  A query for which there is no such key is *alone*: it is in one shard, as a whole.
+A decision (something is missing, is first, is chosen) is made in one shard, which has all rows that are looked at
+(`keys`).  A query without such a key is *alone*: it is in one shard, as a whole.
 
 Invariant: rows that DISTINCT, or a set of solutions, compares are kept by the same shard.
 """
@@ -233,7 +233,7 @@ def _best(
 
 
 def _scheme(bound: Sequence[frozenset[int]], loads: Sequence[Load], matches: Load, parts: Mapping[int, int]) -> Scheme:
-    """Return the scheme that tells some variables into so many parts."""
+    """Return the scheme that gives variables these shares."""
     given = {variable: many for variable, many in parts.items() if many > 1}
     total = _total(loads)
     load = sum(_load(variables, each, given) for variables, each in zip(bound, loads, strict=True))
@@ -250,7 +250,7 @@ def _total(loads: Sequence[Load]) -> float:
 
 
 def _cost(schemes: Sequence[tuple[Scheme, float]]) -> tuple[float, float]:
-    """Return what the busiest shard has to do and what is sent, of shapes that take so much of the stream each."""
+    """Return what the busiest shard has to do and what is sent, given how much of the stream each shape takes."""
     work = sum(scheme.work * total for scheme, total in schemes)
     return round(work, 9), sum(scheme.replication * total for scheme, total in schemes)
 
@@ -269,7 +269,7 @@ def _load(variables: frozenset[int], load: Load, given: Mapping[int, int]) -> fl
 
 
 def _parts(variables: int, shards: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to give variables shares that take no more than so many shards."""
+    """Yield every way to give variables shares that need no more than the given number of shards."""
     if variables == 0:
         yield ()
         return

@@ -50,7 +50,7 @@ def unquote(written: str) -> str:
 
 
 def is_iri(written: str) -> bool:
-    """Say whether a string is an absolute IRI.
+    """Tell whether a string is an absolute IRI.
 
     >>> is_iri("urn:a"), is_iri("urn:a b"), is_iri("a")
     (True, False, False)
@@ -59,7 +59,7 @@ def is_iri(written: str) -> bool:
 
 
 def is_absolute(iri: str) -> bool:
-    """Say whether an IRI begins with a scheme."""
+    """Tell whether an IRI begins with a scheme."""
     return _ABSOLUTE.match(iri) is not None
 
 

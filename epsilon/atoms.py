@@ -19,6 +19,6 @@ class Atom:
     False
     """
 
-    subject: frozenset[bytes] | None  # one of these texts; None: anything
+    subject: frozenset[bytes] | None  # the texts, of which the triple must have one; None: any text
     predicate: bytes | None  # this text; None: anything
-    object: frozenset[bytes] | None  # one of these texts; None: anything
+    object: frozenset[bytes] | None  # the texts, of which the triple must have one; None: any text

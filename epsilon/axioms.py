@@ -36,7 +36,7 @@ class Axiom:
     '<http://e/p> rdfs:domain <http://e/C>'
     """
 
-    kind: Kind  # what it lets a triple entail
+    kind: Kind  # how it lets a triple entail another
     subject: bytes  # the class or property that the premise names; a FACT's v
     object: bytes  # the class or property that the conclusion names; for the hasValue kinds: v
     property: bytes | None = None  # the p of the two hasValue kinds

@@ -183,7 +183,7 @@ def _summed_up(beyond: dict[str, list[Triple]], triples: list[Triple]) -> Iterat
 
 
 def _is_about_the_vocabulary(kind: Kind, predicate: bytes, subject: bytes, object_: bytes) -> bool:
-    """Return whether an axiom would make schema axioms out of data."""
+    """Tell whether an axiom would make schema axioms out of data."""
     ends = {object_, subject} if predicate in _BOTH_WAYS or kind is Kind.INVERSE else {object_}
     meta = _SCHEMA_CLASSES if kind in (Kind.SUB_CLASS, Kind.DOMAIN, Kind.RANGE) else _SCHEMA_PROPERTIES
     return bool(ends & meta)

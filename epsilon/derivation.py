@@ -47,12 +47,12 @@ class Derivation(NamedTuple):
 
     @property
     def literal_guard(self) -> bool:
-        """Return whether it does not fire when the input's object is a literal: no literal is a subject."""
+        """Tell whether it does not fire when the input's object is a literal: no literal is a subject."""
         return self.subject is OBJECT
 
     @property
     def is_identity(self) -> bool:
-        """Return whether the entailed triple is the input triple itself."""
+        """Tell whether the entailed triple is the input triple itself."""
         return (
             self.subject in (SUBJECT, self.given_subject)
             and self.predicate in (INPUT, self.given_predicate)

@@ -99,7 +99,7 @@ def _derivation(state: WalkState, predicate: bytes) -> Derivation | None:
 
 
 def _is_said(subject: Part | None, predicate: bytes | None, object_: Part | None) -> bool:
-    """Return whether it is the form of an RDF triple, about no nameless property or class of the schema."""
+    """Tell whether it is the form of an RDF triple, about no nameless property or class of the schema."""
     if predicate is not None and is_blank(predicate):
         return False
     if predicate == TYPE and isinstance(object_, bytes) and is_blank(object_):

@@ -84,11 +84,11 @@ class Expressions:
         return cls(parts, found.left | found._members(_UNION), found.right | found._members(_INTERSECTION))
 
     def is_list_cell(self, node: bytes) -> bool:
-        """Return whether a node is a nameless cell of a list: syntax, which says nothing on its own."""
+        """Tell whether a node is a nameless cell of a list: syntax, which says nothing on its own."""
         return is_blank(node) and node in self._cells
 
     def is_expression(self, node: bytes) -> bool:
-        """Return whether a node is a nameless class that is spelled out."""
+        """Tell whether a node is a nameless class that is spelled out."""
         return is_blank(node) and any(node in nodes for at, nodes in self.parts.items() if at in STRUCTURE)
 
     def axioms(self) -> Iterator[Axiom]:

@@ -49,7 +49,7 @@ class _Xml:
 
     def __init__(self) -> None:
         self._line = 1
-        self._longest = 0  # bytes of the longest text that an entity so far stands for
+        self._longest = 0  # bytes of the longest text that an entity read until now stands for
         self._text = 0  # bytes since the last tag began, with those that their entities stand for at most
         self._depth = 0  # elements that have begun, and not ended
         self._open = b""  # the beginning of an entity's declaration that is not all there yet
@@ -90,7 +90,7 @@ class _Xml:
     def _declarations(self, data: bytes) -> None:
         """Bound each entity that is declared: wherever it stands, for the parser takes it there.
 
-        An entity that it refers to counts as long as the longest so far.
+        An entity that it refers to counts as long as the longest one read until now.
         """
         at = data.find(_ENTITY)
         while at >= 0:

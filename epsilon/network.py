@@ -46,12 +46,12 @@ class Node(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Return whether this is a class node, `? rdf:type c`."""
+        """Tell whether this is a class node, `? rdf:type c`."""
         return self.subject is None and self.predicate == TYPE and self.object is not None
 
     @property
     def is_property(self) -> bool:
-        """Return whether this is a property node, `? p ?`."""
+        """Tell whether this is a property node, `? p ?`."""
         return self.subject is None and self.predicate is not None and self.object is None
 
     def __str__(self) -> str:

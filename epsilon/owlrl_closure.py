@@ -36,7 +36,7 @@ class Budget:
     """How far an owlrl closure, or a description logic reasoner, may go."""
 
     triples: int = 2_000_000  # how many triples the closure may have
-    seconds: float = 600.0  # how long it may take
+    seconds: float = 600.0  # how long it may take; 0 asks no description logic reasoner
     megabytes: int = 2_000  # how much memory the reasoner may have
 
 
@@ -99,7 +99,7 @@ def _unnamed(term: bytes) -> bytes:
 
 
 def _says_something(triple: Triple) -> bool:
-    """Return whether a triple of the closure may be an axiom about the schema's own terms."""
+    """Tell whether a triple of the closure may be an axiom about the schema's own terms."""
     subject, predicate, object_ = triple
     if predicate == TYPE:
         return object_ == owl("SymmetricProperty")

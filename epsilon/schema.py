@@ -100,7 +100,7 @@ def _as_list(sources: Source | Sequence[Source]) -> list[Source]:
 
 
 def _is_graph(source: object) -> bool:
-    """Return whether a source is a graph of rdflib, without loading it."""
+    """Tell whether a source is a graph of rdflib, without loading it."""
     return any(base.__module__ == "rdflib.graph" for base in type(source).__mro__)
 
 

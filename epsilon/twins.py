@@ -34,7 +34,7 @@ def twins(derivations: Sequence[Derivation]) -> frozenset[Derivation]:
 
 
 def may_coincide(one: Derivation, other: Derivation) -> bool:
-    """Return whether some input triple makes both entail the same triple.
+    """Tell whether some input triple makes both entail the same triple.
 
     >>> domain = Derivation(None, b"<p>", None, SUBJECT, b"<type>", b"<C>")
     >>> range_ = Derivation(None, b"<p>", None, OBJECT, b"<type>", b"<C>")

@@ -60,17 +60,17 @@ TOP_CLASSES = frozenset({rdfs("Resource"), owl("Thing")})  # everything is in th
 
 
 def is_iri(text: bytes) -> bool:
-    """Return whether a text is an IRI's."""
+    """Tell whether a text is an IRI's."""
     return text.startswith(b"<")
 
 
 def is_blank(text: bytes) -> bool:
-    """Return whether a text is a blank node's."""
+    """Tell whether a text is a blank node's."""
     return text.startswith(b"_:")
 
 
 def is_literal(text: bytes) -> bool:
-    """Return whether a text is a literal's."""
+    """Tell whether a text is a literal's."""
     return text.startswith(b'"')
 
 

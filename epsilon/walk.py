@@ -58,7 +58,7 @@ def walk(network: Network, asked: WalkState) -> Steps:
 
 
 def _is_covered(state: WalkState, steps: Steps) -> bool:
-    """Say whether the same was already reached without a look at the object."""
+    """Tell whether the same was already reached without a look at the object."""
     a, p, b, subject, object_ = state
     return isinstance(b, bytes) and (a, p, None, subject, object_) in steps
 

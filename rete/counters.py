@@ -178,12 +178,12 @@ def runs_of(arena: np.ndarray, network: Network) -> int:
 
 
 def known_since(arena: np.ndarray, slot: int) -> int:
-    """Return the time from which on a memory of instants has all of them."""
+    """Return the time from which on a memory of instants is complete."""
     return int(arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_SINCE])
 
 
 def put_known_since(arena: np.ndarray, slot: int, since: int) -> None:
-    """Let a memory of instants have all of them from some time on."""
+    """Let a memory of instants be complete from some time on."""
     arena[arena[layout.A_SLOT_STATES] + slot * layout.S_WIDTH + layout.S_SINCE] = since
 
 

@@ -128,7 +128,7 @@ def _equalities_hold(equal, x, q, y):  # type: ignore[no-untyped-def]
 
 @kernel
 def _has_twin(stack, top, stride, edges, x, q, y):  # type: ignore[no-untyped-def]
-    """Say whether this arrival has already given this triple to the α that has these edges."""
+    """Tell whether this arrival has already given this triple to the α that has these edges."""
     for at in range(0, top, stride):
         if (
             stack[at + T_EDGES] == edges
@@ -209,7 +209,7 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
 
 @inlined
 def _take_all(net, begin, count, rows, row, kinds, stack, top):  # type: ignore[no-untyped-def]
-    """Follow so many routes; return the new top."""
+    """Follow `count` routes; return the new top."""
     for route in range(begin, begin + count * ROUTE_WIDTH, ROUTE_WIDTH):
         top = _take(net, route, rows, row, kinds, stack, top)
     return top
@@ -253,7 +253,7 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
 
 
 def alpha_of_edges(net: np.ndarray, alphas: int) -> np.ndarray:
-    """Return which α has the edges that begin with one of a number: its place is `edge_number`'s."""
+    """Return, by the number of its first edge, the α that has the edges; `edge_number` gives the number of a place."""
     begin = int(net[N_ALPHAS])
     records = net[begin : begin + alphas * ALPHA_WIDTH].reshape(alphas, ALPHA_WIDTH)
     numbers = (records[:, ALPHA_EDGES] - net[N_EDGES]) // EDGE_WIDTH

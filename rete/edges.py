@@ -17,7 +17,8 @@ from retewave.rete.memory.ranked import keep_best
 from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs, keep_run, note_instant
+from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs
+from retewave.rete.operators.states import keep_run, note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -86,7 +87,7 @@ def _judged(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
-    """Say whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
+    """Tell whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
 
     A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
     """

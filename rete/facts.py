@@ -75,7 +75,7 @@ def put_fact(net, facts, fact, stack):  # type: ignore[no-untyped-def]
 
 @kernel
 def _note(facts, fact, tables, mask):  # type: ignore[no-untyped-def]
-    """Enter a fact in a hash set of facts; say whether it is new."""
+    """Enter a fact in a hash set of facts; tell whether it is new."""
     h = mix(0, facts[fact, FACT_ALPHA])
     for c in range(FACT_COLUMNS, FACT_GIVEN):
         h = mix(h, facts[fact, c])

@@ -69,7 +69,7 @@ _LEAST = 64  # occurrences that there is room for at first
 
 
 def new_feed(most: int, capacity: int = _LEAST) -> np.ndarray:
-    """Return an empty feed for rules that may build so many occurrences at one instant."""
+    """Return an empty feed for rules that may build `most` occurrences at one instant."""
     slots = 2 * capacity
     feed = np.zeros(F_HEADER + capacity * OCCURRENCE_WIDTH + 2 * slots, dtype=np.int64)
     feed[F_TIME], feed[F_DUE], feed[F_STAMP], feed[F_MOST] = BEFORE_ALL, AFTER_ALL, 1, most
@@ -79,13 +79,13 @@ def new_feed(most: int, capacity: int = _LEAST) -> np.ndarray:
 
 @inlined
 def has_room(feed, many):  # type: ignore[no-untyped-def]
-    """Say whether there is room for so many occurrences more."""
+    """Tell whether there is room for `many` more occurrences."""
     return feed[F_COUNT] + many <= feed[F_CAPACITY]
 
 
 @inlined
 def is_over(feed):  # type: ignore[no-untyped-def]
-    """Say whether rules have built more at this instant than they may."""
+    """Tell whether rules have built more at this instant than they may."""
     return feed[F_DERIVED] > feed[F_MOST]
 
 
@@ -122,7 +122,7 @@ def _entry(feed):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_built(net, predicate):  # type: ignore[no-untyped-def]
-    """Say whether some rule may build a triple with a predicate."""
+    """Tell whether some rule may build a triple with a predicate."""
     count, known = net[N_BUILT], net[N_BUILT_LIST]
     if count < 0:
         return True
@@ -134,7 +134,7 @@ def _is_built(net, predicate):  # type: ignore[no-untyped-def]
 
 @kernel
 def note_given(net, feed, rows, row, at):  # type: ignore[no-untyped-def]
-    """Note a row that comes in, if a rule may build the same: this does not come in as well.  There is room for it."""
+    """Note a row that comes in if a rule may build the same triple: the built one then stays out.  There is room."""
     if not _is_built(net, rows[row + PREDICATE]):
         return
     _begin(feed, rows[row + END])
@@ -188,7 +188,7 @@ def expect(feed, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def next_built(feed):  # type: ignore[no-untyped-def]
-    """Return where the next occurrence stands that is to be poured, and take it as poured; 0: there is none."""
+    """Return the place of the next occurrence that is to be poured, and count it as poured; 0: there is none."""
     while feed[F_POURED] < feed[F_COUNT]:
         if feed[F_POURED] >= feed[F_ROUND_END]:
             feed[F_ROUNDS] += 1
@@ -248,7 +248,7 @@ def feed_counts(feed: np.ndarray) -> np.ndarray:
 
 
 def put_feed_counts(feed: np.ndarray, counts: np.ndarray) -> None:
-    """Go on counting from there."""
+    """Go on counting from the counts of another feed."""
     feed[_COUNTS] = counts
 
 

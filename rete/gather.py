@@ -4,9 +4,9 @@ The patterns of an event on one subject are a star under that subject and the ev
 instant.  Nearly always the next triple is of the same star as the last one, and a pattern takes one triple of it.  So a
 node that *gathers* keeps one star aside, one tuple a slot, and sends its solution on as soon as it is whole.
 
-Where that does not do (a pattern takes two triples of a star, or another star comes in the same instant), what is kept
-aside *spills*: it becomes rows of the slots, its solution enters the memories of what has been told, and the rest of
-the instant goes the way of all joins.  It spills, too, before the kernel returns: nobody else knows that it is there.
+If a pattern takes two triples of a star, or another star comes in the same instant, the star that is kept aside
+*spills*: its tuples become rows of the slots, its solution is stored in the states that it has entered, and the rest
+of the instant goes the way of all joins.  It also spills before the kernel returns: only the kernel knows of it.
 
 Invariant: what is aside is of the last instant that came to the node, and nothing of that instant is elsewhere.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from retewave.rete.memory.arena import STORING
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group, store_row
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import note_instant
+from retewave.rete.operators.states import note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at, prefetch, tail
 from retewave.rete.words.jit import inlined, kernel
@@ -108,7 +108,7 @@ def _put(arena, net, edges, edge_count, times, places, count, into):  # type: ig
 
 @inlined
 def _seek_ahead(arena, net, node, item):  # type: ignore[no-untyped-def]
-    """Look for the groups that a solution will go to, one behind the other: so none waits for another one's loads."""
+    """Look for all groups that a solution will go to before it goes there, so that their loads overlap."""
     begin = net[node + NODE_AHEAD]
     for ahead in range(begin, begin + net[node + NODE_AHEAD_COUNT] * AHEAD_WIDTH, AHEAD_WIDTH):
         group = seek_group(arena, net, net[ahead + AHEAD_NODE], net[ahead + AHEAD_KEYS], item)
@@ -148,7 +148,7 @@ def _send(arena, net, node, stack, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-def]
-    """Make rows of what is aside, and of its solution where it is told once; say DONE or NEEDS_ARENA."""
+    """Make rows of what is aside, and of its solution in each state that has it once; say DONE or NEEDS_ARENA."""
     aside, slots, count = net[node + NODE_ASIDE], net[node + NODE_SLOTS], net[node + NODE_EDGE_COUNT]
     if arena[A_TOP] + (slots + count) * STORING > most:
         return NEEDS_ARENA
@@ -184,7 +184,7 @@ def _store(arena, net, slot, edge, item, work, at):  # type: ignore[no-untyped-d
 
 @inlined
 def _of_key(arena, net, node, aside, keys, item):  # type: ignore[no-untyped-def]
-    """Say whether a tuple has the key of what is aside."""
+    """Tell whether a tuple has the key of what is aside."""
     for i in range(net[node + NODE_KEY_COUNT]):
         if arena[aside + ASIDE_KEY + i] != item[T_COLUMNS + net[keys + i]]:
             return False
@@ -193,7 +193,7 @@ def _of_key(arena, net, node, aside, keys, item):  # type: ignore[no-untyped-def
 
 @inlined
 def _same_triple(arena, kept, item):  # type: ignore[no-untyped-def]
-    """Say whether a tuple is of the triple that is aside: given or entailed once more."""
+    """Tell whether a tuple is of the triple that is aside: given or entailed once more."""
     for i in range(T_COLUMNS, T_COLUMNS + ALPHA_COLUMNS):  # noqa: SIM110
         if arena[kept + i] != item[i]:
             return False
@@ -202,7 +202,7 @@ def _same_triple(arena, kept, item):  # type: ignore[no-untyped-def]
 
 @inlined
 def _put_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-def]
-    """Put a tuple aside; say whether the star is whole now."""
+    """Put a tuple aside; tell whether the star is whole now."""
     aside, kept = net[node + NODE_ASIDE], net[slot + SLOT_ASIDE]
     if arena[aside + ASIDE_MASK] == 0:
         for i in range(net[node + NODE_KEY_COUNT]):
@@ -216,7 +216,7 @@ def _put_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-d
 
 @inlined
 def _fits_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-def]
-    """Say whether a tuple can be kept beside what is aside, or is there."""
+    """Tell whether a tuple can be kept beside what is aside, or is there."""
     aside, mask = net[node + NODE_ASIDE], arena[net[node + NODE_ASIDE] + ASIDE_MASK]
     if mask == 0:
         return True

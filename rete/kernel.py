@@ -164,7 +164,7 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 @inlined
 def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Complete tuples in the group in `work`; if there are none, its extremes may be too wide."""
+    """Complete tuples in the group in `work`; if there are none, note that the group's extremes may be too wide."""
     top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
     said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:

@@ -48,7 +48,7 @@ class Gathered:
 
 @kernel
 def _number(ids: Address, across: int, along: int, places, local, found):  # type: ignore[no-untyped-def]
-    """Set small numbers for ids, in the order of their first appearance; return how many there are.
+    """Replace ids by small numbers, in the order of their first appearance; return how many there are.
 
     The ids of a column are `along` words apart, the columns `across` words.
     """

@@ -31,7 +31,7 @@ _COLUMN, _SHARE, _STRIDE, _DIMENSION_WIDTH = 0, 1, 2, 3
 
 @dataclass(frozen=True)
 class Role:
-    """What a tuple of an α test is good for: one pattern of one shape."""
+    """What a tuple of an α test may be used for: one pattern of one shape."""
 
     bound: tuple[tuple[int, int, int], ...]  # (column, parts, stride) of the share variables that it binds
     open: tuple[tuple[int, int], ...]  # (parts, stride) of the share variables that it does not

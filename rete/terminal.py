@@ -19,6 +19,7 @@ from retewave.rete.words.layout import (
     F_COUNT,
     INSTANCE_BRANCH,
     INSTANCE_BUILDS,
+    INSTANCE_CELL,
     INSTANCE_CODE,
     INSTANCE_CODE_END,
     INSTANCE_KEY_BEGIN,
@@ -26,10 +27,12 @@ from retewave.rete.words.layout import (
     INSTANCE_KEY_HASH,
     INSTANCE_KEY_WIDTH,
     INSTANCE_LINK,
+    INSTANCE_ORIGIN,
     INSTANCE_OUT,
     INSTANCE_OUT_COUNT,
     INSTANCE_PARAMETERS,
     INSTANCE_QUERY,
+    INSTANCE_TOLD,
     INSTANCE_WIDTH,
     INSTANCE_WINDOW,
     LINK_STATE,
@@ -98,7 +101,7 @@ def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
 
 @kernel
 def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-untyped-def]
-    """Let a rule build of a tuple; what the kernel cannot build is left to Python, at the close of the instant."""
+    """Let a rule build from a tuple; what the kernel cannot build, Python builds at the close of the instant."""
     if at[P_FACTS] != 0 or item[T_END] < item[T_WINDOW_START]:  # the past, or what is static
         return
     if undecided or net[instance + INSTANCE_BUILDS] != BUILDS:
@@ -150,6 +153,17 @@ def _tell_run(arena, net, instance, item, branch, out, count):  # type: ignore[n
 
 
 @inlined
+def _is_known(net, arena, instance, item):  # type: ignore[no-untyped-def]
+    """Tell whether it was told already that something came in a tuple's stretch of time; else note that it is."""
+    told, end = net[instance + INSTANCE_TOLD], item[T_END]
+    if end <= arena[told]:
+        return True
+    behind = (end - net[instance + INSTANCE_ORIGIN]) % net[instance + INSTANCE_CELL]
+    arena[told] = end if behind == 0 else end - behind + net[instance + INSTANCE_CELL]
+    return False
+
+
+@inlined
 def _write(net, instance, item, branch, out, row):  # type: ignore[no-untyped-def]
     """Write the output row of a tuple."""
     out[row + O_QUERY] = net[instance + INSTANCE_QUERY]
@@ -187,6 +201,8 @@ def emit(net, arena, terminal, item, view, feed, out, at, room, looks):  # type:
     width = net[N_OUT_WIDTH]
     for instance in range(begin, begin + many * INSTANCE_WIDTH, INSTANCE_WIDTH):
         if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
+            continue
+        if net[instance + INSTANCE_TOLD] != 0 and at[P_FACTS] == 0 and _is_known(net, arena, instance, item):
             continue
         branch = net[instance + INSTANCE_BRANCH]
         code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from retewave.epsilon.schema import Budget
     from retewave.io.reading.reader import Reader, read
     from retewave.match import Match, Matches
+    from retewave.provenance.report_line import draw_reports
     from retewave.query import Query
     from retewave.report import Report
 
@@ -49,6 +50,7 @@ __all__ = [
     "SnapshotError",
     "UsageError",
     "__version__",
+    "draw_reports",
     "read",
 ]
 
@@ -61,6 +63,7 @@ _LAZY = {
     "Matches": "retewave.match",
     "Query": "retewave.query",
     "Report": "retewave.report",
+    "draw_reports": "retewave.provenance.report_line",
     "Reader": "retewave.io.reading.reader",
     "read": "retewave.io.reading.reader",
 }

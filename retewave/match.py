@@ -62,6 +62,7 @@ class Matches:
         "_own",
         "_spared",
         "_triples",
+        "bounds",
         "clock",
         "ends",
         "groups",
@@ -99,6 +100,7 @@ class Matches:
         self.reported: tuple[int, int] | None = (
             None  # microseconds: the opening and the time of the report whose rows they are
         )
+        self.bounds: tuple[tuple[int, int], ...] = ()  # of the report's windows, in microseconds: open, and closed
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
         self._decoded: dict[int, Any] = {}  # rdflib terms that somebody has looked at, by id
@@ -130,7 +132,7 @@ class Matches:
             self._spared = True
 
     def after(self, count: int) -> Matches:
-        """Return the matches behind the first so many, with a copy of the texts."""
+        """Return the matches behind the first `count`, with a copy of the texts."""
         self.seal()
         assert self._own is not None
         rest = Matches(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from retewave.compiler.rewrite.detections import Detecting
+    from retewave.compiler.rewrite.detected import Detecting
     from retewave.compiler.rewrite.leaves import ViewLeaves
     from retewave.viz.draw.dot import PartDrawing
     from retewave.viz.draw.render import PictureFormat
@@ -50,6 +50,7 @@ class Query:
         self.explained = explained  # its matches can tell what they are made of
         self.matched = 0  # how many matches there were
         self.by_deadline = 0  # how many of them were told at a deadline
+        self.inconsistent = 0  # how many events contradicted the ontology
         self.network: Callable[[], Compiled] | None = None  # the network that it is part of, while it is registered
         self.variables = _shown(parsed)  # the columns of its matches
         self.compared = _compared(parsed, self.variables)  # the variables in which DISTINCT compares them

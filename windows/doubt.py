@@ -37,7 +37,7 @@ class Doubt:
         self.of_first = False  # whether the first arrival has to wait for the next, whatever its time
 
     def doubts_first(self, end: int) -> bool:
-        """Return whether an arrival has to wait for the next, if it is the first of all."""
+        """Tell whether an arrival has to wait for the next, if it is the first of all."""
         if self.bound == FAR:
             return False
         return self.of_first or (self.now is not None and end > self.now() + self.bound)
@@ -87,5 +87,5 @@ class Doubt:
         return verdicts
 
     def _confirms(self, end: int, time: int, newest: int | None) -> bool:
-        """Return whether an arrival confirms the doubted one; it must not be far behind if that is the first of all."""
+        """Tell whether an arrival confirms the doubted one; it must not be far behind if that is the first of all."""
         return end >= time - self.bound if newest is None else end - newest > time - end

@@ -58,7 +58,7 @@ def end_of(left: int, right: int) -> int:
 
 
 def is_static(start: int, end: int) -> bool:
-    """Return whether a token is static: joined of static triples only.
+    """Tell whether a token is static: joined of static triples only.
 
     >>> is_static(STATIC_START, STATIC_END), is_static(10, 10)
     (True, False)
@@ -67,7 +67,7 @@ def is_static(start: int, end: int) -> bool:
 
 
 def within(start: int, end: int, width: int) -> bool:
-    """Return whether a window keeps a token: `end - start <= width`, closed; a static token always stays.
+    """Tell whether a window keeps a token: `end - start <= width`, closed; a static token always stays.
 
     >>> within(10, 60, 50), within(10, 61, 50), within(STATIC_START, STATIC_END, 0)
     (True, False, True)

@@ -163,7 +163,7 @@ class Order:
         self._doubted = Run.of(np.array(state["doubted"], np.int64))
 
     def _passes(self, ends: Rows) -> bool:
-        """Return whether a block is in order and in bounds as it is."""
+        """Tell whether a block is in order and in bounds as it is."""
         first, bound = int(ends[0]), self.doubt.bound
         if len(self._doubted) or (self.newest is None and self.doubt.doubts_first(first)):
             return False

@@ -62,7 +62,7 @@ NAMES: Final = (
 
 
 def holds(code: int, l_start: int, l_end: int, r_start: int, r_end: int) -> bool:
-    """Return whether the left interval is in this relation to the right one.
+    """Tell whether the left interval is in this relation to the right one.
 
     An odd code above EQUALS is the inverse of the even code below it: swap the sides, then decide seven.
 

@@ -42,7 +42,7 @@ SECOND: Final = 1_000_000  # microseconds
 _EXACT: Final = 2**53  # up to here a float has every whole number
 YEARS: Final = 36_000  # from 1970, in both directions: less than LATEST
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FINER: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of datetime64: so many a microsecond
+_FINER: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of datetime64 in a microsecond
 DATETIME = re.compile(
     r"(?P<date>-?\d{4,}-\d\d-\d\d)T(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:\.(?P<fraction>\d+))?"
     r"(?P<zone>Z|(?P<sign>[+-])(?P<zone_hour>\d\d):(?P<zone_minute>\d\d))?",
@@ -116,7 +116,7 @@ class Clock:
             return (datetime.max if time > 0 else datetime.min).replace(tzinfo=self.zone)
 
     def _unit_for(self, most: int) -> str:
-        """Return the unit in which a datetime64 so far from 1970 is told."""
+        """Return the unit in which a datetime64 at that distance from 1970 is told."""
         return self.unit if most * _FINER.get(self.unit, 1) < 2**63 else "us"
 
     def encode_all(self, values: ArrayLike) -> NDArray[np.int64]:

@@ -76,7 +76,7 @@ class Waiting:
         return min((int(run.ends[0]) for run in self._runs), default=None)
 
     def has_until(self, time: int) -> bool:
-        """Return whether there may be rows up to a time; this costs nothing, however much waits."""
+        """Tell whether there may be rows up to a time; this costs nothing, however much waits."""
         return self._oldest <= time
 
     def add(self, run: Run) -> None:

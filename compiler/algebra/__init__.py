@@ -1,4 +1,4 @@
-"""The algebra that every language of retewave becomes: what a query means, without its syntax."""
+"""The algebra that every language of retewave becomes: a query's meaning, without its syntax."""
 
 from retewave.compiler.algebra.graph import (
     Algebra,

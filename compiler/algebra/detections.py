@@ -30,6 +30,7 @@ __all__ = [
     "GuardPart",
     "LogicalEvent",
     "NamedEvent",
+    "local_name",
     "named_events",
     "operands_of",
 ]
@@ -74,18 +75,18 @@ class EventsInTime:
 
 @dataclass(frozen=True)
 class ChosenEvent:
-    """FIRST and LAST: the detections such that no other one in the window is earlier, or later."""
+    """FIRST and LAST: the detections such that no other detection in the window is earlier, or later."""
 
-    pattern: EventExpression  # what is chosen from
+    pattern: EventExpression  # the events among which is chosen
     last: bool  # LAST, not FIRST
     place: Place | None = field(default=None, compare=False, repr=False)  # where the operator is written
 
 
 @dataclass(frozen=True)
 class EventRest:
-    """NOT: of each event what no justification at its time uses, if that is anything."""
+    """NOT: of each event the triples that no justification at its time uses, if there are any."""
 
-    pattern: EventExpression  # what is taken away
+    pattern: EventExpression  # the triples that are taken away
     place: Place | None = field(default=None, compare=False, repr=False)  # where the operator is written
 
 
@@ -93,7 +94,7 @@ class EventRest:
 class EventWithin:
     """WITHIN: the detections whose end less their start is at most the width."""
 
-    pattern: EventExpression  # what is bounded
+    pattern: EventExpression  # the events whose length is bounded
     width: int  # microseconds
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
@@ -105,7 +106,7 @@ EventExpression: TypeAlias = (
 
 @dataclass(frozen=True)
 class GuardPart:
-    """EVENT alias { triples }: what the justification of a part must say."""
+    """EVENT alias { triples }: a pattern that the justification of a part must match."""
 
     alias: str  # which part
     patterns: tuple[TriplePattern, ...]  # matched on its justification, with what the schema entails of it
@@ -125,7 +126,7 @@ class LogicalEvent:
     """EVENT name AS class expression."""
 
     name: bytes  # its IRI
-    expression: ClassExpression  # what an individual must be
+    expression: ClassExpression  # the class that an individual must be in
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 
@@ -147,8 +148,8 @@ class Definitions:
     """The events of one query, and which of them are told."""
 
     events: tuple[EventDefinition, ...]  # each after those that it uses
-    returned: tuple[bytes, ...]  # the names of those that are told
-    form: Literal["EVENT", "RDF"] = "EVENT"  # as what
+    returned: tuple[bytes, ...]  # the names of the events that are told
+    form: Literal["EVENT", "RDF"] = "EVENT"  # the form in which they are told
 
     def __getitem__(self, name: bytes) -> EventDefinition:
         return next(each for each in self.events if each.name == name)
@@ -170,3 +171,13 @@ def named_events(expression: EventExpression) -> Iterator[NamedEvent]:
         yield expression
     for each in operands_of(expression):
         yield from named_events(each)
+
+
+def local_name(name: bytes) -> str:
+    """Return what stands behind the namespace of an IRI.
+
+    >>> local_name(b"<http://example.org/BusyRoom>")
+    'BusyRoom'
+    """
+    text = name.decode().strip("<>")
+    return text[max(map(text.rfind, "#/:")) + 1 :]

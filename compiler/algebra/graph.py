@@ -71,7 +71,7 @@ class TriplePattern:
     '?x <urn:p> "5"'
     """
 
-    subject: Term  # what the triple's subject must be
+    subject: Term  # the term that the triple's subject must be
     predicate: Term  # its predicate
     object: Term  # its object
     source: bytes | None = None  # the IRI of the stream that must deliver it; None: any, or static data
@@ -118,7 +118,7 @@ class LeftJoin:
     """
 
     left: Algebra  # written first
-    right: Algebra  # what may be missing
+    right: Algebra  # the side that may be missing
     condition: Expression | None = None  # the optional group's own filters: they see both sides
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
@@ -130,8 +130,8 @@ class Minus:
     Certain when the instant of the left solution's end is closed.
     """
 
-    left: Algebra  # what is kept
-    right: Algebra  # what is taken away
+    left: Algebra  # the solutions that are kept
+    right: Algebra  # the solutions that are taken away
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 
@@ -142,8 +142,8 @@ class Exists:
     Certain when the instant of the solution's end is closed.
     """
 
-    pattern: Algebra  # what is kept
-    group: Algebra  # what is looked for
+    pattern: Algebra  # the solutions that are kept
+    group: Algebra  # the group that is looked for
     condition: Expression | None = None  # the group's own filters: they see both sides
     negated: bool = False  # NOT EXISTS
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
@@ -162,14 +162,14 @@ class Filter:
     """The solutions for which the expression is true; an error is not true."""
 
     expression: Expression  # sees the variables of `pattern` only
-    pattern: Algebra  # what is filtered
+    pattern: Algebra  # the solutions that are filtered
 
 
 @dataclass(frozen=True)
 class Extend:
     """BIND: every solution with one variable more, which an error leaves unbound."""
 
-    pattern: Algebra  # what is extended
+    pattern: Algebra  # the solutions that are extended
     variable: Variable  # not visible in `pattern`
     expression: Expression  # sees the variables of `pattern` only
 

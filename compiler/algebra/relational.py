@@ -1,4 +1,4 @@
-"""What only views have: solutions as relations, graphs by name, paths without a bound.
+"""Operators that only views have: solutions as relations, graphs by name, paths without a bound.
 
 Data's way: text -> parse -> **algebra** -> plan of a view -> reports.
 Each of them looks at all solutions of a report at once, so none has a meaning for single tokens: a query that has one
@@ -42,7 +42,7 @@ class AggregateCall:
     """An aggregate function with its argument."""
 
     function: AggregateName  # which
-    argument: Expression | None  # of what; None: COUNT(*)
+    argument: Expression | None  # the expression whose values are aggregated; None: COUNT(*)
     distinct: bool = False  # of different values only
     separator: str = " "  # between the strings of GROUP_CONCAT
 
@@ -54,11 +54,11 @@ class Grouped:
     An expression as a key is an `Extend` inside `pattern`.  HAVING is a `Filter` around it.
     """
 
-    pattern: Algebra  # what is grouped
+    pattern: Algebra  # the solutions that are grouped
     keys: tuple[
         Variable, ...
     ]  # solutions that agree in these are a group; none: all are one group, also if there are none
-    aggregates: tuple[tuple[Variable, AggregateCall], ...]  # what each group's solution has beside the keys
+    aggregates: tuple[tuple[Variable, AggregateCall], ...]  # bound beside the keys
     implicit: bool = False  # no GROUP BY is written: no solutions are one empty group
 
 
@@ -66,7 +66,7 @@ class Grouped:
 class SortKey:
     """One condition of ORDER BY."""
 
-    expression: Expression  # what is compared
+    expression: Expression  # the expression whose values are compared
     descending: bool = False  # the greatest first
 
 
@@ -74,7 +74,7 @@ class SortKey:
 class Ordered:
     """ORDER BY: the same solutions, in order."""
 
-    pattern: Algebra  # what is ordered
+    pattern: Algebra  # the solutions that are ordered
     keys: tuple[SortKey, ...]  # the first decides, then the second …
 
 
@@ -82,22 +82,22 @@ class Ordered:
 class Projected:
     """SELECT of a subquery, and of a view: no other variables are seen outside."""
 
-    pattern: Algebra  # what is projected
-    variables: tuple[Variable, ...]  # what is seen
+    pattern: Algebra  # the solutions that are projected
+    variables: tuple[Variable, ...]  # the variables that stay
 
 
 @dataclass(frozen=True)
 class Distinct:
     """SELECT DISTINCT: each different solution once, at its first place."""
 
-    pattern: Algebra  # what may have duplicates
+    pattern: Algebra  # the solutions that may have duplicates
 
 
 @dataclass(frozen=True)
 class Sliced:
     """LIMIT and OFFSET."""
 
-    pattern: Algebra  # what is cut
+    pattern: Algebra  # the solutions that are cut
     offset: int = 0  # how many solutions are left out at the beginning
     limit: int | None = None  # how many there are at most; None: all
 
@@ -123,8 +123,8 @@ class PathClosure:
 class ExistsValue:
     """EXISTS inside an expression: each solution, with a variable that says whether a group has a compatible one."""
 
-    pattern: Algebra  # what is kept
-    group: Algebra  # what is looked for
+    pattern: Algebra  # the solutions that are kept
+    group: Algebra  # the group that is looked for
     variable: Variable  # bound to true or false; hidden
     condition: Expression | None = None  # the group's own filters: they see both sides
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
@@ -135,7 +135,7 @@ class InWindow:
     """WINDOW name { … }: the pattern, read from the content of a window; a variable ranges over all named windows."""
 
     window: Term  # the window's IRI, or a variable, which is bound to it
-    pattern: Algebra  # what is read there
+    pattern: Algebra  # the pattern that is read there
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 
@@ -144,7 +144,7 @@ class InGraph:
     """GRAPH name { … }: the pattern, read from a named background graph; a variable ranges over all of them."""
 
     graph: Term  # the graph's IRI, or a variable, which is bound to it
-    pattern: Algebra  # what is read there
+    pattern: Algebra  # the pattern that is read there
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 
@@ -156,8 +156,8 @@ class SingleEvent:
     """
 
     window: bytes  # the window's IRI
-    pattern: Algebra  # what is looked for in each event
-    name: str | None = None  # AS: what it is called in MATCH
+    pattern: Algebra  # the pattern that is looked for in each event
+    name: str | None = None  # AS: its name in MATCH
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 

@@ -1,4 +1,4 @@
-"""What comes of a pattern: projection, templates, reports; and the query that holds all of it.
+"""Results of a pattern: projection, templates, reports; and the query that holds all of it.
 
 Data's way: text -> parse -> **algebra** -> normal form -> plan -> network.
 """
@@ -32,7 +32,7 @@ class TemplateTriple:
     """A triple that CONSTRUCT builds from every match."""
 
     subject: Term | BlankNode  # a literal here, or a variable bound to one, builds no triple
-    predicate: Term  # likewise what is not an IRI
+    predicate: Term  # likewise a term that is no IRI
     object: Term | BlankNode  # anything
 
 
@@ -65,13 +65,13 @@ class DistinctOn:
 
 @dataclass(frozen=True)
 class Policy:
-    """Which partners a SEQ takes, and whether what a match used is there for the next one.
+    """Which partners a SEQ takes, and whether a match may use events of the match before.
 
     >>> str(Policy("recent", keep=True)), Policy("recent").consumes, Policy("naive").consumes
     ('recent KEEP', True, False)
     """
 
-    name: PolicyName = "unrestricted"  # what it takes
+    name: PolicyName = "unrestricted"  # its name, which says which pairs it takes
     keep: bool = False  # selects, and uses nothing up
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
@@ -93,13 +93,13 @@ class Policy:
 class Query:
     """One query, whatever language it was written in."""
 
-    form: Literal["SELECT", "CONSTRUCT", "ASK"]  # what comes out of a match
+    form: Literal["SELECT", "CONSTRUCT", "ASK"]  # the kind of result
     where: Algebra  # the pattern; expressions of SELECT are `Extend`s around it; DISTINCT, ORDER BY … of a view, too
     projection: tuple[str, ...]  # the names of the variables that a match shows; empty for CONSTRUCT
-    template: tuple[TemplateTriple, ...] = ()  # what CONSTRUCT builds; empty for SELECT
+    template: tuple[TemplateTriple, ...] = ()  # the triples that CONSTRUCT builds; empty for SELECT
     name: str | None = None  # REGISTER QUERY name
     distinct: bool = False  # DISTINCT, with ON or without
-    on: DistinctOn | None = None  # what stands behind DISTINCT; None: all that is shown is compared
+    on: DistinctOn | None = None  # the clause behind DISTINCT; None: all shown variables are compared
     reduced: bool = False  # SELECT REDUCED: duplicates may go, and need not
     streams: tuple[Stream, ...] = ()  # FROM STREAM; none means every stream
     window: int | None = None  # the width in microseconds that holds over all streams (.tpg's TIMEWINDOW)
@@ -118,4 +118,4 @@ class Query:
     text: str = field(default="", repr=False)  # as the user wrote it
     source: str = "<query>"  # a file's path, or "<query>"
     view: ViewFrame | None = None  # windows and reports, if it is a view; None: it detects
-    notices: tuple[str, ...] = ()  # what was read and will hardly do what was meant
+    notices: tuple[str, ...] = ()  # parts of the text that will hardly do what was meant

@@ -40,8 +40,8 @@ class Follows(Enum):
     """Which later events continue a run; *between* is strictly between in time."""
 
     ANY = ":"  # each that is compatible
-    NEXT = ";"  # those that have no compatible one between
-    STRICT = ","  # those that have no event of the sequence's streams (of the run's partition) between
+    NEXT = ";"  # the next compatible event
+    STRICT = ","  # the next event of the sequence's streams (of the run's partition)
 
 
 class Occurs(Enum):
@@ -60,7 +60,7 @@ class EventPattern:
 
     name: str  # as it is defined
     pattern: Algebra  # its triple patterns have one event, a hidden variable, or a background graph
-    conditions: tuple[Expression, ...] = ()  # its filters on what came before: earlier variables, aggregates, PREV
+    conditions: tuple[Expression, ...] = ()  # its filters on earlier events: earlier variables, aggregates, PREV
     streams: tuple[bytes, ...] = ()  # the IRIs of the streams whose events it looks at; none: all of the sequence
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
@@ -88,7 +88,7 @@ Operand: TypeAlias = Union[EventPattern, "Both", "Either"]
 class SequenceStep:
     """One step of a sequence."""
 
-    operand: Operand  # what is looked for
+    operand: Operand  # the events that are looked for
     occurs: Occurs = Occurs.ONCE  # how often
     follows: Follows = Follows.NEXT  # how it follows the step before; the first step follows nothing
     between: Follows = Follows.NEXT  # how its repetitions follow each other
@@ -101,7 +101,7 @@ class Sequence:
 
     steps: tuple[SequenceStep, ...]  # in order
     streams: tuple[bytes, ...]  # the IRIs of its streams; none: all
-    partition: tuple[Variable, ...] = ()  # what all events of a run agree in
+    partition: tuple[Variable, ...] = ()  # the variables in which all events of a run agree
     width: int | None = None  # the longest time from the first event to the last one, microseconds; None: unbounded
     tumbling: int | None = None  # when the first of the windows [t + k width, t + (k+1) width] begins; None: no such
     past_last: bool = False  # AFTER MATCH SKIP PAST LAST

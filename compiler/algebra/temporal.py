@@ -42,7 +42,7 @@ class Relate:
 class Within:
     """{ … } WITHIN width: the solutions whose end less their start is at most the width.  At arrival."""
 
-    pattern: Algebra  # what is bounded
+    pattern: Algebra  # the solutions whose length is bounded
     width: int  # microseconds
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
@@ -117,21 +117,21 @@ class After:
 
 @dataclass(frozen=True)
 class First:
-    """FIRST { … }: the solutions such that no other one in the window is earlier: by end, then by start.
+    """FIRST { … }: the solutions such that no other solution in the window is earlier: by end, then by start.
 
     Decides at the instant of the whole pattern; as the left side of SEQ, among those before r and compatible with r.
     """
 
-    pattern: Algebra  # what is chosen from
+    pattern: Algebra  # the solutions among which is chosen
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written
 
 
 @dataclass(frozen=True)
 class Last:
-    """LAST { … }: the solutions such that no other one in the window is later: by end, then by start.
+    """LAST { … }: the solutions such that no other solution in the window is later: by end, then by start.
 
     Decides at the instant of the whole pattern; as the left side of SEQ, among those before r and compatible with r.
     """
 
-    pattern: Algebra  # what is chosen from
+    pattern: Algebra  # the solutions among which is chosen
     place: Place | None = field(default=None, compare=False, repr=False)  # where it is written

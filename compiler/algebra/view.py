@@ -1,4 +1,4 @@
-"""Views: windows, when they are reported, and what of a report is told.
+"""Views: windows, the times of reports, and the rows of a report that are told.
 
 Data's way: text -> parse -> **algebra** -> plan of a view -> reports.
 A *view* is evaluated at report times over the content of its windows, which is a set of triples: an RDF graph.  A
@@ -108,7 +108,7 @@ class Newest:
     """TRIPLES n, ELEMENTS n: the last arrivals, repeated ones and those that no pattern uses included."""
 
     count: int  # how many; more than 0
-    of: Literal["triples", "events"] = "triples"  # what is counted
+    of: Literal["triples", "events"] = "triples"  # the items that are counted
     step: int | None = None  # a report at each arrival whose number is a multiple of this; None: no reports of its own
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Inside:
-    """[outer] OF [inner]: what is in both."""
+    """[outer] OF [inner]: the triples that are in both."""
 
     outer: Extent  # written first
     inner: Extent  # written behind OF
@@ -215,12 +215,12 @@ class ReportPolicy:
 
 @dataclass(frozen=True)
 class ViewFrame:
-    """What makes a view of a query: `Query.view`."""
+    """The parts that make a view of a query: `Query.view`."""
 
     windows: tuple[WindowOn, ...]  # in the order written
     reporting: ReportPolicy  # when it is evaluated
-    told: Told = "RSTREAM"  # what of a report is told
-    reason: str = ""  # what in the text makes it a view, for explain: "STEP", "GROUP BY"
+    told: Told = "RSTREAM"  # the rows of a report that are told
+    reason: str = ""  # the word of the text that makes it a view, for explain: "STEP", "GROUP BY"
     graphs: tuple[Term, ...] = ()  # FROM NAMED <…>: the named graphs of the dataset; none: those that GRAPH names
     t0: int | None = None  # the phase of all windows, if it was given beside the text
 

@@ -116,7 +116,7 @@ def shown_parts(pattern: Algebra) -> tuple[Algebra, ...]:
 
 
 def hidden_parts(pattern: Algebra) -> tuple[Algebra, ...]:
-    """Return the operands that are only looked at: what must be there, or must not."""
+    """Return the operands that are only looked at: patterns that must, or must not, have a solution."""
     if isinstance(pattern, Sequence):
         return _patterns_of(pattern, negated=True)
     return tuple(getattr(pattern, name) for name in _HIDDEN.get(type(pattern), ()))
@@ -223,7 +223,7 @@ def renamed(pattern: Algebra, names: Mapping[Variable, Variable]) -> Algebra:
 
 
 def _renamed_value(value: Any, names: Mapping[Variable, Variable]) -> Any:
-    """Return what an operator has beside its operands, with some variables renamed."""
+    """Return an operator's value beside its operands, with some variables renamed."""
     match value:
         case Variable():
             return names.get(value, value)
@@ -237,7 +237,7 @@ def _renamed_value(value: Any, names: Mapping[Variable, Variable]) -> Any:
 
 
 def retold(pattern: Algebra, change: Callable[[TriplePattern], TriplePattern]) -> Algebra:
-    """Return a pattern without sequences in which each triple pattern is what `change` makes of it.
+    """Return a pattern without sequences, with `change` applied to each triple pattern.
 
     >>> swapped = lambda one: TriplePattern(one.object, one.predicate, one.subject)
     >>> triples = Triples((TriplePattern(Variable("x"), b"<urn:p>", Variable("y")),))
@@ -252,7 +252,7 @@ def retold(pattern: Algebra, change: Callable[[TriplePattern], TriplePattern]) -
 
 
 def changed(pattern: Algebra, change: Callable[[Algebra], Any]) -> Algebra:
-    """Return a pattern without sequences whose operands are what `change` makes of them."""
+    """Return a pattern without sequences, with `change` applied to each operand."""
     names = _FIELDS[type(pattern)] + _HIDDEN.get(type(pattern), ())
     return replace(pattern, **{name: change(getattr(pattern, name)) for name in names})
 

@@ -1,6 +1,6 @@
-"""What messages call an operator that looks at time, or at what is there: its name as it is written, and its place.
+"""Names in messages for operators that look at time, or at other solutions: as they are written, with their places.
 
-Where it stands: beside data's way, for those who must refuse a pattern, or warn of it.
+Where it stands: beside data's way, for modules that refuse a pattern, or warn of it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CALLS = {"GETDURATION": "getDURATION()", "GETSTARTTIME": "getSTARTTIME()", "GET
 
 
 def looking(pattern: Algebra) -> tuple[str, Place | None] | None:
-    """Return the name and the place of the outermost operator that looks at times, or at what is there or is not.
+    """Return the name and the place of the outermost operator that looks at times, or at other solutions.
 
     >>> from retewave.compiler.parse import parse
     >>> looking(parse("SELECT * { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }").where)[0]
@@ -56,7 +56,7 @@ def looking(pattern: Algebra) -> tuple[str, Place | None] | None:
 
 
 def missing(pattern: Algebra) -> tuple[str, Place | None] | None:
-    """Return the name and the place of the outermost operator that tells of what is not there.
+    """Return the name and the place of the outermost operator that tells of missing solutions.
 
     >>> from retewave.compiler.parse import parse
     >>> missing(parse("SELECT * { { ?x <urn:p> ?y } SEQ NOT { ?x <urn:q> ?z } WITHIN 5s }").where)[0]
@@ -67,7 +67,7 @@ def missing(pattern: Algebra) -> tuple[str, Place | None] | None:
 
 
 def name_of(node: Algebra) -> str | None:
-    """Return what an operator that looks at time, or at what is there, is called; nothing for others."""
+    """Return the name of an operator that looks at time, or at other solutions; None for others."""
     match node:
         case Relate(relation=relations.SEQ):
             return "SEQ"

@@ -1,4 +1,4 @@
-"""What RAND(), UUID(), STRUUID(), BNODE() and NOW() say, which is no function of their arguments.
+"""The values of RAND(), UUID(), STRUUID(), BNODE() and NOW(), which are no functions of their arguments.
 
 Mostly they say something new each time.  The solution of a rule is looked at twice: for what is built, and for what is
 told.  `given` fixes what they say meanwhile, so that both see one value.

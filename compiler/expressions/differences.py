@@ -15,14 +15,14 @@ from retewave.compiler.expressions.tree import Constant, Expression, Operation, 
 
 __all__ = ["Difference", "Share", "differences"]
 
-_LEAST, _MOST = 1e-30, 1e30  # what constants and factors are multiplied to
-_ERROR = 1e-9  # far more than rounding adds, for each part of what is calculated
+_LEAST, _MOST = 1e-30, 1e30  # the bounds of products of constants and factors
+_ERROR = 1e-9  # far more than rounding adds, for each part of a calculation
 _TINY = 1e-200  # likewise, where numbers are too small for that
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one variable has in a sum."""
+    """The part of a variable in a sum."""
 
     factor: float
     size: float  # the sum of the factors' magnitudes, if it is mentioned more than once
@@ -68,7 +68,7 @@ class _Sum:
 
 
 def differences(expression: Expression) -> Iterator[Difference]:
-    """Yield what a filter says of the numbers of two variables.
+    """Yield the differences of two variables' numbers that a filter bounds.
 
     >>> x, y = Variable("x"), Variable("y")
     >>> [(name.name, share.factor) for name, share in next(differences(Operation("<", (x, y)))).shares]

@@ -75,7 +75,7 @@ class _Compiled:
         return longest_text(self.pattern.tree, _BEARABLE)
 
     def uses_python(self, text: str) -> bool:
-        """Return whether `re` matches a text; otherwise RE2 has to."""
+        """Tell whether `re` matches a text; otherwise RE2 has to."""
         if len(text) <= self.quick:
             return True
         if _has_re2(self.pattern.tree, text):
@@ -85,7 +85,7 @@ class _Compiled:
         return True
 
     def search(self, text: str) -> bool:
-        """Return whether the pattern matches somewhere in a text."""
+        """Tell whether the pattern matches somewhere in a text."""
         if self.uses_python(text):
             return self.python.search(text) is not None
         return bool(_re2("match_substring_regex", text, pattern=_re2_of(self.pattern.tree)))
@@ -141,7 +141,7 @@ def _compiled(pattern: str, flags: str) -> _Compiled:
 
 
 def regex(text: Node, pattern: Node, flags: Node = _NO_FLAGS) -> Node:
-    """Return whether a pattern matches somewhere in a string."""
+    """Tell whether a pattern matches somewhere in a string."""
     searched = str(string(text))
     return TRUE if _compiled(plain_string(pattern), plain_string(flags)).search(searched) else FALSE
 
@@ -172,7 +172,7 @@ def check_replacement(written: str, pattern: str, flags: str) -> None:
 
 
 def _has_re2(tree: Tree, text: str) -> bool:
-    """Return whether RE2 can match as XPath does: it has no back-references, and another end of the last line."""
+    """Tell whether RE2 can match as XPath does: it has no back-references, and another end of the last line."""
     match tree:
         case BackReference():
             return False

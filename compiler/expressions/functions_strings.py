@@ -106,7 +106,7 @@ def _encode(term: Node) -> Node:
 
 
 def _lang_matches(tag: Node, wanted: Node) -> Node:
-    """Return whether a language tag is in a language range (RFC 4647, basic filtering)."""
+    """Tell whether a language tag is in a language range (RFC 4647, basic filtering)."""
     has, asked = plain_string(tag).lower(), plain_string(wanted).lower()
     if asked == "*":
         return TRUE if has else FALSE

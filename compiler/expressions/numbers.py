@@ -85,7 +85,7 @@ def raw_literal(lexical: str, datatype: Node | None = None, language: str | None
 
 
 def is_numeric_type(datatype: str) -> bool:
-    """Return whether a datatype is one of numbers."""
+    """Tell whether a datatype is one of numbers."""
     return datatype in _RANKS
 
 
@@ -109,7 +109,7 @@ def number(term: Node) -> tuple[int, Any] | None:
 
 
 def is_numeric(term: Node) -> bool:
-    """Return whether a term is a well-formed number (isNumeric)."""
+    """Tell whether a term is a well-formed number (isNumeric)."""
     return number(term) is not None
 
 

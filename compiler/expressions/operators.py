@@ -172,7 +172,7 @@ def _of_time(literal: Literal, datatype: str) -> tuple[str, Any] | None:
 
 
 def is_of_time(term: Node) -> bool:
-    """Return whether a term is a well-formed moment, time of day or duration."""
+    """Tell whether a term is a well-formed moment, time of day or duration."""
     return isinstance(term, Literal) and term.language is None and value_of_time(term) is not None
 
 

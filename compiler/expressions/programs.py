@@ -91,7 +91,7 @@ def conjunction(programs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def asked(program: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a program of which nothing may be left open: what the kernel cannot decide, Python is asked for.
+    """Return a program of which nothing may be left open: Python is asked to decide whatever the kernel cannot.
 
     >>> asked(()), asked((op.PUSH_FALSE, 0, 0))[-3] == op.ASKING
     ((), True)
@@ -120,5 +120,5 @@ def is_static() -> tuple[int, ...]:
 
 
 def decides(program: tuple[int, ...]) -> bool:
-    """Return whether a program can decide anything, or leaves all to Python."""
+    """Tell whether a program can decide anything, or leaves all to Python."""
     return program != (op.PUSH_UNDECIDED, 0, 0)

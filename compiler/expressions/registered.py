@@ -25,7 +25,7 @@ _Function = Callable[[tuple[Node, ...]], Node]
 
 
 def is_registered(iri: str) -> bool:
-    """Return whether a function, "<...>", has been registered with rdflib, which offers no other way to ask."""
+    """Tell whether a function, "<...>", has been registered with rdflib, which offers no other way to ask."""
     from rdflib.plugins.sparql.operators import _CUSTOM_FUNCTIONS
 
     return URIRef(iri[1:-1]) in _CUSTOM_FUNCTIONS

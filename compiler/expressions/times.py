@@ -30,7 +30,7 @@ NAMED_TIMES = frozenset(_NAMED.values())  # stand for the times in `with_named_t
 
 
 def at_times(expression: Expression, start: int, end: int) -> Expression:
-    """Return an expression with the times of an interval in microseconds; what is static has none, which is an error.
+    """Return an expression with the times of an interval in microseconds; static data has none, which is an error.
 
     >>> at_times(Call("GETDURATION", ()), 0, 1_500_000)
     Constant(text=b'"PT1.5S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration>')
@@ -51,7 +51,7 @@ def with_named_times(expression: Expression) -> Expression:
 
 
 def times_of(start: int, end: int) -> dict[str, bytes]:
-    """Return the times of an interval in microseconds, by the names of their variables; what is static has none.
+    """Return the times of an interval in microseconds, by the names of their variables; static data has none.
 
     >>> sorted(times_of(0, 0)), times_of(1, 0)
     (['_:.GETDURATION', '_:.GETENDTIME', '_:.GETSTARTTIME'], {})

@@ -27,6 +27,7 @@ __all__ = [
     "rename",
     "to_sparql",
     "variables",
+    "with_children",
 ]
 
 TIMES = frozenset(("GETDURATION", "GETSTARTTIME", "GETENDTIME"))  # functions of the solution's interval
@@ -46,7 +47,7 @@ class Variable:
 
     @property
     def hidden(self) -> bool:
-        """Return whether SELECT * leaves the variable out."""
+        """Tell whether SELECT * leaves the variable out."""
         return self.name.startswith("_:")
 
     def __str__(self) -> str:
@@ -99,6 +100,22 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     return ()
 
 
+def with_children(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """Return an expression with each direct sub-expression changed.
+
+    >>> with_children(Operation("!", (Variable("a"),)), lambda part: Variable("b"))
+    Operation(operator='!', operands=(Variable(name='b'),))
+    """
+    match expression:
+        case Operation(operands=parts):
+            return replace(expression, operands=tuple(map(change, parts)))
+        case Call(arguments=parts):
+            return replace(expression, arguments=tuple(map(change, parts)))
+        case Membership(needle=needle, members=members):
+            return replace(expression, needle=change(needle), members=tuple(map(change, members)))
+    return expression
+
+
 def variables(expression: Expression) -> frozenset[Variable]:
     """Return the variables that an expression mentions.
 
@@ -111,7 +128,7 @@ def variables(expression: Expression) -> frozenset[Variable]:
 
 
 def mentions(expression: Expression, functions: frozenset[str]) -> bool:
-    """Return whether an expression calls one of some functions.
+    """Tell whether an expression calls one of some functions.
 
     >>> mentions(Operation("!", (Call("RAND", ()),)), IMPURE)
     True
@@ -127,20 +144,9 @@ def rename(expression: Expression, names: Mapping[Variable, Variable]) -> Expres
     >>> rename(Variable("a"), {Variable("a"): Variable("b")})
     Variable(name='b')
     """
-
-    def renamed(parts: tuple[Expression, ...]) -> tuple[Expression, ...]:
-        return tuple(rename(part, names) for part in parts)
-
-    match expression:
-        case Variable():
-            return names.get(expression, expression)
-        case Operation():
-            return replace(expression, operands=renamed(expression.operands))
-        case Call():
-            return replace(expression, arguments=renamed(expression.arguments))
-        case Membership():
-            return replace(expression, needle=rename(expression.needle, names), members=renamed(expression.members))
-    return expression
+    if isinstance(expression, Variable):
+        return names.get(expression, expression)
+    return with_children(expression, lambda part: rename(part, names))
 
 
 def to_sparql(expression: Expression, name: Callable[[Variable], str] = str) -> str:

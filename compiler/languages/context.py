@@ -41,11 +41,11 @@ class Context:
     basic_pattern: int = 0  # the number of the basic graph pattern that is being read
     labels: dict[str, int] = field(default_factory=dict)  # blank node label -> its basic graph pattern
     fresh_count: int = 0  # number of fresh variables
-    reasons: list[tuple[str, Node]] = field(default_factory=list)  # what makes a view of the query, in the order read
+    reasons: list[tuple[str, Node]] = field(default_factory=list)  # they make a view of the query; in the order read
     aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
     graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
     timestamps: list[Node] = field(default_factory=list)  # C-SPARQL's f:timestamp, where it is read: views only have it
-    graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that these and FROM NAMED name, as written
+    graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that GRAPH and FROM NAMED name, as written
     windows: Windows | None = None  # its windows and reports; None: a language without views
     events: Events | None = None  # the event patterns that MATCH may name; None likewise
 

@@ -34,9 +34,9 @@ _COMMENTS_AND_STRINGS = re.compile(r"<[^<>\s]*>|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 class Language:
     """A query language."""
 
-    name: str  # what users call it
+    name: str  # the name that users give
     suffixes: tuple[str, ...]  # of its files, with the dot
-    grammar: Path  # its lark file: LALR; it may import those in `GRAMMARS`
+    grammar: Path  # its lark file: LALR; it may import the grammars in `GRAMMARS`
     build: Callable[[ParseTree, Source, Language], Query]  # makes the query of a parse tree
     recognises: re.Pattern[str] | None = None  # words that only its texts have; None: there are none
     words: Mapping[str, str] = field(default_factory=dict)  # names of its own terminals in messages

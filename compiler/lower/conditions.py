@@ -7,16 +7,14 @@ A step that assigns a variable is no condition: the conditions behind it have it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from retewave.compiler.expressions.tree import (
     Call,
     Constant,
     Expression,
-    Membership,
-    Operation,
     Variable,
     variables,
+    with_children,
 )
 from retewave.compiler.rewrite.branch import Branch, ExtendStep, is_timed
 from retewave.compiler.terms import XSD
@@ -48,19 +46,9 @@ def conditions(branch: Branch) -> Iterator[Expression]:
 
 def _put_in(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
     """Return an expression with values in place of variables; BOUND is true if the value is no error."""
-
-    def parts(given: tuple[Expression, ...]) -> tuple[Expression, ...]:
-        return tuple(_put_in(part, values) for part in given)
-
     match expression:
         case Variable():
             return values[expression]
         case Call("BOUND", (Variable() as asked,)) if not isinstance(values[asked], Variable):
             return Call("COALESCE", (Call("SAMETERM", (values[asked], values[asked])), _FALSE))
-        case Operation(operands=operands):
-            return replace(expression, operands=parts(operands))
-        case Call(arguments=arguments):
-            return replace(expression, arguments=parts(arguments))
-        case Membership(needle=needle, members=members):
-            return replace(expression, needle=_put_in(needle, values), members=parts(members))
-    return expression
+    return with_children(expression, lambda part: _put_in(part, values))

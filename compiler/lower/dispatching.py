@@ -8,12 +8,12 @@ from __future__ import annotations
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Lowered
 from retewave.compiler.plan.producers import AlphaTest
-from retewave.compiler.rewrite.detections import OWN
+from retewave.compiler.rewrite.detected import OWN
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.dispatch import Dispatch, From
 from retewave.epsilon.dispatch import Route as Derived
 from retewave.rete.network.records import Key, Route
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["lower_dispatch"]
 
@@ -26,7 +26,7 @@ def lower_dispatch(lowered: Lowered, dispatch: Dispatch, programs: Programs) -> 
             tests.setdefault(producer.atom, []).append(lowered.alphas[number])
     atoms = dispatch.reduction.atoms
     for key, found in dispatch.table.items():
-        own = key[1] is not None and key[1].startswith(OWN)  # only who names such a predicate may see its triples
+        own = key[1] is not None and key[1].startswith(OWN)  # only queries that name it see its triples
         lowered.network.keys[_key(key, programs)] = [
             _route(route, alpha, programs)
             for route in found
@@ -50,5 +50,5 @@ def _part(part: From | bytes, programs: Programs) -> int:
     if isinstance(part, bytes):
         return programs.id(part)
     if part is From.SUBJECT:
-        return at.FROM_SUBJECT
-    return at.FROM_OBJECT if part is From.OBJECT else at.FROM_PREDICATE
+        return layout.FROM_SUBJECT
+    return layout.FROM_OBJECT if part is From.OBJECT else layout.FROM_PREDICATE

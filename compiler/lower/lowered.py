@@ -37,8 +37,8 @@ class Output:
     steps: tuple[Step, ...]  # the branch's steps, for rows that the kernel leaves to Python
     always: bool  # every row goes through the steps in Python, which assign variables
     by_deadline: bool  # they are told at a deadline
-    told: Mapping[Told, int] = field(default_factory=dict)  # what is told of triples -> column behind `names`
-    runs: OutputRuns | None = None  # what is told of the events of its run
+    told: Mapping[Told, int] = field(default_factory=dict)  # what is told of triples (`Told`) -> column behind `names`
+    runs: OutputRuns | None = None  # how the events of its run are found
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AskedCall:
     """A call that looks at all repetitions of a step, where a condition has it."""
 
     name: str  # COUNT, SUM, …
-    separator: Expression | None  # what GROUP_CONCAT puts between values
+    separator: Expression | None  # the text that GROUP_CONCAT puts between values
     event: int | None  # the tuple's column with the value in the event that is tested
     counts: bool  # whether that event is a repetition
     states: Mapping[int, int]  # the numbers of the states whose rows are repetitions -> the column of the value
@@ -76,10 +76,10 @@ class AskedCall:
 
 @dataclass(frozen=True)
 class OutputRuns:
-    """What the rows of the parts of a match's run hold."""
+    """The content of the rows that tell the parts of a match's run."""
 
     states: Mapping[int, tuple[RunState, Mapping[Variable, int], int]]  # by number: variable -> column; that of WAY
-    calls: tuple[tuple[Variable, Call], ...]  # what looks at all repetitions, and its hidden variable
+    calls: tuple[tuple[Variable, Call], ...]  # calls that look at all repetitions, each with its hidden variable
     groups: bool  # whether the match tells of each repetition
     told: Mapping[int, Mapping[Told, int]] = field(
         default_factory=dict
@@ -99,7 +99,7 @@ class AskedFilter:
 class Lowered:
     """A network, and how its parts relate to the plan."""
 
-    plan: Plan  # what was lowered
+    plan: Plan  # the plan that was lowered
     network: Network = field(default_factory=Network)  # the records
     alphas: dict[int, int] = field(default_factory=dict)  # producer (an α test or a table) -> number of its α record
     nodes: dict[int, int] = field(default_factory=dict)  # producer (a join) -> number of its node

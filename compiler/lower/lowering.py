@@ -53,12 +53,12 @@ from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
 from retewave.rete.network.records import Alpha, Edge, Instance, Node, Relation, Slot, Terminal
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = ["lower"]
 
-_EQUAL = {(0, 2): at.EQUAL_SO, (0, 1): at.EQUAL_SP, (1, 2): at.EQUAL_PO}
+_EQUAL = {(0, 2): layout.EQUAL_SO, (0, 1): layout.EQUAL_SP, (1, 2): layout.EQUAL_PO}
 
 
 def lower(plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> Lowered:
@@ -90,12 +90,12 @@ class _Lowering:
         lower_dispatch(self.lowered, self.dispatch, self.programs)
         self.runs.numbers()
         for node in self.network.nodes:
-            if node.gathers:  # those by which its tuples go, then instants, then states
+            if node.gathers:  # edges by which its tuples go, then edges to instants, then to states
                 node.edges.sort(key=lambda edge: edge.kind if edge.at_once else 0)
                 node.gathers = all(map(self._enters_alone, node.edges))
         self._level()
         numbers = {id(edge): number for number, edge in enumerate(self.network.edges())}
-        self.lowered.asked.update(((at.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)
+        self.lowered.asked.update(((layout.ASKED_EDGE, numbers[id(edge)]), what) for edge, what in self.asking)
         return self.lowered
 
     def _record(self, number: int, producer: Producer) -> None:
@@ -106,10 +106,10 @@ class _Lowering:
                 self._probe(number, producer)
             case AlphaTest():
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
-                given = max(producer.columns, default=0) >= at.GIVEN
-                self.network.widest = max(self.network.widest, at.GIVEN_COLUMNS if given else 0)
+                given = max(producer.columns, default=0) >= layout.GIVEN
+                self.network.widest = max(self.network.widest, layout.GIVEN_COLUMNS if given else 0)
                 alpha = Alpha(self._stream_set(producer.streams), equal, given=given, whole=producer.whole)
-                self._alpha(number, alpha, at.GIVEN_COLUMNS)
+                self._alpha(number, alpha, layout.GIVEN_COLUMNS)
             case State():
                 self.runs.state(number, producer)
             case RunStep():
@@ -162,13 +162,13 @@ class _Lowering:
             length = self.needs.lengths[number]
             self.network.slots.append(Slot(node, place, len(payloads[place]), events, length=length))
             self.lowered.slots.append(SlotPlan(each.producer, each.keys, payloads[place], each.filters))
-            kind = at.TO_PASSING if place == passing else at.TO_SLOT
+            kind = layout.TO_PASSING if place == passing else layout.TO_SLOT
             self._add(each, self._slot_edge(kind, each, slots[place], payloads[place]))
 
     def _enters_alone(self, edge: Edge) -> bool:
-        """Tell whether what an edge leads to gets tuples from nowhere else, if that is a state of solutions."""
+        """Tell whether a state of solutions gets tuples from one edge alone."""
         entries = [each for each in self.network.edges() if (each.kind, each.target) == (edge.kind, edge.target)]
-        return edge.kind != at.TO_STATE or len(entries) == 1
+        return edge.kind != layout.TO_STATE or len(entries) == 1
 
     def _is_star(self, join: Join) -> bool:
         """Tell whether a join is of patterns that look at one event, and is asked for nothing else."""
@@ -219,7 +219,7 @@ class _Lowering:
         for column in probe.taken:
             self._note_end(probe.inputs, 1, column)
         self.physical[number] = {column: column for column in range(columns_of(probe))} | {START: START, END: END}
-        self._add(decided, self._slot_edge(at.TO_PROBE, decided, record, probe.origins))
+        self._add(decided, self._slot_edge(layout.TO_PROBE, decided, record, probe.origins))
 
     def _memory(self, probe: Probe) -> tuple[int, tuple[int, ...]]:
         """Add the memory that a probe looks at; return its slot, and the producer's columns that it keeps."""
@@ -238,7 +238,7 @@ class _Lowering:
         )
         self.network.slots.append(Slot(node, 0, len(kept), events, rank, probe.latest, length_of(probe)))
         self.lowered.slots.append(SlotPlan(looked.producer, looked.keys, kept, looked.filters))
-        edge = self._slot_edge(at.TO_INSTANT if probe.rank else at.TO_MEMORY, looked, slot, kept)
+        edge = self._slot_edge(layout.TO_INSTANT if probe.rank else layout.TO_MEMORY, looked, slot, kept)
         if probe.rank and probe.reach >= 0:
             edge = replace(edge, program=self._read(looked, in_window(probe.reach)))
         self._add(looked, edge)
@@ -286,7 +286,7 @@ class _Lowering:
             columns = {each: column for each, column in place.items() if each in mentioned}
             link = 0 if probe.link is None else probe.link
             calls = tuple((Variable(f"r{i}"), self.runs.behind(each, link)) for i, each in enumerate(probe.calls))
-            self.lowered.asked[at.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns, calls)
+            self.lowered.asked[layout.ASKED_PROBE, record] = AskedFilter(probe.conditions, columns, calls)
         return conjunction(programs)
 
     def _producer(self, number: int) -> Alpha | Node | records.Probe | records.State | records.Step:
@@ -303,7 +303,7 @@ class _Lowering:
 
     def _add(self, each: Input, edge: Edge) -> None:
         """Add an edge to the producer that an input reads."""
-        if not self.needs.lasting[each.producer] and edge.kind in (at.TO_SLOT, at.TO_MEMORY, at.TO_INSTANT):
+        if not self.needs.lasting[each.producer] and edge.kind in (layout.TO_SLOT, layout.TO_MEMORY, layout.TO_INSTANT):
             self.network.apart = True  # the next network takes these rows over, and may need their ends
         self._producer(each.producer).edges.append(edge)
         asking = tuple(one.expression for one in each.filters if one.asked)
@@ -360,6 +360,7 @@ class _Lowering:
                     template,
                     stream,
                     -1 if end.runs is None else columns[end.runs.link],
+                    member.listener.cells[member.branch] if member.listener.cells else None,
                 )
             )
             asked = member.steps.runs
@@ -367,7 +368,7 @@ class _Lowering:
             if end.runs is not None:
                 runs = told_runs(end.runs, member, self.lowered)
                 self.lowered.outputs[member.listener.number, member.branch] = replace(output, runs=runs)
-        self._add(end.read, Edge(at.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
+        self._add(end.read, Edge(layout.TO_TERMINAL, len(self.network.terminals), program=self._read(end.read)))
         self.network.terminals.append(terminal)
         for member in end.shape.members:
             if member.listener.spender:
@@ -384,7 +385,7 @@ class _Lowering:
         read = replace(end.read, filters=(*end.read.filters, *filters))
         program, slot = self._read(read, in_window(member.listener.width)), self.lowered.spent[member.listener.spender]
         for column in end.events:
-            self._add(read, Edge(at.TO_SPENT, slot, (self.physical[end.producer][column],), (), program))
+            self._add(read, Edge(layout.TO_SPENT, slot, (self.physical[end.producer][column],), (), program))
 
     def _final_program(self, branch: Branch, place: Mapping[Variable, int]) -> tuple[int, ...]:
         """Return all the branch's filters over bound variables as one program."""

@@ -32,7 +32,7 @@ __all__ = ["Needs", "length_of"]
 
 
 class Needs:
-    """What is needed of each producer of a plan."""
+    """The columns and times that are needed of each producer of a plan."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -100,7 +100,7 @@ class Needs:
             self._pass_to_event(way, window)
 
     def _pass_to_event(self, way: RunWay, window: int) -> None:
-        """Note what a way asks of the event's solutions, and how far back the instants reach that it looks at."""
+        """Note the columns that a way needs of the event's solutions, and how far back its instants reach."""
         seen = {int(v.name[1:]) for each in way.conditions for v in variables(each) if v.name.startswith("c")}
         taken = {column for place, column in way.columns if place == TAKEN and column >= 0}
         taken |= {place - EITHER for place, _ in way.columns if place >= EITHER}
@@ -114,7 +114,7 @@ class Needs:
     def _pass_on(self, each: Input, width: int, length: int) -> None:
         """Note the columns of a producer that an input's filters read, and how long its tuples are of use.
 
-        What is of one instant is made of rows of that instant, however long it is of use itself.
+        A tuple of one instant is made of rows of that instant, however long the tuple itself is of use.
         """
         width = 0 if self.momentary[each.producer] else width
         self.columns[each.producer].update(column for one in each.filters for column in one.columns)

@@ -14,13 +14,13 @@ from retewave.compiler.algebra import BlankNode, TemplateTriple, Variable
 from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower.lowered import Output
 from retewave.compiler.plan.shape import Listener, Rule
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["OPEN", "Building", "building", "built_predicates", "template_ids"]
 
 OPEN = 0  # in place of the id of a term that is not known yet
 Building: TypeAlias = tuple[int, tuple[tuple[int, int, int], ...], int]  # how a rule builds, its template, its stream
-_NOTHING: Building = (at.BUILDS_NOTHING, (), 0)
+_NOTHING: Building = (layout.BUILDS_NOTHING, (), 0)
 
 
 def building(rule: Rule | None, output: Output, place: Mapping[Variable, int], programs: Programs) -> Building:
@@ -29,9 +29,9 @@ def building(rule: Rule | None, output: Output, place: Mapping[Variable, int], p
         return _NOTHING
     nodes = {part for triple in rule.template for part in _parts(triple) if isinstance(part, BlankNode)}
     if nodes or output.always or rule.in_python:
-        return at.BUILDS_IN_PYTHON, (), rule.stream
+        return layout.BUILDS_IN_PYTHON, (), rule.stream
     found = [_words(triple, place, programs) for triple in rule.template]
-    return at.BUILDS, tuple(words for words in found if words is not None), rule.stream
+    return layout.BUILDS, tuple(words for words in found if words is not None), rule.stream
 
 
 def _words(triple: TemplateTriple, place: Mapping[Variable, int], programs: Programs) -> tuple[int, int, int] | None:

@@ -1,4 +1,4 @@
-"""Lower states, steps and instants: memories of runs, and what takes an event to them.
+"""Lower states, steps and instants: memories of runs, and the edges that take events to them.
 
 Data's way: plan -> **records of states and steps** -> the kernel's array.
 """
@@ -34,7 +34,7 @@ from retewave.rete.filters import codes as op
 from retewave.rete.network import records
 from retewave.rete.network.pairs import pairs_of
 from retewave.rete.network.records import Edge, Node, Slot
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 
@@ -43,8 +43,8 @@ __all__ = ["UNDECIDED", "LoweringRuns", "told_runs"]
 class LoweringRuns:
     """Gives a network the records of its runs."""
 
-    lowered: Lowered  # what has been lowered so far
-    needs: Needs  # what is needed of each producer
+    lowered: Lowered  # the records that have been lowered until now
+    needs: Needs  # the columns and times that are needed of each producer
     programs: Programs  # conditions as programs
     physical: dict[int, dict[int, int]]  # producer -> its column -> the tuple's column
     add: Callable[[Input, Edge], None]  # adds an edge to the producer that an input reads
@@ -55,7 +55,7 @@ class LoweringRuns:
         network, plan = self.lowered.network, self.lowered.plan
         leaving = [each.way for each in plan.producers if isinstance(each, RunStep) and _is_of(each, number)]
         ways = [*leaving, *state.again]
-        marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == at.NEXT))
+        marks = list(dict.fromkeys(way.rivals for way in ways if way.follows == layout.NEXT))
         columns, slot = columns_of(state), -1
         own = columns in self.needs.columns[number]
         if ways or state.once or own:
@@ -65,8 +65,8 @@ class LoweringRuns:
             columns,
             slot,
             len(marks),
-            any(way.follows == at.STRICT for way in ways),
-            any(way.follows == at.ANY for way in ways),
+            any(way.follows == layout.STRICT for way in ways),
+            any(way.follows == layout.ANY for way in ways),
             link=_link(state),
             own=own,
             once=state.once,
@@ -77,7 +77,7 @@ class LoweringRuns:
         for each, row in zip(state.entries, state.columns, strict=True):
             self._enter(each, row, place, state.keys)
         for way in state.again:
-            edge = Edge(at.TO_STATE, place, state.keys, tuple(range(columns)))
+            edge = Edge(layout.TO_STATE, place, state.keys, tuple(range(columns)))
             self._step(way, number, place, self.needs.windows[number]).edges.append(edge)
 
     def step(self, number: int, step: RunStep) -> None:
@@ -103,10 +103,10 @@ class LoweringRuns:
         for each in instants.inputs:
             columns = self.physical[each.producer]
             keyed = tuple(columns[key] for key in each.keys)
-            self.add(each, Edge(at.TO_INSTANTS, slot, keyed, (at.OF_END,), self.read(each)))
+            self.add(each, Edge(layout.TO_INSTANTS, slot, keyed, (layout.OF_END,), self.read(each)))
 
     def numbers(self) -> None:
-        """Give runs the numbers of what steps compare: each is looked up once, when the run is made."""
+        """Give runs the numbers that steps compare: each is looked up once, when the run is made."""
         network = self.lowered.network
         compared: dict[int, set[int]] = {}
         for step in network.steps:
@@ -132,16 +132,16 @@ class LoweringRuns:
     def _enter(self, each: Input, row: Sequence[int], place: int, keys: tuple[int, ...]) -> None:
         columns = self.physical[each.producer]
         payload = tuple(columns[column] for column in row)
-        self.add(each, Edge(at.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
+        self.add(each, Edge(layout.TO_STATE, place, tuple(payload[key] for key in keys), payload, self.read(each)))
 
     def _step(self, way: RunWay, run: int | None, place: int, window: int) -> records.Step:
-        """Add the record of a way, and the edge of what comes to it."""
+        """Add the record of a way, and the edge by which events come to it."""
         network, event = self.lowered.network, self.physical[way.event.producer]
         seen = sorted({each for one in way.conditions for each in _numbers(one, "d")})
-        seen += [at.OF_ROW] if way.calls else []
+        seen += [layout.OF_ROW] if way.calls else []
         number = len(network.steps)
         width = 1 + max((column for column in event.values() if column >= 0), default=-1)
-        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == at.NEXT else -1
+        mark = self.lowered.rivals[run].index(way.rivals) if run is not None and way.follows == layout.NEXT else -1
         instants, partition = -1, tuple[int, ...]()
         if way.instants is not None and run is not None:
             instants = self.lowered.instants[way.instants.producer]
@@ -153,7 +153,7 @@ class LoweringRuns:
             self._condition(way, number, event, width, seen, place), tuple(seen),
         )  # fmt: skip
         network.steps.append(record)
-        self.add(way.event, Edge(at.TO_STEP, number, (), (), self.read(way.event)))
+        self.add(way.event, Edge(layout.TO_STEP, number, (), (), self.read(way.event)))
         return record
 
     def behind(self, call: RunCall, column: int) -> AskedCall:
@@ -182,7 +182,7 @@ class LoweringRuns:
                 (Variable(f"r{i}"), self._call(call, event, width + len(seen) - 1, state))
                 for i, call in enumerate(way.calls)
             )
-            self.lowered.asked[at.ASKED_STEP, step] = AskedFilter(tuple(conditions), known, calls)
+            self.lowered.asked[layout.ASKED_STEP, step] = AskedFilter(tuple(conditions), known, calls)
         return conjunction([self._program(each, known, loose) for each in conditions])
 
     def _program(self, condition: Expression, known: Mapping[Variable, int], loose: Set[Variable]) -> tuple[int, ...]:
@@ -192,8 +192,8 @@ class LoweringRuns:
         return self.programs.compile(condition, known, frozenset(known) & variables(condition))
 
 
-UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of what Python decides
-_TIMES = {at.OF_START: at.OF_START, at.OF_END: at.OF_END}
+UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of a condition that Python decides
+_TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
 
 def _is_of(step: RunStep, state: int) -> bool:
@@ -205,7 +205,7 @@ def _numbers(expression: Expression, side: str) -> set[int]:
 
 
 def _written(of: int, column: int, event: Mapping[int, int]) -> tuple[int, int]:
-    """Return where a column of what comes of a step is from, by the tuple's columns."""
+    """Return the source of a column of the tuple that a step makes, by the tuple's columns."""
     if of == TAKEN:
         return of, event[column]
     return (EITHER + event[of - EITHER], column) if of >= EITHER else (of, column)
@@ -217,7 +217,7 @@ def _link(state: State) -> int:
 
 
 def told_runs(told: ToldRuns, member: Member, lowered: Lowered) -> OutputRuns:
-    """Return what the rows of the parts of a match's run hold, in the words of a member."""
+    """Return the content of the rows that tell the parts of a match's run, in the words of a member."""
     names = {number: variable for variable, number in member.numbers.items()}
     numbers = {Variable(f"c{number}"): variable for number, variable in names.items()}
     found: dict[int, tuple[RunState, Mapping[Variable, int], int]] = {}

@@ -1,17 +1,18 @@
-"""What bars a run: probes for what must not be before it, between two of its events, or behind it.
+"""What bars a run: probes for events that must not come before it, between two of its events, or behind it.
 
-Data's way: a planned state or step, what must not be there -> **probes** -> plan.
-What is earlier than the event that a run takes is looked for at its arrival; a further repetition, which may be of that
-instant, when the instant is closed; what must not come behind a complete run, when its window is over.
+Data's way: a planned state or step, events that bar -> **probes** -> plan.
+A barring event that is earlier than the event that a run takes is looked for when that arrives.  A further repetition
+may be of the same instant, so it is looked for when the instant is closed.  An event that must not come behind a
+complete run is looked for when the run's window is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Membership, Operation, Variable, rename
-from retewave.compiler.plan.operators.join import numbers_in
+from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, with_children
+from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import (
     END,
     LINK,
@@ -37,7 +38,7 @@ Calls = dict[RunCall, None]  # in the order of their numbers
 
 @dataclass(frozen=True)
 class Barring:
-    """Adds probes for what must not be there."""
+    """Adds probes for barring events."""
 
     plan: Plan
     runs: Runs
@@ -45,7 +46,7 @@ class Barring:
     states: Mapping[int, Open]  # by number, as far as they are planned
 
     def unbarred(self, entered: Open, barred: Barred) -> Open:
-        """Return the runs for which something was not there before the event that they have taken."""
+        """Return the runs without a barring event before the event that they have taken."""
         there = self.there[barred.event]
         gaps = [Gap((1, END), 1, (0, END))]
         if barred.begins and self.runs.tumbling is not None:
@@ -56,7 +57,7 @@ class Barring:
             gaps.append(Gap((0, entered.columns[SINCE]), 1, (1, START)))
         pairs = self._shared(entered, there)
         if barred.passed is not None:
-            own, its = (_number(each) for each in barred.passed)
+            own, its = (number_of(each) for each in barred.passed)
             pairs.append((entered.columns[own], there.columns[its]))
         return self._probed(entered, there, pairs, gaps, self._fitting(barred, entered, there, LINK))
 
@@ -70,7 +71,7 @@ class Barring:
         return entered
 
     def ended(self, final: Open) -> Open:
-        """Return the complete runs behind which nothing comes, until their window is over, that must not come."""
+        """Return the complete runs behind which no barring event comes until their window is over."""
         entered = Open(final.producer, {**final.columns, SELF: len(final.columns)}, {}, False, final.leaves)
         width, opens = self.runs.width or 0, START if self.runs.tumbling is None else WINDOW
         decided, until = Decided.AT_DEADLINE, Gap((1, END), -width, (0, opens))
@@ -88,7 +89,7 @@ class Barring:
         return entered if self.runs.late else self._settled(entered, final)
 
     def _settled(self, entered: Open, final: Open) -> Open:
-        """Return complete runs when their instant is closed; what is looked for is never there."""
+        """Return complete runs when their instant is closed: by a probe for something that is never there."""
         never = [Gap((0, END), 1, (1, END)), Gap((1, END), 0, (0, END))]
         pairs = [(entered.columns[SELF], final.columns[LINK])]
         return self._probed(entered, final, pairs, never, ((), ()), Decided.AT_CLOSE)
@@ -101,7 +102,7 @@ class Barring:
     def _shared(self, entered: Open, there: Open) -> list[tuple[int, int]]:
         """Return the columns in which two must agree; two events may be of one name."""
         patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
-        events = {_number(each.event) for each in patterns if each.event is not None}
+        events = {number_of(each.event) for each in patterns if each.event is not None}
         both = entered.columns.keys() & there.columns.keys()
         shared = sorted(each for each in both - events if each >= 0)
         return [(entered.columns[each], there.columns[each]) for each in shared]
@@ -109,7 +110,7 @@ class Barring:
     def _fitting(
         self, barred: Barred, entered: Open, there: Open, link: int
     ) -> tuple[tuple[Expression, ...], tuple[RunCall, ...]]:
-        """Return the conditions of what must not be there, and the calls in them."""
+        """Return the conditions on a barring event, and the calls in them."""
         calls: Calls = {}
         conditions = tuple(with_calls(each, self._call, calls) for each in barred.conditions)
         assert not calls or link in entered.columns
@@ -119,7 +120,8 @@ class Barring:
         """Return a call that looks at the repetitions of a run, and at nothing else."""
         repeats = [number for number, each in enumerate(self.runs.states) if variable in each.own]
         planned = [self.states[each] for each in repeats if each in self.states]
-        return RunCall(name, separator, None, False, tuple((e.producer, e.columns[_number(variable)]) for e in planned))
+        states = tuple((each.producer, each.columns[number_of(variable)]) for each in planned)
+        return RunCall(name, separator, None, False, states)
 
     def _probed(
         self,
@@ -149,14 +151,10 @@ class Barring:
         return Open(self.plan.number(probe), columns, {}, False, leaves, looked=looked)
 
 
-def _number(variable: Variable) -> int:
-    return int(variable.name[1:])
-
-
 def with_calls(
     condition: Expression, call: Callable[[str, Variable, Expression | None], RunCall], calls: Calls
 ) -> Expression:
-    """Return a condition with `r0`, `r1`, … in place of what looks at all repetitions of a step."""
+    """Return a condition with `r0`, `r1`, … in place of the calls that look at all repetitions of a step."""
 
     def part(one: Expression) -> Expression:
         return with_calls(one, call, calls)
@@ -166,17 +164,11 @@ def with_calls(
             found = call(name, variable, more[0] if more else None)
             calls.setdefault(found)
             return Variable(f"r{list(calls).index(found)}")
-        case Operation():
-            return replace(condition, operands=tuple(map(part, condition.operands)))
-        case Call():
-            return replace(condition, arguments=tuple(map(part, condition.arguments)))
-        case Membership(needle=needle, members=members):
-            return replace(condition, needle=part(needle), members=tuple(map(part, members)))
-    return condition
+    return with_children(condition, part)
 
 
 def _of_both(expression: Expression, entered: Mapping[int, int], there: Mapping[int, int]) -> Expression:
-    """Return a condition over the columns of what is decided, `c…`, and of what must not be there, `d…`."""
+    """Return a condition over the columns of the run that is decided on, `c…`, and of the barring event, `d…`."""
     names = {}
     for number in numbers_in(expression):
         if number in entered:

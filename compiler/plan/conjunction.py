@@ -73,7 +73,7 @@ class Conjunction:
         return root
 
     def _runs(self, found: Runs) -> Open:
-        """Return the complete runs of a sequence.  What is in one event is of one instant: nothing waits for it."""
+        """Return the complete runs of a sequence.  An event's patterns are of one instant: their window is 0."""
         within = replace(self, width=0)
 
         def of_event(event: Branch) -> Open:
@@ -83,7 +83,7 @@ class Conjunction:
         return runs(self.plan, found, of_event, self.shown)
 
     def _unit(self) -> Open:
-        """Return what an empty group gives: one solution that binds nothing, and that no leaf stands for."""
+        """Return the solution of an empty group: it binds nothing, and no leaf stands for it."""
         opened = self.table(Values((), ((),)))
         opened.leaves = (_NO_LEAF,)
         return opened
@@ -110,7 +110,7 @@ class Conjunction:
 
 
 def _looked_for(probes: Iterable[Probe]) -> frozenset[int]:
-    """Return the variables, by number, that what probes decide on may need for that."""
+    """Return the variables, by number, that a tuple needs for the decisions of probes."""
     found: set[int] = set()
     for look in probes:
         found.update(int(each.name[1:]) for each in look.there.bound)
@@ -119,14 +119,14 @@ def _looked_for(probes: Iterable[Probe]) -> frozenset[int]:
 
 
 def _operands(look: Probe, there: bool) -> frozenset[Moment]:
-    """Return the times of operands that a probe asks for: of those that it looks at, or of those that it decides on."""
+    """Return the times of operands that a probe compares: of the looked-at branch, or of the decided branch."""
     compared = *((bound.earlier, bound.later) for bound in look.bounds), *look.rank
     moments = (each for both in compared for each in both)
     return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 
 def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:
-    """Join all that waits, star by star."""
+    """Join all operands that wait, star by star."""
     while len(waiting) > 1:
         star = next_star([Candidate(frozenset(each.columns), each.static) for each in waiting])
         star = _narrowed(star, waiting, scope)
@@ -137,7 +137,7 @@ def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:
 
 
 def _narrowed(star: Star, waiting: list[Open], scope: Scope) -> Star:
-    """Return the first two inputs of a star that a filter compares, where time says which combinations there are.
+    """Return the first two inputs of a star that a filter compares, if relations in time limit their combinations.
 
     A star tries each combination of its rows; what a filter refuses early is not tried with the others.
     """

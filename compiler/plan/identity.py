@@ -1,4 +1,4 @@
-"""Identity: what a producer of a plan is, in words that no other query of the plan changes.
+"""Identity: a producer's content, in words that do not change when other queries come or go.
 
 Data's way: plan -> **identities** -> what names a node's state: from one network to the next, in snapshots, in Spark's
 store.  A producer's number, the order of a join's inputs and the numbers of a join's columns depend on which queries
@@ -48,7 +48,7 @@ _ALPHA = ("s", "p", "o", "event", "given s", "given p", "given o", "stream")  # 
 
 @dataclass(frozen=True)
 class Identity:
-    """What a producer is."""
+    """A producer's identity."""
 
     digest: str  # equal for equal producers, in every plan and every process
     columns: tuple[str, ...]  # its columns' names; "" for one that nobody can ask for
@@ -133,7 +133,7 @@ def _called(call: RunCall, event: Identity, below: Sequence[Identity]) -> tuple[
 def _fitting(
     event: Input, equal: Iterable[tuple[int, int]], conditions: Iterable[Expression], below: Sequence[Identity]
 ) -> tuple[object, ...]:
-    """Return what comes to a run and is compatible with it."""
+    """Return the identity of the events that a run may take: their solutions, and the conditions."""
     identity = below[event.producer]
     names = {Variable(f"c{column}"): Variable(name) for column, name in enumerate(identity.columns)}
     pairs = [(run, column_name(identity, column)) for run, column in equal]
@@ -141,12 +141,12 @@ def _fitting(
 
 
 def rival_name(rivals: Iterable[Rival], below: Sequence[Identity]) -> str:
-    """Return the name of what a mark of a run waits for: the solutions of which the first is its next."""
+    """Return the name of a run's mark: of the solutions of which the first will be the run's next event."""
     return digest(("mark", sorted(map(str, (_fitting(*each, below) for each in rivals)))))
 
 
 def _probe(probe: Probe, below: list[Identity], known: Sequence[Identity]) -> Identity:
-    """Return a probe's identity: what it decides on, what it looks at, and how; its state hangs on all of these."""
+    """Return a probe's identity: both inputs, and how it decides; its state depends on all of these."""
     first, second = below
     columns = tuple(column_name(first, origin) for origin in probe.origins)
     columns += tuple(f"there.{column_name(second, taken)}" for taken in probe.taken)

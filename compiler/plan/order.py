@@ -21,7 +21,7 @@ __all__ = ["Candidate", "Star", "next_star"]
 class Candidate:
     """An input that waits to be joined."""
 
-    variables: frozenset[int]  # what it binds
+    variables: frozenset[int]  # the variables that it binds
     static: bool  # has rows before the stream starts
 
 

@@ -36,7 +36,7 @@ __all__ = ["Tested", "atoms_of", "make_plan", "tested"]
 
 
 def atoms_of(shapes: Sequence[Shape]) -> tuple[Atom, ...]:
-    """Return what the patterns of all shapes ask for, each once."""
+    """Return the atoms of all patterns of all shapes, each once."""
     return tuple(dict.fromkeys(_atom(pattern) for shape in shapes for pattern in shape.patterns))
 
 
@@ -70,7 +70,7 @@ def _plan_shape(plan: Plan, shape: Shape, has_static: Callable[[Atom], bool]) ->
 def _planned(
     plan: Plan, shape: Shape, branch: Branch, has_static: Callable[[Atom], bool], pushed: set[Expression]
 ) -> Open:
-    """Return the producer of a branch that time asks something of: a shape with one member's constants."""
+    """Return the producer of a branch with conditions in time: a shape with one member's constants."""
     patterns, leaves = iter(shape.patterns), count()
     conjunction = Conjunction(
         plan,
@@ -85,7 +85,7 @@ def _planned(
 
 
 def _shown(members: Sequence[Member]) -> frozenset[int]:
-    """Return the variables, by number, that somebody asks for at the end of a shape's plan."""
+    """Return the variables, by number, that are needed at the end of a shape's plan."""
     shown: set[int] = set()
     for member in members:
         listener = member.listener
@@ -105,7 +105,7 @@ def _common_filters(members: Sequence[Member]) -> tuple[Expression, ...]:
 class Tested:
     """A triple pattern as an α test, and where its variables are in the test's tuples."""
 
-    test: AlphaTest  # what its triples must pass
+    test: AlphaTest  # the test that its triples must pass
     columns: dict[int, int]  # the shape's variable -> the place
     parameters: dict[int, int]  # the open constant's number -> the place
 
@@ -137,7 +137,7 @@ def _alpha(plan: Plan, pattern: ShapePattern, has_static: Callable[[Atom], bool]
     number = plan.number(found.test)
     told = {Told(place, what): what for what in pattern.told}
     static = has_static(found.test.atom) or pattern.background
-    streamed = found.test.whole and static  # no event has what is static
+    streamed = found.test.whole and static  # no event has static triples
     return Open(
         number,
         found.columns,

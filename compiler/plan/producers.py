@@ -84,9 +84,9 @@ NOTHING = (OF_NOTHING, 0)  # or neither: it is unbound
 # EITHER and more, by a column of the event: the run's, or the event's where the run has none
 EVENT = ALPHA_COLUMNS - 1  # the column of an α test's tuple that has the number of the event, as the input row has it
 TRIPLE = (0, 1, 2)  # its columns that have the triple as the pattern sees it: subject, predicate, object
-GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # those that have the triple that came, which may be another by the schema
+GIVEN_TRIPLE = (GIVEN, GIVEN + 1, GIVEN + 2)  # the triple that came: the schema may make another of it
 STREAM = GIVEN_COLUMNS - 1  # the column that has the number of its stream
-EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # what an explained query asks of each triple
+EXPLAINED = (START, END, *TRIPLE, EVENT, *GIVEN_TRIPLE, STREAM)  # all that an explained query is told of each triple
 
 
 class Told(NamedTuple):
@@ -96,21 +96,21 @@ class Told(NamedTuple):
     what: int  # a column of the α test's tuple, or START or END
 
 
-_FIRST_TOLD = -100  # in place of a variable: what a run tells of a triple of its last event; from there on down
+_FIRST_TOLD = -100  # in place of a variable: told of a triple of a run's last event; from there on down
 
 
 def name_of(told: Told) -> int:
-    """Return what stands in place of a variable for what is told of a triple."""
+    """Return the number that stands, in place of a variable's, for something told of a triple."""
     return _FIRST_TOLD - (told.leaf * len(EXPLAINED) + EXPLAINED.index(told.what))
 
 
 def is_told(name: int) -> bool:
-    """Tell whether something stands in place of a variable for what is told of a triple."""
+    """Tell whether a number stands for something told of a triple."""
     return name <= _FIRST_TOLD
 
 
 def told_by(name: int) -> Told:
-    """Return what such a name stands for.
+    """Return what is told where such a number stands.
 
     >>> told_by(name_of(Told(3, END))) == Told(3, END)
     True
@@ -121,12 +121,12 @@ def told_by(name: int) -> Told:
 
 @dataclass(frozen=True)
 class AlphaTest:
-    """What single triples must pass."""
+    """The test that single triples must pass."""
 
     atom: Atom  # constants
     equal: tuple[tuple[int, int], ...]  # places that must be equal (a variable that occurs twice)
     streams: Streams  # streams it hears; None: all
-    columns: tuple[int, ...]  # places that are not one constant, and what is told: what a memory behind it keeps
+    columns: tuple[int, ...]  # a memory behind it keeps these: no constants, but columns that are told
     whole: bool = False  # it looks at events, which count by their ends
     background: bool = False  # static data alone can pass it
     graph: bytes | None = None  # the named graph whose static data it looks at; None: data in no named graph
@@ -146,7 +146,7 @@ class SlotFilter:
 
     expression: Expression  # with variables named `c0`, `c1`, … for the columns
     columns: frozenset[int]  # the columns it looks at
-    asked: bool = False  # it must be decided there; else what the kernel cannot tell passes, and is decided at the end
+    asked: bool = False  # it must be decided there; else undecided tuples pass, and are decided at the end
 
 
 @dataclass(frozen=True)
@@ -155,11 +155,11 @@ class Input:
 
     producer: int  # number of the producer
     keys: tuple[int, ...]  # the producer's columns that make the key
-    filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass first
+    filters: tuple[SlotFilter, ...] = ()  # the filters that its tuples must pass first
     within: int | None = None  # likewise: end - start is at most this, microseconds
     streamed: bool = False  # likewise: they are not static
     background: bool = False  # likewise: they are static
-    timeless: bool = False  # some of what is read may be static
+    timeless: bool = False  # some of its tuples may be static
     events: tuple[int, ...] = ()  # the producer's columns that hold events which may be used up
 
 
@@ -178,40 +178,41 @@ class Join:
 
     inputs: tuple[Input, ...]  # sorted by producer, so that equal joins are equal
     origins: tuple[tuple[int, int], ...]  # a column: (input, the producer's column); (-1, i) for the key's i-th
-    gaps: tuple[Gap, ...] = ()  # what times of the inputs must keep
+    gaps: tuple[Gap, ...] = ()  # the gaps between times of the inputs
     last: int | None = None  # the input whose tuple can only come last, as each other one ends before it starts
     spender: str = ""  # the query that it is for alone, as that one uses events up
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Tuples of one input for which the other one has something that fits, or has nothing; its columns are theirs.
+    """Tuples of one input for which a row of the other input fits, or for which none does.
 
-    Those of what fits may be taken along behind them.
+    The columns are the tuple's; columns of the fitting row may follow.
     """
 
-    inputs: tuple[Input, Input]  # what is decided, and what is looked at
+    inputs: tuple[Input, Input]  # the tuples that are decided on, and the rows that are looked at
     origins: tuple[int, ...]  # a column: the first input's column, START or END
-    gaps: tuple[Gap, ...]  # what fits: times of the two (inputs 0 and 1)
-    conditions: tuple[Expression, ...]  # what fits: `c0`, … are columns of the first input, `d0`, … of the second
+    gaps: tuple[Gap, ...]  # a row fits: gaps between times of the two (inputs 0 and 1)
+    conditions: tuple[Expression, ...]  # a row fits: `c0`, … are columns of the first input, `d0`, … of the second
     decided: Decided  # when
     wanted: bool  # whether something must be there
-    streamed: bool  # whether what is static does not fit
-    joint: bool  # whether times in conditions are those of both together
+    streamed: bool  # whether static rows do not fit
+    joint: bool  # whether times in conditions are times of both inputs together
     deadline: int  # AT_DEADLINE: how long after the tuple's start
     reach: int  # how far before the decision window starts may lie, microseconds; -1: as far as the gaps say
-    keep: int | None  # how long what it looks at is needed, after its start; None: as far as it reaches
-    taken: tuple[int, ...] = ()  # columns more: the second input's columns, START or END, of what fits
-    rank: tuple[tuple[int, int], ...] = ()  # what fits is better: columns or times of both inputs, weightiest first
+    keep: int | None  # how long rows that it looks at are needed, after their start; None: as far as it reaches
+    taken: tuple[int, ...] = ()  # further columns: the second input's columns, START or END, of the row that fits
+    rank: tuple[tuple[int, int], ...] = ()  # only a better row fits: columns or times of both inputs, weightiest first
     latest: bool = False  # whether the later is better; it looks at the instant of the decision only, if it ranks
-    chooses: bool = False  # it chooses among what is found, and tells of no absence
+    chooses: bool = False  # it chooses among the found rows, and tells of no absence
     spender: str = ""  # see Join
-    calls: tuple[RunCall, ...] = ()  # what `r0`, `r1`, … in the conditions are
+    calls: tuple[RunCall, ...] = ()  # the calls that `r0`, `r1`, … in the conditions stand for
     link: int | None = None  # its own column with the link to the run that calls look at
     windowed: bool = False  # AT_DEADLINE: the deadline counts from where the tuple's window begins
 
 
-Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]  # see RunWay: what comes, and fits
+# see RunWay: an event's solutions, equal columns, conditions
+Rival: TypeAlias = tuple[Input, tuple[tuple[int, int], ...], tuple[Expression, ...]]
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ class RunCall:
     """A call that looks at all repetitions of a step: those of the run, and perhaps the event that it takes."""
 
     name: str  # COUNT, SUM, …
-    separator: Expression | None  # what GROUP_CONCAT puts between values
+    separator: Expression | None  # the text that GROUP_CONCAT puts between values
     event: int | None  # the event's column, if it is a repetition, too; None: it is not, or does not bind it
     counts: bool  # whether the event is a repetition
     states: tuple[tuple[int, int], ...]  # whose runs' last events are repetitions: producer, or OWN; their column
@@ -229,20 +230,20 @@ class RunCall:
 class RunWay:
     """How runs go on: a solution of an event comes, and each run that is compatible becomes another one."""
 
-    event: Input  # what comes, with the columns that make the key of the state
-    columns: tuple[tuple[int, int], ...]  # what comes of it: (RUN, column or time), (TAKEN, column or time), NOTHING
+    event: Input  # the event's solutions, with the columns that make the key of the state
+    columns: tuple[tuple[int, int], ...]  # of the new run: (RUN, column or time), (TAKEN, column or time), NOTHING
     follows: int = ANY  # which runs may take it
-    rivals: tuple[Rival, ...] = ()  # NEXT: what runs look for, by any way: the first that comes is the next
+    rivals: tuple[Rival, ...] = ()  # NEXT: the events that runs look for, by any way: the first that comes is the next
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run and one of the event that must be equal
     conditions: tuple[Expression, ...] = ()  # likewise true: `c0`, … are columns of the event, `d0`, … of the run
     loose: frozenset[int] = frozenset()  # columns of the run that may be unbound
-    calls: tuple[RunCall, ...] = ()  # what `r0`, `r1`, … in the conditions are
+    calls: tuple[RunCall, ...] = ()  # the calls that `r0`, `r1`, … in the conditions stand for
     instants: Input | None = None  # the instants that count for contiguity, with the event's columns that are its key
 
 
 @dataclass(frozen=True)
 class State:
-    """Runs that wait for the same; what enters it is its tuple."""
+    """Runs that wait for the same step; each run that enters is a tuple of it."""
 
     entries: tuple[Input, ...]  # whose tuples enter it, …
     columns: tuple[tuple[int, ...], ...]  # … and by entry, the columns that become its own
@@ -250,11 +251,11 @@ class State:
     again: tuple[RunWay, ...] = ()  # the ways by which its runs enter it again
     width: int | None = None  # the longest run, microseconds
     link: int | None = None  # the column that has the link to the run before
-    once: bool = False  # what it has are an event's solutions: equal ones are one
+    once: bool = False  # its tuples are an event's solutions: equal solutions are one
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Return what it is made of, beside itself."""
+        """Return its inputs, itself left out."""
         return (*self.entries, *(way.event for way in self.again))
 
 
@@ -266,11 +267,11 @@ class RunStep:
     way: RunWay  # how
     width: int | None = None  # the longest run, microseconds
     tumbling: int | None = None  # of runs that begin, when the first of the windows does in which they must be
-    closing: bool = False  # of these, whether they begin where their window ends
+    closing: bool = False  # of runs that begin, whether they begin where their window ends
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Return what it is made of."""
+        """Return its inputs."""
         return (self.way.event,) if self.run is None else (self.run, self.way.event)
 
 
@@ -287,8 +288,8 @@ class ToldRuns:
 
     link: int  # the column of a complete run that has the link to the run before
     final: int | None  # the producer of the complete runs; None: the link leads to the complete run
-    states: Mapping[int, tuple[RunState, Mapping[int, int]]]  # by producer: what runs are there; variable -> column
-    calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions
+    states: Mapping[int, tuple[RunState, Mapping[int, int]]]  # by producer: the state of the runs; variable -> column
+    calls: tuple[tuple[Variable, Call], ...] = ()  # the calls that look at all repetitions
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ class Spent:
     spender: str  # the query
 
 
-Maker: TypeAlias = AlphaTest | Table | Join | Probe | State | RunStep  # what makes tuples
+Maker: TypeAlias = AlphaTest | Table | Join | Probe | State | RunStep  # the producers of tuples
 Producer: TypeAlias = Maker | Spent | Instants
 
 
@@ -313,7 +314,7 @@ class End:
     parameters: tuple[int, ...]  # the producer's columns that hold the open constants, by their numbers
     pushed: frozenset[Expression]  # filters, over the shape's variables, that the plan holds before its end
     leaves: tuple[int, ...]  # the leaves below, depth first: which pattern of the branch, or table behind them, each is
-    told: dict[Told, int] = field(default_factory=dict)  # what somebody asks of the triples -> column, START or END
+    told: dict[Told, int] = field(default_factory=dict)  # what must be told of the triples -> column, START or END
     events: tuple[int, ...] = ()  # columns that hold the events which a match uses up
     runs: ToldRuns | None = None  # if matches tell of the events of their runs
     states: Mapping[int, RunState] = field(default_factory=dict)  # the states of a sequence, by producer
@@ -349,14 +350,14 @@ class Open:
     looked: frozenset[int] = frozenset()  # the leaves below that are only looked at
     runs: ToldRuns | None = None  # see End
     states: Mapping[int, RunState] = field(default_factory=dict)  # see End
-    filters: tuple[SlotFilter, ...] = ()  # what its tuples must pass when they are read
+    filters: tuple[SlotFilter, ...] = ()  # the filters that its tuples must pass when they are read
     within: int | None = None  # likewise: how long they may be
     streamed: bool = False  # likewise: they are not static
     background: bool = False  # likewise: they are static
 
     @property
     def events(self) -> tuple[int, ...]:
-        """Return the columns that hold the events which its tuples are made of: not of what was only looked at."""
+        """Return the columns that hold the events of its tuples, without those of rows that were only looked at."""
         made_of = (each for each in self.told.items() if each[0].what == EVENT and each[0].leaf not in self.looked)
         return tuple(sorted({column for _, column in made_of}))
 
@@ -368,7 +369,7 @@ class Open:
 
 
 def told_columns(told: dict[Told, int]) -> list[tuple[Told, int]]:
-    """Return what is told and its columns, in an order that equal producers share."""
+    """Return all that is told, with its columns, in an order that equal producers share."""
     return sorted(told.items(), key=lambda each: each[1])
 
 

@@ -25,7 +25,7 @@ from retewave.compiler.algebra import TemplateTriple, Term, TriplePattern, Value
 from retewave.compiler.expressions.tree import Expression, rename, variables
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.compiler.rewrite.canonical import canonical
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detected import BACKGROUND
 from retewave.compiler.rewrite.runs import Runs
 
 __all__ = [
@@ -50,7 +50,7 @@ Streams: TypeAlias = frozenset[tuple[int, int]] | None  # (stream number, shift 
 class Rule:
     """What a query builds of its solutions that comes in again."""
 
-    template: tuple[TemplateTriple, ...]  # what it builds
+    template: tuple[TemplateTriple, ...]  # the triples that it builds
     stream: int  # the number of the stream on which that comes in; 0: it is every stream's
     in_python: bool = False  # Python builds it, whatever the template says
 
@@ -66,11 +66,13 @@ class Listener:
     streams: Streams = None  # the streams that it hears
     compared: tuple[str, ...] = ()  # variables in which DISTINCT compares its rows
     sources: Mapping[bytes, int] = field(default_factory=dict)  # the numbers of streams that its patterns name
-    rule: Rule | None = None  # what it feeds back
-    told: tuple[int, ...] = ()  # what its rows tell of each triple that they are made of: see `producers.Told`
+    rule: Rule | None = None  # the triples that it feeds back
+    told: tuple[int, ...] = ()  # what its rows tell of each of their triples: see `producers.Told`
     streamed: int | None = None  # in the streams of a pattern: static data do not match it; None: they match all
     spender: str = ""  # its identity, if it uses events up: its part of the network is its own
     rules: tuple[Rule | None, ...] = ()  # by branch, if each has a rule of its own, or none
+    cells: tuple[tuple[int, int] | None, ...] = ()  # by branch, for those that are told once in each stretch of time:
+    # the width of these, and where one of them ends
 
     def rule_of(self, branch: int) -> Rule | None:
         """Return what a branch feeds back."""
@@ -100,8 +102,8 @@ class ShapePattern:
     subject: Part  # subject
     predicate: Part  # predicate; never lifted
     object: Part  # object
-    streams: Streams  # what it listens to
-    told: tuple[int, ...] = ()  # what is asked of the triples that it takes
+    streams: Streams  # the streams that it listens to
+    told: tuple[int, ...] = ()  # what must be told of the triples that it takes
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
     graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
@@ -140,7 +142,7 @@ class Shape:
     tables: tuple[tuple[tuple[int, ...], tuple[tuple[bytes, ...], ...]], ...]  # inline data: (variables, rows)
     members: tuple[Member, ...]  # at least one
     variables: int  # how many there are
-    branch: Branch | None = None  # what time asks of it, over the variables' numbers; its members are alike
+    branch: Branch | None = None  # its conditions in time, over the variables' numbers; its members are alike
     within: int | None = None  # likewise, where that is all: the greatest end - start, microseconds
 
 
@@ -181,7 +183,7 @@ def filters_over(branch: Branch, numbers: Mapping[Variable, int]) -> list[Expres
 
 
 def _may_be_lifted(pattern: TriplePattern, place: int) -> bool:
-    """Say whether a constant may be left open: the object, or the subject when the object is a variable.
+    """Tell whether a constant may be left open: the object, or the subject when the object is a variable.
 
     Not both: the sets of constants of one pattern would multiply in the dispatch tables.
     """
@@ -269,7 +271,7 @@ def _patterns(
 ) -> Iterable[ShapePattern]:
     place = 0
     for pattern, taken in zip(branch.all_patterns, _taken(branch), strict=True):
-        asked = taken or listener.spender  # what is used up is not looked at, either
+        asked = taken or listener.spender  # used-up events are not looked at, either
         parts: list[Part] = []
         for position, term in enumerate(pattern.terms):
             if _may_be_lifted(pattern, position):

@@ -68,7 +68,7 @@ class Reached:
     names: Mapping[int, str]  # its columns in the words of a member: ?x, $1 for the first open constant, start, end
     leaf: int  # which of the branch's patterns, counted on through its inline tables; -1: none, it is a join
     above: Input | None  # as which input of a join it is read; None at the end itself
-    inputs: tuple[Reached, ...] = ()  # what is below, input by input
+    inputs: tuple[Reached, ...] = ()  # the producers below, input by input
     again: bool = False  # a state of runs that the walk has gone below already
 
     def walk(self) -> Iterator[Reached]:

@@ -72,7 +72,7 @@ def _alternative(part: str, any_case: bool) -> Needle | None:
 
 
 def _is_escaped(text: str) -> bool:
-    """Return whether a backslash before the last letter escapes it."""
+    """Tell whether a backslash before the last letter escapes it."""
     before = text[:-1]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 

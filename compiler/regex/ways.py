@@ -94,7 +94,7 @@ def _repeated(tree: Repeat) -> Bound:
 
 
 def _ends_surely(tree: Tree, following: Tree) -> bool:
-    """Return whether a repetition of single characters can end at one place only, because of what follows."""
+    """Tell whether a repetition of single characters can end at one place only, because of what follows."""
     while isinstance(tree, Group):
         tree = tree.body
     if not isinstance(tree, Repeat) or not isinstance(tree.body, Characters):

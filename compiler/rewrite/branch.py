@@ -1,4 +1,4 @@
-"""Branches: conjunctions that a network can run, with what time asks of them.
+"""Branches: conjunctions that a network can run, with their conditions in time.
 
 Data's way: algebra -> **branches** -> plan -> network.
 A branch means: join its operands (patterns, parts) and its tables; keep the joins that all bounds allow; let each probe
@@ -102,12 +102,12 @@ class Probe:
     within: int | None = None  # how far before the decision it looks, microseconds; None: no WITHIN bounds it
     ranged: bool = True  # it looks no further back than the query's ranges
     keep: int | None = None  # how far before the decision its bounds let it look, whatever the ranges
-    rank: tuple[tuple[Moment, Moment], ...] = ()  # only what ranks better in its instant fits: weightiest first
+    rank: tuple[tuple[Moment, Moment], ...] = ()  # only a better one in its instant fits; weightiest first
     latest: bool = False  # with `rank`: the later is better; else the earlier
     lasting: bool = False  # events used up before the decision fit, too
     chooses: bool = False  # it chooses among solutions, and tells of no absence
     operator: str = field(default="", compare=False)  # the operator that needs it, as EP-SPARQL writes it: for readers
-    written: Branch | None = field(default=None, compare=False)  # likewise what it looks at, where `there` has more
+    written: Branch | None = field(default=None, compare=False)  # likewise its branch, where `there` has more
     own: tuple[int, ...] = field(default=(), compare=False)  # operands there that are the solution itself once more
 
 

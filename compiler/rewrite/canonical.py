@@ -41,7 +41,7 @@ def _renamed(branch: Branch, names: Mapping[Variable, Variable]) -> Branch:
 
 
 def _runs(runs: Runs, names: Mapping[Variable, Variable]) -> Runs:
-    """Return runs with other names; event solutions keep their own filters, as no query has them at its end."""
+    """Return runs with other names; event solutions keep their own filters, which no query takes at its end."""
 
     def named(found: frozenset[Variable]) -> frozenset[Variable]:
         return frozenset(names[each] for each in found)

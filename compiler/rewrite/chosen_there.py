@@ -1,4 +1,4 @@
-"""FIRST and LAST in what an operator looks at: OPTIONAL, MINUS, EXISTS, and the NOT of `SEQ NOT … SEQ`.
+"""FIRST and LAST on the side that an operator looks at: OPTIONAL, MINUS, EXISTS, and the NOT of `SEQ NOT … SEQ`.
 
 Data's way: algebra -> **branches** -> plan -> network.
 Such a choice is another one for each solution that is decided on: the latest A *as of then*.
@@ -23,7 +23,7 @@ __all__ = ["among_pairs", "in_their_windows", "looks_until", "without_choice"]
 
 
 def without_choice(there: Branch, place: Place | None) -> tuple[Branch, tuple[Bound, ...]]:
-    """Return a branch without its FIRST and LAST, and the bounds between its operands that its width was."""
+    """Return a branch without its FIRST and LAST, and its width as bounds between its operands."""
     plain = replace(there, width=None, closing=())
     if is_own(plain):
         refuse_chosen(there, place)
@@ -42,7 +42,7 @@ def looks_until(
 
 
 def in_their_windows(found: Joined, closing: Iterable[Probe], places: dict[int, int]) -> tuple[Bound, ...]:
-    """Return the bounds by which what is chosen is in the window of its own choice when the first part ends."""
+    """Return the bounds by which a chosen solution is in the window of its own choice when the first part ends."""
     chosen = {(each.operand, look.within) for look in closing for bound in look.bounds for each in _of_operands(bound)}
     return tuple(
         Bound(Moment(own, True), -within, Moment(places[operand], False))
@@ -100,13 +100,13 @@ def _moments(moment: Moment, found: Joined) -> Iterator[Moment]:
 
 
 def _mine(bound: Bound, found: Joined) -> Bound:
-    """Return a bound on the end of what is looked at, whose other moment is the pair's own solution's."""
+    """Return a bound on the end of the looked-at solution; the other moment is of the pair's own solution."""
     (later,) = _moments(bound.later, found)
     return replace(bound, later=later)
 
 
 def _young(found: Joined, within: int | None) -> Iterator[Bound]:
-    """Yield the bounds by which what is looked at is in the window when the solution ends."""
+    """Yield the bounds by which the looked-at solution is in the window when the solution ends."""
     if within is not None:
         for own, its in product(found.left, found.right):
             yield Bound(Moment(own, True), -within, Moment(its, False))

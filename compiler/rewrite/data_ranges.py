@@ -1,4 +1,4 @@
-"""Data ranges as conditions on a value: datatypes, facets, and what `and`, `or`, `not` and {…} make of them.
+"""Data ranges as conditions on a value: datatypes, facets, and their combinations by `and`, `or`, `not` and {…}.
 
 Data's way: class expression -> proof -> **filter** -> branch.
 A datatype has the values of the datatypes derived from it: `xsd:decimal` those of `xsd:integer`, too; `xsd:double` has

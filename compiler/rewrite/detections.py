@@ -1,21 +1,19 @@
-"""Events of OBEP as branches: what one event and static data must say, and what detections must be in time.
+"""Events of OBEP as branches: patterns over one event and static data, and relations in time between detections.
 
 Data's way: definitions + proofs -> patterns over one event, patterns over detections -> **branches, and what each of
 them finds** -> plan -> network.
-A detection comes in again, on a stream of the query's own: its name (an IRI), and a *token*, a literal that holds its
-individual, its justification and its parts.  So a composite is a pattern over tokens: SEQ, AND, FIRST and the others
-are the algebra's.  What a guard finds in a justification comes in beside the token, a triple for each variable, under a
-name for each solution.
+A detection comes in again, on a stream of the query's own, as one triple: its individual, a predicate for its event,
+and a *token*, a literal that holds its individual, its justification and its parts.  So a composite is a pattern over
+tokens: SEQ, AND, FIRST and the others are the algebra's.  What a guard finds in a justification comes in beside the
+token, a triple for each variable, under a name for each solution.
 NOT has three kinds of branches: what came, what justifications use, and, once both are complete, what is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, TypeAlias
 
 from retewave.compiler.algebra import (
     Algebra,
@@ -39,7 +37,6 @@ from retewave.compiler.algebra.detections import (
     BothEvents,
     ChosenEvent,
     CompositeEvent,
-    Definitions,
     EventDefinition,
     EventExpression,
     EventRest,
@@ -48,100 +45,29 @@ from retewave.compiler.algebra.detections import (
     GuardPart,
     LogicalEvent,
     NamedEvent,
+    local_name,
     named_events,
     operands_of,
 )
 from retewave.compiler.expressions.tree import Call, Operation
-from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.data_ranges import is_in_range
+from retewave.compiler.rewrite.detected import BACKGROUND, BranchFound, Detecting, GuardUse, token_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.epsilon.classes.unfolding import Atom, Part, Proof
 from retewave.errors import QueryError
 from retewave.windows import relations
 
-__all__ = [
-    "BACKGROUND",
-    "OWN",
-    "BranchFound",
-    "Detecting",
-    "GuardUse",
-    "detecting",
-    "token_of",
-]
+__all__ = ["detecting"]
 
-BACKGROUND = b"<urn:retewave:background>"  # the source of a pattern that static data alone must match
-OWN = b"<urn:retewave:events:"  # how the names of predicates begin by which detections come in again
 MOST_WAYS = 64  # ways to take the patterns of one proof from the event and from static data
-
-Kind: TypeAlias = Literal["logical", "composite", "came", "used", "rest", "told"]
-
-
-@dataclass(frozen=True)
-class BranchFound:
-    """What a branch finds."""
-
-    kind: Kind  # how its rows are read
-    event: int  # the number of the definition; of NOT: of the NOT
-    individual: Part = b""  # of a logical event: the term, or the number of the variable
-    expression: EventExpression | None = None  # of a composite, and of what NOT takes away
-    aliases: tuple[str, ...] = ()  # the parts that the branch has
-
-
-@dataclass(frozen=True)
-class GuardUse:
-    """What a guard asks of an event's justifications."""
-
-    number: int  # of all uses in the query
-    event: int  # the number of the definition
-    patterns: tuple[TriplePattern, ...]  # what is matched on the justification
-    variables: tuple[Variable, ...]  # in the order of appearance
-
-
-@dataclass
-class Detecting:
-    """The branches of a query about events, and how their rows are read."""
-
-    definitions: Definitions  # what the query says
-    base: str  # what the names of its own predicates and of its detections begin with
-    proofs: dict[bytes, tuple[Proof, ...]]  # of each logical event
-    in_background: Callable[[Atom], bool]  # tells which patterns static data may match
-    branches: list[Branch] = field(default_factory=list)
-    found: list[BranchFound] = field(default_factory=list)  # by branch
-    templates: list[tuple[TemplateTriple, ...]] = field(default_factory=list)  # by branch: what comes in again
-    axioms: list[tuple[str, ...]] = field(default_factory=list)  # by branch: what its proof hangs on, but for ε's
-    uses: list[GuardUse] = field(default_factory=list)  # of all guards
-    hidden: list[str] = field(default_factory=list)  # the names of variables that rows must show
-    notices: list[str] = field(default_factory=list)  # what was read and will hardly do what was meant
-
-    @property
-    def stream(self) -> bytes:
-        """The stream on which detections come in again."""
-        return f"<{self.base}>".encode()
-
-    @cached_property
-    def read(self) -> frozenset[bytes]:
-        """The predicates of its own that its patterns name: nothing else comes in again."""
-        patterns = (pattern for branch in self.branches for pattern in branch.all_patterns)
-        return frozenset(each.predicate for each in patterns if isinstance(each.predicate, bytes))
-
-    @cached_property
-    def has_own_times(self) -> bool:
-        """Whether a detection may tell another interval than its parts span: DURING tells its left side's."""
-        composed = (each.pattern for each in self.definitions.events if isinstance(each, CompositeEvent))
-        return any(_has_during(each) for each in composed)
-
-    def predicate(self, kind: str, number: int, variable: str = "") -> bytes:
-        """Return one of the query's own predicates."""
-        return f"<{self.base}#{kind}{number}{'.' if variable else ''}{variable}>".encode()
-
-
-def token_of(alias: str) -> Variable:
-    """Return the variable of a part's token."""
-    return Variable(f"_:.token.{alias}")
 
 
 def detecting(
-    query: Query, base: str, proofs: dict[bytes, tuple[Proof, ...]], in_background: Callable[[Atom], bool]
+    query: Query,
+    base: str,
+    proofs: dict[bytes, tuple[Proof, ...]],
+    contradictions: tuple[Proof, ...],
+    in_background: Callable[[Atom], bool],
 ) -> Detecting:
     """Return the branches of a query about events; `in_background` tells which patterns static data may match."""
     assert query.events is not None
@@ -150,6 +76,8 @@ def detecting(
         built.define(number, definition)
     for name in query.events.returned:
         built.tell(name)
+    for number, proof in enumerate(contradictions):
+        built.contradict(number, proof)
     return built.made
 
 
@@ -163,7 +91,9 @@ class _Building:
         """Add the branches of a definition."""
         if isinstance(definition, LogicalEvent):
             for proof in self.made.proofs[definition.name]:
-                for where in self._ways(proof, definition):
+                choices = self._choices(proof)
+                self._check_ways(choices, definition)
+                for where in self._ways(proof, choices):
                     individual = proof.individual
                     self._add(where, BranchFound("logical", number, individual), self._detection(number), proof.axioms)
         else:
@@ -172,26 +102,30 @@ class _Building:
     def tell(self, name: bytes) -> None:
         """Add the branch of what is told of an event."""
         number = self._number(name)
-        node, made = Variable("_:.told"), self.made
-        where = Triples(tuple(
-            TriplePattern(node, made.predicate(kind, number), Variable(shown), made.stream)
-            for kind, shown in (("individual", "individual"), ("event", "event"), ("token", "detection"))
-        ))  # fmt: skip
+        made = self.made
+        detection = Variable("individual"), made.predicate("token", number), Variable("detection")
+        where = Triples((TriplePattern(*detection, made.stream),))
         template: tuple[TemplateTriple, ...] = ()
         if made.definitions.form == "RDF":
             template = (TemplateTriple(BlankNode("s"), BlankNode("p"), BlankNode("o")),)  # type: ignore[arg-type]
         self._add(where, BranchFound("told", number), template)
 
+    def contradict(self, number: int, proof: Proof) -> None:
+        """Add the branches of triples that contradict the ontology, unless static data may have too many of them."""
+        choices = self._choices(proof)
+        if _has_too_many(choices):
+            self.made.notices.append(f"events are not counted that contradict {'; '.join(proof.axioms) or proof.atoms}")
+            return
+        for where in self._ways(proof, choices):
+            self._add(where, BranchFound("contradiction", number, proof.individual), (), proof.axioms)
+
     def _number(self, name: bytes) -> int:
         return next(place for place, each in enumerate(self.made.definitions.events) if each.name == name)
 
     def _detection(self, number: int) -> tuple[TemplateTriple, ...]:
-        """Return what comes in again of a detection, as far as others can know before it is there."""
-        node, made = BlankNode("detection"), self.made
-        kinds = ["token"]
-        if made.definitions.events[number].name in made.definitions.returned:
-            kinds += ["individual", "event"]
-        found = [TemplateTriple(node, made.predicate(kind, number), BlankNode(kind)) for kind in kinds]
+        """Return the triples by which a detection comes in again, as far as others can know before it is there."""
+        node, made = BlankNode("individual"), self.made
+        found = [TemplateTriple(node, made.predicate("token", number), BlankNode("token"))]
         for use in made.uses:
             if use.event == number:
                 names = ("of", *(each.name for each in use.variables))
@@ -217,16 +151,21 @@ class _Building:
             made.hidden += [each.name for each in branch.bound if each.name not in made.hidden]
 
     # ---- logical events ----
-    def _ways(self, proof: Proof, definition: LogicalEvent) -> Iterator[Algebra]:
-        """Yield the ways to take the patterns of a proof from one event and from static data."""
-        choices = [(False, True) if self.made.in_background(atom) else (False,) for atom in proof.atoms]
-        if 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS:
+    def _choices(self, proof: Proof) -> list[tuple[bool, ...]]:
+        """Return for each pattern of a proof whether it may be taken from static data, or not."""
+        return [(False, True) if self.made.in_background(atom) else (False,) for atom in proof.atoms]
+
+    def _check_ways(self, choices: list[tuple[bool, ...]], definition: LogicalEvent) -> None:
+        if _has_too_many(choices):
             raise QueryError(
                 f"static data may have {sum(len(each) > 1 for each in choices)} of the triples that one way to prove "
-                f"{_local(definition.name)} asks for; {MOST_WAYS.bit_length() - 1} are the most",
+                f"{local_name(definition.name)} asks for; {MOST_WAYS.bit_length() - 1} are the most",
                 place=definition.place,
                 hint="name a part of the expression as a class of the ontology, and say in static data what is in it",
             )
+
+    def _ways(self, proof: Proof, choices: list[tuple[bool, ...]]) -> Iterator[Algebra]:
+        """Yield the ways to take the patterns of a proof from one event and from static data."""
         for chosen in product(*choices):
             if not all(chosen):
                 yield self._pattern(proof, chosen)
@@ -255,7 +194,7 @@ class _Building:
         self._add(where, BranchFound("composite", number, expression=expression), self._detection(number))
 
     def _use(self, part: GuardPart, expression: EventExpression) -> GuardUse:
-        """Return what a guard asks of a part, and let the event's detections bring it along."""
+        """Return the use that a guard makes of a part, and let the event's detections bring its data along."""
         named = next(each for each in named_events(expression) if each.alias == part.alias)
         variables = tuple(dict.fromkeys(
             term for pattern in part.patterns for term in pattern.terms if isinstance(term, Variable)
@@ -318,7 +257,7 @@ class _Building:
     def _named(self, part: NamedEvent, use: GuardUse | None) -> Algebra:
         if use is not None:
             return self._solution(part, use)
-        node = Variable(f"_:.detection.{part.alias}")
+        node = Variable(f"_:.individual.{part.alias}")
         number = _rest_number(part) if _is_rest(part) else self._number(part.event)
         kind = "rest" if _is_rest(part) else "token"
         predicate = self.made.predicate(kind, number)
@@ -366,10 +305,9 @@ class _Building:
         return NamedEvent(f"not:{number}".encode(), f"not {number}")
 
 
-def _has_during(expression: EventExpression) -> bool:
-    if isinstance(expression, EventsInTime) and expression.relation == relations.DURING:
-        return True
-    return any(map(_has_during, operands_of(expression)))
+def _has_too_many(choices: list[tuple[bool, ...]]) -> bool:
+    """Tell whether there are too many ways to take patterns from one event and from static data."""
+    return 1 << sum(len(each) > 1 for each in choices) > MOST_WAYS
 
 
 def _is_rest(part: NamedEvent) -> bool:
@@ -393,8 +331,3 @@ def _term(part: Part) -> bytes | Variable:
 
 def _variable(unknown: int) -> Variable:
     return Variable(f"_:.x{unknown}")
-
-
-def _local(name: bytes) -> str:
-    text = name.decode().strip("<>")
-    return text[max(map(text.rfind, "#/:")) + 1 :]

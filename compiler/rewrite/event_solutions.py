@@ -1,7 +1,7 @@
-"""What the steps of a sequence look for: the alternatives of an operand, each as solutions of one instant.
+"""Event solutions: the alternatives of a sequence's operand, each as solutions of one instant.
 
 Data's way: operand -> **alternatives, and the event solutions that they share** -> states and ways.
-What several arms of one event pattern find alike is one solution, as long as nothing is assigned in them.
+Equal solutions of several arms of one event pattern are one solution, as long as no arm assigns a variable.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class StepAlternative:
     """One kind of solution of a step's operand."""
 
     event: int  # number of its event solutions
-    bound: frozenset[Variable]  # what they bind, but events
+    bound: frozenset[Variable]  # the variables that they bind, but events
     events: frozenset[Variable]  # the events that they are of
-    assigned: tuple[ExtendStep, ...]  # what is assigned when a run is complete
-    conditions: tuple[Expression, ...]  # what they and the run before must keep
+    assigned: tuple[ExtendStep, ...]  # the assignments when a run is complete
+    conditions: tuple[Expression, ...]  # the conditions on them and the run before
     taken: Repeated  # which event patterns they are of
 
     @property
     def name(self) -> str:
-        """Return what they are called."""
+        """Return the name that messages have for them."""
         return " & ".join(name for name, _ in self.taken.parts)
 
 
@@ -70,11 +70,11 @@ class Looking:
         return self.events.index(solutions)
 
     def any_event(self, event: Variable, kept: frozenset[Variable]) -> int:
-        """Return the number of what tells that any event came, and in which partition; `event` stands for it."""
+        """Return the number of the solutions that any event gives, with its partition; `event` stands for the event."""
         return self.number(WantedEvents(tuple(self.instants(event)), kept | set(self.sequence.partition)))
 
     def instants(self, event: Variable | None = None) -> Iterator[Branch]:
-        """Yield what tells that an event came: any on the streams; of a partition, one that a step's pattern takes."""
+        """Yield the branches that tell that an event came: any event, or, in a partition, one that a step takes."""
         if not self.sequence.partition:
             s, p, o = (Variable(f"_:any.{name}") for name in ("s", "p", "o"))
             event = event or Variable("_:any.event")
@@ -104,7 +104,7 @@ class Looking:
         ]
 
     def _solutions(self, operand: Operand, side: str = "") -> Iterator[_Solution]:
-        """Yield the branches of an operand, each with the conditions on what came before, and what it takes.
+        """Yield the branches of an operand, each with its conditions on earlier events, and the events that it takes.
 
         The sides of & are of two events, even if they are of one pattern: `side` tells these apart.
         """
@@ -140,7 +140,7 @@ class Looking:
 def _apart(
     branch: Branch, conditions: tuple[Expression, ...], begins: bool
 ) -> tuple[tuple[FilterStep, ...], tuple[Expression, ...]]:
-    """Return the filters on an event alone, and the conditions on what came before, too."""
+    """Return the filters on an event alone, and the conditions that also look at earlier events."""
     values = values_of(branch.steps)
     seen = (branch.bound - event_variables(branch)) | values.keys()
     filters = [inlined(step, values) for step in branch.steps if isinstance(step, FilterStep)]

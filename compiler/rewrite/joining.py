@@ -1,4 +1,4 @@
-"""How two branches become one, and what makes a branch a part of another.
+"""How two branches become one, and when a branch becomes a part of another.
 
 Data's way: algebra -> **branches** -> plan -> network.
 A branch with conditions in time (a width, a probe, a filter on its own times) keeps its interval when it is joined:

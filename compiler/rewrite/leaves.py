@@ -43,7 +43,7 @@ from retewave.compiler.algebra import (
 from retewave.compiler.algebra.walk import changed
 from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Constant, mentions, variables
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND
+from retewave.compiler.rewrite.detected import BACKGROUND
 from retewave.compiler.rewrite.normal import branches
 from retewave.compiler.rewrite.timestamps import calls_apart
 from retewave.errors import QueryError
@@ -63,15 +63,15 @@ __all__ = [
 STREAMED = "urn:retewave:streamed"  # a stream that marks patterns which static data do not match; it brings no triple
 _TIMED = frozenset((TIMESTAMP,))
 _LATE = IMPURE | _TIMED  # functions that the network does not ask for
-_Active: TypeAlias = int | bytes | None  # what a pattern reads: a window, a named graph, or the default graph
+_Active: TypeAlias = int | bytes | None  # the source of a pattern: a window, a named graph, or the default graph
 
 
 @dataclass(frozen=True)
 class LeafFound:
-    """The solutions of a leaf that are in its window: stands in the algebra in place of what they were found by."""
+    """The solutions of a leaf that are in its window: stands in the algebra in place of the leaf's patterns."""
 
     leaf: int  # the leaf's number
-    variables: tuple[Variable, ...]  # what it binds
+    variables: tuple[Variable, ...]  # the variables that it binds
 
 
 @dataclass(frozen=True)
@@ -79,21 +79,21 @@ class SingleEventFound:
     """The solutions of an event pattern, each of one event: stands in MATCH in place of `SingleEvent`."""
 
     leaf: int  # the leaf's number
-    variables: tuple[Variable, ...]  # what it binds
+    variables: tuple[Variable, ...]  # the variables that it binds
 
 
 @dataclass(frozen=True)
 class MatchFound:
     """MATCH, with `SingleEventFound`s under `Relate`, `First` and `Last`."""
 
-    pattern: Any  # what is put in order
-    variables: tuple[Variable, ...]  # what it binds
+    pattern: Any  # the pattern that is put in order
+    variables: tuple[Variable, ...]  # the variables that it binds
     policy: PolicyName  # which pairs a SEQ takes
 
 
 @dataclass(frozen=True)
 class TimesFound:
-    """Solutions, each with the latest time of a triple that it asks for: stands around what asks f:timestamp."""
+    """Solutions, each with the latest time of a triple: stands where an expression above calls f:timestamp."""
 
     pattern: Any  # the solutions
     variable: Variable  # bound to the time; hidden
@@ -118,17 +118,17 @@ class Leaf:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """What its solutions bind."""
+        """The variables that its solutions bind."""
         return tuple(each for each in visible(self.pattern) if each != self.event)
 
 
 @dataclass(frozen=True)
 class ViewLeaves:
-    """A view, apart from what the network keeps."""
+    """A view without the parts that the network keeps, and these parts."""
 
     pattern: Any  # the algebra with `LeafFound`s
     leaves: tuple[Leaf, ...]  # by their numbers
-    branches: tuple[Branch, ...]  # one a leaf: what the network runs
+    branches: tuple[Branch, ...]  # a branch for each leaf, which the network runs
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ class _Splitting:
 
 
 def leaves_of(query: Query) -> ViewLeaves:
-    """Split a view into what the network keeps and the rest.
+    """Split a view into leaves, which the network keeps, and the rest.
 
     >>> from retewave.compiler.parse import parse
     >>> query = parse("SELECT (COUNT(*) AS ?n) { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z } }")
@@ -191,7 +191,7 @@ def _branch(leaf: Leaf, query: Query) -> Branch:
 
 
 def _split(pattern: Algebra, window: _Active, of: _Splitting) -> Any:
-    """Return a pattern with its leaves replaced; `window`: what it reads."""
+    """Return a pattern with its leaves replaced; `window`: the window that it reads."""
     match pattern:
         case Triples(()) | Values():
             return pattern
@@ -245,14 +245,14 @@ def _timed(pattern: Filter | Extend, window: _Active, of: _Splitting) -> Any:
 
 
 def _in_order(pattern: Any, of: _Splitting) -> Any:
-    """Return what stands in MATCH, with its event patterns replaced."""
+    """Return the pattern in MATCH, with its event patterns replaced."""
     if isinstance(pattern, SingleEvent):
         return _event(pattern, of)
     return changed(pattern, lambda part: _in_order(part, of))
 
 
 def _event(each: SingleEvent, of: _Splitting) -> SingleEventFound:
-    """Return what stands for an event pattern: a leaf whose triples come in one event."""
+    """Return the leaf of an event pattern: its triples come in one event."""
     core: Any = each.pattern
     while isinstance(core, Filter):
         core = core.pattern
@@ -306,7 +306,7 @@ def _in_each(name: Variable, inner: Algebra, named: Mapping[bytes, int | bytes],
 
 
 def _graph_pattern(triples: Triples, conditions: tuple[Any, ...], window: _Active, of: _Splitting) -> Any:
-    """Return what stands for a basic graph pattern with filters on it."""
+    """Return the leaves, joined, of a basic graph pattern with filters on it."""
     frame = of.frame
     if isinstance(window, bytes):
         named = retold(triples, lambda each: replace(each, graph=window))

@@ -125,7 +125,7 @@ def _not_twice(place: Place | None) -> QueryError:
 
 
 def _decidable(there: Branch, place: Place | None) -> tuple[Step, ...]:
-    """Return the steps of the branch that is looked at: its filters, without assigned variables."""
+    """Return the steps of the looked-at branch: its filters, without assigned variables."""
     values = values_of(there.steps)
     found = []
     for step in there.steps:
@@ -246,7 +246,7 @@ def minus(node: Minus, of: Normal, fresh: Fresh) -> Iterator[Branch]:
 
 
 def _one_shared(branch: Branch, there: Branch, shared: frozenset[Variable]) -> FilterStep:
-    """Return the condition that both sides have a value of one of these variables, which BIND assigns."""
+    """Return the condition that both sides have a value for one of these variables, which BIND assigns."""
     own, its = values_of(branch.steps), values_of(there.steps)
     same = [agreed(own.get(v, v), its.get(v, v), unbound=False) for v in sorted(shared, key=str)]
     expression = reduce(lambda one, other: Operation("||", (one, other)), (each.expression for each in same))

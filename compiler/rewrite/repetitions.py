@@ -1,13 +1,21 @@
-"""What looks at all repetitions of a step: aggregates over group variables.
+"""Calls that look at all repetitions of a step: aggregates over group variables.
 
-Data's way: conditions and expressions of a query -> **calls, apart from what stands around them** -> states and ways.
+Data's way: conditions and expressions of a query -> **calls, taken out of them** -> states and ways.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable, mentions
+from retewave.compiler.expressions.tree import (
+    Call,
+    Constant,
+    Expression,
+    Operation,
+    Variable,
+    mentions,
+    with_children,
+)
 from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step
 from retewave.compiler.rewrite.runs import OVER_GROUPS
 from retewave.compiler.terms import XSD
@@ -19,7 +27,7 @@ _ZERO, _ONE = (Constant(f'"{number}"^^<{XSD}integer>'.encode()) for number in (0
 
 
 def of_first(condition: Expression) -> Expression:
-    """Return a condition as it is in the first repetition of all, which is all that calls see.
+    """Return a condition as it is in the very first repetition, the only one that calls see.
 
     >>> of_first(Call("MAX", (Variable("x"),)))
     Variable(name='x')
@@ -29,13 +37,7 @@ def of_first(condition: Expression) -> Expression:
             return condition
         case Call(name, (Variable() as variable, *_)) if name in OVER_GROUPS:
             return _of_one(name, variable)
-        case Operation(operands=parts):
-            return replace(condition, operands=tuple(map(of_first, parts)))
-        case Call(arguments=parts):
-            return replace(condition, arguments=tuple(map(of_first, parts)))
-        case Membership(needle=needle, members=members):
-            return replace(condition, needle=of_first(needle), members=tuple(map(of_first, members)))
-    return condition
+    return with_children(condition, of_first)
 
 
 def of_none(condition: Expression) -> Expression:
@@ -48,13 +50,7 @@ def of_none(condition: Expression) -> Expression:
         case Call(name, (Variable(), *_)) if name in OVER_GROUPS:
             found = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": Constant(b'""')}
             return found.get(name, _ERROR)
-        case Operation(operands=parts):
-            return replace(condition, operands=tuple(map(of_none, parts)))
-        case Call(arguments=parts):
-            return replace(condition, arguments=tuple(map(of_none, parts)))
-        case Membership(needle=needle, members=members):
-            return replace(condition, needle=of_none(needle), members=tuple(map(of_none, members)))
-    return condition
+    return with_children(condition, of_none)
 
 
 def _of_one(name: str, variable: Variable) -> Expression:
@@ -81,13 +77,7 @@ def with_calls_apart(branch: Branch) -> Branch:
         match expression:
             case Call(name, (Variable(), *_)) if name in OVER_GROUPS:
                 return calls.setdefault(expression, Variable(f"_:.call.{len(calls)}"))
-            case Operation(operands=parts):
-                return replace(expression, operands=tuple(map(apart, parts)))
-            case Call(arguments=parts):
-                return replace(expression, arguments=tuple(map(apart, parts)))
-            case Membership(needle=needle, members=members):
-                return replace(expression, needle=apart(needle), members=tuple(map(apart, members)))
-        return expression
+        return with_children(expression, apart)
 
     steps: list[Step] = []
     for step in branch.steps:

@@ -26,27 +26,27 @@ BEGIN = -1  # in place of a state: where runs begin
 
 @dataclass(frozen=True)
 class Repeated:
-    """What a repetition of a step may be: one of its alternatives."""
+    """One of the alternatives of a repeated step."""
 
-    parts: tuple[tuple[str, frozenset[Variable]], ...]  # the event patterns by name, and what each binds
+    parts: tuple[tuple[str, frozenset[Variable]], ...]  # the event patterns by name, and the variables of each
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Where runs wait for the same."""
+    """A state: its runs wait for the same step."""
 
     step: int  # the steps that they have taken; where the last one may be repeated, they wait for that, too
-    variables: frozenset[Variable]  # what all of them bind, but events
+    variables: frozenset[Variable]  # the variables that all of them bind, but events
     loose: frozenset[Variable] = frozenset()  # group variables that some of them bind: those of some alternatives
     own: frozenset[Variable] = frozenset()  # the group variables of their last step
-    repeated: tuple[Repeated, ...] = ()  # what their last event may be, if its step may be repeated; by `Way.repeats`
+    repeated: tuple[Repeated, ...] = ()  # of their last event, if its step may be repeated; by `Way.repeats`
     passing: bool = False  # their last event was passed over: it is no part of them
-    name: str = field(default="", compare=False)  # what their last step is called
+    name: str = field(default="", compare=False)  # the name of their last step
 
 
 @dataclass(frozen=True)
 class Barred:
-    """What must not be strictly between a run and the event that it takes, or come behind a complete run."""
+    """An event that must not come strictly between a run and the event that it takes, or behind a complete run."""
 
     event: int  # number of the event solutions
     conditions: tuple[Expression, ...] = ()  # they see the run, the event that is taken, and the one between
@@ -64,7 +64,7 @@ class Way:
     follows: Follows = Follows.ANY  # which of them
     rivals: int = 0  # of one state's ways, those with one number look for the same: the first found is the next
     conditions: tuple[Expression, ...] = ()  # they see the run and the event; PREV is a `Call`
-    barred: tuple[Barred, ...] = ()  # what must not be between
+    barred: tuple[Barred, ...] = ()  # the events that must not stand between
     rebound: frozenset[Variable] = frozenset()  # group variables that the event binds anew
     repeats: int = 0  # which of the alternatives of a repeated step it takes
     longest: int = 0  # the step of which the run must not have had a further repetition by then; 0: none
@@ -73,9 +73,9 @@ class Way:
 
 @dataclass(frozen=True)
 class WantedEvents:
-    """What ways look for: solutions of one instant, each once."""
+    """The event solutions that ways take: each is of one instant, and comes once."""
 
-    alternatives: tuple[Branch, ...]  # all bind the same; what several find is one solution
+    alternatives: tuple[Branch, ...]  # all bind the same variables; equal solutions of several are one
     kept: frozenset[Variable] | None = None  # the variables that count; None: all
 
 
@@ -83,17 +83,17 @@ class WantedEvents:
 class Runs:
     """A sequence without choices of how often: its states and ways."""
 
-    events: tuple[WantedEvents, ...]  # what ways look for
+    events: tuple[WantedEvents, ...]  # the event solutions that ways take
     states: tuple[RunState, ...]  # in the order in which runs go through them
     ways: tuple[Way, ...]  # in the order written
     final: int  # the state whose runs are complete
     instants: tuple[Branch, ...] = ()  # the events that count for contiguity; none, if no way asks
-    partition: tuple[Variable, ...] = ()  # what these have in common with a run
+    partition: tuple[Variable, ...] = ()  # the variables that instants have in common with a run
     width: int | None = None  # the longest run, microseconds
     tumbling: int | None = None  # when the first of the windows begins in which runs must be
     groups: bool = False  # whether matches tell of each repetition
-    calls: tuple[tuple[Variable, Call], ...] = ()  # what looks at all repetitions of a complete run: hidden variables
-    after: tuple[Barred, ...] = ()  # what must not come behind a complete run until its window is over
+    calls: tuple[tuple[Variable, Call], ...] = ()  # they look at all repetitions of a complete run; hidden variables
+    after: tuple[Barred, ...] = ()  # the events that must not come behind a complete run until its window is over
     longest: int = 0  # likewise: a further repetition of this step; 0: none
     settled: bool = False  # whether complete runs wait for the close of their instant
 
@@ -104,7 +104,7 @@ class Runs:
 
     @property
     def waits(self) -> bool:
-        """Tell whether something is decided later than at the arrival of an event."""
+        """Tell whether some decision is later than the arrival of an event."""
         return self.late or self.settled or any(way.longest for way in self.ways)
 
     @property
@@ -114,7 +114,7 @@ class Runs:
 
     @property
     def looks_back(self) -> bool:
-        """Tell whether somebody looks at all events of a run."""
+        """Tell whether all events of a run must be found again."""
         barred = (*self.after, *(each for way in self.ways for each in way.barred))
         asked = [each.conditions for each in self.ways] + [each.conditions for each in barred]
         return self.tells or any(mentions(one, OVER_GROUPS) for conditions in asked for one in conditions)
@@ -126,7 +126,7 @@ class Runs:
 
     @property
     def branches(self) -> Iterator[Branch]:
-        """Yield the branches of single instants, in the order in which their leaves count."""
+        """Yield the branches of single instants, in the order of their leaves' numbers."""
         for each in self.events:
             yield from each.alternatives
         yield from self.instants

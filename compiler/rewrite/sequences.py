@@ -1,4 +1,4 @@
-"""Sequences of events as branches: of each choice of what may be there, and each way in which it may end.
+"""Sequences of events as branches: one for each choice of optional steps and each way in which the sequence may end.
 
 Data's way: algebra -> **states and ways** (`stepping.py`) **-> branches** -> plan.
 A step that may be there or not makes two sequences.  A sequence that ends with a step as often as can be, strictly
@@ -34,7 +34,7 @@ def in_sequence(sequence: algebra.Sequence, of: Normal, fresh: Fresh) -> Iterato
 
 
 def _refuse(sequence: algebra.Sequence) -> None:
-    """Refuse what the network cannot do."""
+    """Refuse a sequence that the network cannot run."""
     for step in sequence.steps:
         for asked in algebra.event_patterns(step.operand):
             called = any(mentions(one, _PREV) for one in asked.conditions)
@@ -71,7 +71,7 @@ def _branches(stepping: Stepping) -> Iterator[Branch]:
 
 
 def _after(stepping: Stepping, absent: Sequence[SequenceStep]) -> tuple[Barred, ...]:
-    """Return what must not come behind a complete run."""
+    """Return the events that must not come behind a complete run."""
     found = (each for step in absent for each in stepping.alternatives(step.operand))
     return tuple(Barred(each.event, each.conditions) for each in found)
 

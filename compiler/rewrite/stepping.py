@@ -40,11 +40,11 @@ class _Groups:
 
 @dataclass(frozen=True)
 class _Place:
-    """A state while ways are made: what tells one from another."""
+    """A state while ways are made: states are the same if these fields are."""
 
-    state: RunState  # what its runs bind
-    assigned: tuple[ExtendStep, ...] = ()  # what is assigned when a run is complete
-    passed: tuple[Barred, ...] = ()  # what the events that were passed over must not be
+    state: RunState  # the variables of its runs, and more
+    assigned: tuple[ExtendStep, ...] = ()  # the assignments when a run is complete
+    passed: tuple[Barred, ...] = ()  # the events that passed-over events must not be
 
 
 _NOWHERE = _Place(RunState(0, frozenset()))
@@ -55,13 +55,13 @@ class Stepping:
     """Makes the states and ways of a sequence without steps that may be there or not."""
 
     sequence: algebra.Sequence
-    written: tuple[SequenceStep, ...]  # its steps as they are written: what may be left out can bind a variable
+    written: tuple[SequenceStep, ...]  # its steps as they are written: an optional step can bind a variable
     of: Normal
     fresh: Fresh
     looking: Looking = field(init=False)  # the event solutions
     places: list[_Place] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
-    known: set[Variable] = field(default_factory=set)  # what the text of the steps so far may bind
+    known: set[Variable] = field(default_factory=set)  # variables that the steps read until now may bind
 
     def __post_init__(self) -> None:
         self.looking = Looking(self.sequence, self.of, self.fresh)
@@ -71,7 +71,7 @@ class Stepping:
         return self.looking.alternatives(operand)
 
     def assigned(self, state: int) -> tuple[ExtendStep, ...]:
-        """Return what is assigned to complete runs of a state."""
+        """Return the assignments to complete runs of a state."""
         return self.places[state].assigned
 
     def states(self, taken: Sequence[int]) -> list[int]:
@@ -90,7 +90,7 @@ class Stepping:
     def closed(self, number: int, sources: Sequence[int]) -> tuple[list[int], Barred]:
         """Add the states of runs whose last step is closed by an event that is no repetition, or is none of it.
 
-        Return these states, and what must not come if runs are complete without such an event.
+        Return these states, and the events that must not come if runs are complete without a closing event.
         """
         event = self.looking.any_event(Variable("_:closing"), frozenset())
         found = []
@@ -103,7 +103,7 @@ class Stepping:
         return found, Barred(event)
 
     def runs(self) -> Runs:
-        """Return what has been made."""
+        """Return the states and ways that have been made."""
         sequence = self.sequence
         strict = any(way.follows is Follows.STRICT for way in self.ways if way.source != BEGIN)
         states = tuple(place.state for place in self.places)
@@ -171,7 +171,7 @@ class Stepping:
         return self.places.index(place)
 
     def _way(self, way: Way, number: int, each: StepAlternative, groups: _Groups) -> int:
-        """Add a way, and the state to which it leads if it is new; return that."""
+        """Add a way, and the state to which it leads if that is new; return the state."""
         before = self._before(way.source)
         own = before.state.variables - {one.passed[0] for one in before.passed if one.passed}
         bound = own | (each.bound - groups.loose)
@@ -192,7 +192,7 @@ class Stepping:
         return inlined(FilterStep(condition, variables(condition) & seen), values_of(assigned)).expression
 
     def _passed(self, place: int, step: SequenceStep, source: int) -> int:
-        """Add a state in which the event right behind runs has been passed over, as it is not what must not be."""
+        """Add a state in which the event right behind runs has been passed over, as it is not the forbidden one."""
         passed, before = Variable(f"_:passed.{place}"), self.places[source]
         barred = tuple(
             Barred(each.event, each.conditions, passed=(passed, event))
@@ -222,7 +222,7 @@ class Stepping:
 
 
 def _bound_by(step: SequenceStep) -> Iterable[Variable]:
-    """Return what the text of a step can bind; one that must not be there binds nothing."""
+    """Return the variables that the text of a step can bind; a step that must not be there binds none."""
     if step.occurs is Occurs.NEVER:
         return ()
     return (each for asked in algebra.event_patterns(step.operand) for each in visible(asked.pattern))

@@ -6,9 +6,14 @@ Data's way: expressions of a view -> **expressions over hidden variables**, and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from retewave.compiler.expressions.tree import TIMESTAMP, Call, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import (
+    TIMESTAMP,
+    Call,
+    Expression,
+    Variable,
+    with_children,
+)
 
 __all__ = ["calls_apart"]
 
@@ -28,12 +33,6 @@ def calls_apart(expression: Expression, fresh: Callable[[], Variable]) -> tuple[
                 if each not in found:
                     found[each] = fresh()
                 return found[each]
-            case Call():
-                return replace(each, arguments=tuple(map(changed, each.arguments)))
-            case Operation():
-                return replace(each, operands=tuple(map(changed, each.operands)))
-            case Membership():
-                return replace(each, needle=changed(each.needle), members=tuple(map(changed, each.members)))
-        return each
+        return with_children(each, changed)
 
     return changed(expression), found

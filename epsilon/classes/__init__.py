@@ -1,1 +1,1 @@
-"""Class expressions of OWL 2: what they are, which classes an ontology puts below them, and what triples prove them."""
+"""Class expressions of OWL 2: their form, the classes that an ontology puts below them, the triples that prove them."""

@@ -108,7 +108,7 @@ class AnyOf:
 class Complement:
     """`not` C."""
 
-    part: ClassExpression  # what is not
+    part: ClassExpression  # the expression that is negated
 
     def __str__(self) -> str:
         return f"not {_bracketed(self.part)}"

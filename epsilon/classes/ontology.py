@@ -62,7 +62,7 @@ _EQUATING = {
 class Inclusion:
     """A class expression below another."""
 
-    below: ClassExpression  # what is in it
+    below: ClassExpression  # the class expression whose members are in it
     above: ClassExpression  # is in this, too
     stated: str = field(default="", compare=False)  # as the ontology says it, for messages
 

@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 from retewave.epsilon.classes.expression import ClassExpression, NamedClass
 from retewave.epsilon.classes.functional import document
+from retewave.epsilon.classes.inclusions import Below, Bridge
 from retewave.epsilon.classes.ontology import Ontology
-from retewave.epsilon.classes.subsumption import Below, Bridge
 from retewave.epsilon.owlrl_closure import Budget, Progress
 from retewave.errors import SchemaError
 

@@ -9,10 +9,9 @@ properties) may put more classes below an expression: `open_axioms` says which a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import TypeAlias
 
 from retewave.epsilon.classes.expression import (
     NOTHING,
@@ -34,46 +33,26 @@ from retewave.epsilon.classes.expression import (
     Restricted,
     Some,
     is_data,
-    parts_of,
     within,
 )
-from retewave.epsilon.classes.ontology import Inclusion, Ontology
+from retewave.epsilon.classes.inclusions import (
+    Below,
+    Bridge,
+    alternatives,
+    bridges_of,
+    conjuncts,
+    is_horn,
+    is_simple,
+    roles_above,
+    signature,
+)
+from retewave.epsilon.classes.ontology import Ontology
 from retewave.epsilon.classes.saturation import BOTTOM, TOP, Saturation
 
-__all__ = ["Below", "Bridge", "Subsumption", "alternatives", "is_single"]
+__all__ = ["Subsumption"]
 
 
-@dataclass(frozen=True)
-class Bridge:
-    """The left side of an inclusion, by a name of our own."""
-
-    expression: ClassExpression  # without unions at its top
-    inclusion: Inclusion  # the axiom
-
-
-Below: TypeAlias = NamedClass | Bridge
 _BY_NAME = (NamedClass, Some, HasValue, HasSelf, AnyOf, OneOf, DataType, Restricted)  # what a name tells all of
-
-
-def alternatives(expression: ClassExpression) -> Iterator[ClassExpression]:
-    """Yield the members of unions, however they stand inside each other."""
-    if isinstance(expression, AnyOf):
-        for part in expression.parts:
-            yield from alternatives(part)
-    else:
-        yield expression
-
-
-def is_single(expression: ClassExpression) -> bool:
-    """Tell whether one triple can put something into an expression, so that ε sees it."""
-    match expression:
-        case NamedClass() | OneOf():
-            return True
-        case Some(Property(inverse=False), filler):
-            return filler == THING
-        case HasValue(Property(inverse=False)):
-            return True
-    return False
 
 
 class Subsumption:
@@ -84,8 +63,8 @@ class Subsumption:
         # what a reasoner has said: the classes and bridges below an expression, and the expressions that hold of all
         self.told: Mapping[ClassExpression, frozenset[Below]] = {}
         self.told_of_all: frozenset[ClassExpression] = frozenset()
-        self.bridges = tuple(dict.fromkeys(_bridges(ontology)))
-        self._saturation = Saturation(_roles_above(ontology))
+        self.bridges = tuple(dict.fromkeys(bridges_of(ontology)))
+        self._saturation = Saturation(roles_above(ontology))
         self._left: dict[ClassExpression, object] = {}  # expression -> the name that has all that is in it
         for each in ontology.inclusions:
             for part in alternatives(each.below):
@@ -137,7 +116,7 @@ class Subsumption:
     @cached_property
     def _simple(self) -> Subsumption | None:
         """The same for what single triples entail."""
-        inclusions = tuple(each for each in self.ontology.inclusions if _is_simple(each))
+        inclusions = tuple(each for each in self.ontology.inclusions if is_simple(each))
         if len(inclusions) == len(self.ontology.inclusions):
             return None
         expressions = (*self.asked, *(each.expression for each in self.bridges))
@@ -175,7 +154,7 @@ class Subsumption:
         found: dict[bytes, set[bytes]] = {}
         for each in self.ontology.inclusions:
             for one in alternatives(each.below):
-                for above in _conjuncts(each.above):
+                for above in conjuncts(each.above):
                     if isinstance(one, NamedClass) and isinstance(above, NamedClass):
                         found.setdefault(one.name, set()).add(above.name)
         return found
@@ -322,7 +301,7 @@ class Subsumption:
     def _is_open(self) -> bool:
         """Tell whether the ontology says anything beyond the fixpoint."""
         known = self.ontology
-        return bool(known.equating or known.recursive) or not all(map(_is_horn, known.inclusions))
+        return bool(known.equating or known.recursive) or not all(map(is_horn, known.inclusions))
 
     def open_axioms(self, expression: ClassExpression) -> tuple[str, ...]:
         """Return the axioms beyond the fixpoint by which more classes may lie below an expression."""
@@ -330,7 +309,7 @@ class Subsumption:
             return ()
         reached, found = self._reached(expression), dict[str, None]()
         for each in self.ontology.inclusions:
-            if _signature(each.above) & reached and not _is_horn(each):
+            if signature(each.above) & reached and not is_horn(each):
                 found[str(each)] = None
         for name, kind in ({**self.ontology.equating, **self.ontology.recursive}).items():
             if name in reached:
@@ -339,107 +318,17 @@ class Subsumption:
 
     def _reached(self, expression: ClassExpression) -> set[bytes]:
         """Return the names by which something may come below an expression."""
-        reached = set(_signature(expression))
+        reached = set(signature(expression))
         waiting = True
         while waiting:
             waiting = False
             for each in self.ontology.inclusions:
-                right = _signature(each.above)
-                if right and right & reached and not right | _signature(each.below) <= reached:
-                    reached |= right | _signature(each.below)
+                right = signature(each.above)
+                if right and right & reached and not right | signature(each.below) <= reached:
+                    reached |= right | signature(each.below)
                     waiting = True
             for one, other in self.ontology.roles:
                 if other.name in reached and one.name not in reached:
                     reached.add(one.name)
                     waiting = True
         return reached
-
-
-def _bridges(ontology: Ontology) -> Iterator[Bridge]:
-    for each in ontology.inclusions:
-        if each.above != NOTHING:
-            for part in alternatives(each.below):
-                if part != THING and not is_single(part):
-                    yield Bridge(part, each)
-            yield from _backwards(each)
-
-
-def _backwards(inclusion: Inclusion) -> Iterator[Bridge]:
-    """Yield what `D below r only C` says of what stands behind r: `inverse r some D` is below C."""
-    for part in _conjuncts(inclusion.above):
-        if isinstance(part, Only) and inclusion.below != THING:
-            for each in alternatives(inclusion.below):
-                back = Property(part.role.name, not part.role.inverse)
-                yield Bridge(Some(back, each), Inclusion(Some(back, each), part.filler, str(inclusion)))
-
-
-def _conjuncts(expression: ClassExpression) -> Iterator[ClassExpression]:
-    if isinstance(expression, AllOf):
-        for part in expression.parts:
-            yield from _conjuncts(part)
-    else:
-        yield expression
-
-
-def _signature(expression: ClassExpression) -> frozenset[bytes]:
-    found = set()
-    for each in within(expression):
-        match each:
-            case NamedClass(name) if each not in (THING, NOTHING):
-                found.add(name)
-            case (
-                Some(role) | Only(role) | HasValue(role) | HasSelf(role) | AtLeast(role) | AtMost(role) | Exactly(role)
-            ):
-                found.add(role.name)
-    return frozenset(found)
-
-
-def _is_simple(inclusion: Inclusion) -> bool:
-    return all(map(is_single, alternatives(inclusion.below))) and all(
-        isinstance(part, NamedClass | HasValue) for part in _conjuncts(inclusion.above)
-    )
-
-
-def _is_horn(inclusion: Inclusion) -> bool:
-    return _is_left(inclusion.below) and _is_right(inclusion.above)
-
-
-def _is_left(expression: ClassExpression) -> bool:
-    match expression:
-        case NamedClass() | OneOf() | HasValue() | DataType() | Restricted() | HasSelf():
-            return True
-        case AllOf() | AnyOf() | Some() | AtLeast(number=1):
-            return all(map(_is_left, parts_of(expression)))
-    return False
-
-
-def _is_right(expression: ClassExpression) -> bool:
-    match expression:
-        case NamedClass() | HasValue() | DataType() | Restricted() | HasSelf():
-            return True
-        case OneOf(members):
-            return len(members) == 1
-        case AnyOf(parts):
-            return len(parts) == 1 and _is_right(parts[0])
-        case AllOf() | Some() | Only() | AtLeast():
-            return all(map(_is_right, parts_of(expression)))
-        case Complement(part):
-            return isinstance(part, NamedClass)
-    return False
-
-
-def _roles_above(ontology: Ontology) -> dict[Property, frozenset[Property]]:
-    direct: dict[Property, set[Property]] = {}
-    for one, other in ontology.roles:
-        direct.setdefault(one, set()).add(other)
-        direct.setdefault(Property(one.name, not one.inverse), set()).add(Property(other.name, not other.inverse))
-    found: dict[Property, frozenset[Property]] = {}
-    for role in direct:
-        reached, waiting = {role}, [role]
-        while waiting:
-            for above in direct.get(waiting.pop(), ()):
-                if above not in reached:
-                    reached.add(above)
-                    waiting.append(above)
-        found[role] = frozenset(reached)
-    return found

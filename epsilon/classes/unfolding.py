@@ -30,7 +30,8 @@ from retewave.epsilon.classes.expression import (
     Some,
     is_data,
 )
-from retewave.epsilon.classes.subsumption import Below, Subsumption
+from retewave.epsilon.classes.inclusions import Below
+from retewave.epsilon.classes.subsumption import Subsumption
 from retewave.epsilon.vocabulary import TYPE, is_literal
 from retewave.errors import RetewaveError
 
@@ -54,7 +55,7 @@ class Proof:
     atoms: tuple[Atom, ...] = ()  # each once
     data: tuple[tuple[Unknown, ClassExpression], ...] = ()  # values that must be in data ranges
     individual: Part = 0  # the individual: unknown, or one that {…} names
-    axioms: tuple[str, ...] = ()  # those that the proof hangs on, but for ε's
+    axioms: tuple[str, ...] = ()  # the axioms that the proof depends on, but for ε's
 
     def and_(self, other: Proof) -> Proof:
         """Return the proof that has both, of one individual."""
@@ -88,7 +89,7 @@ class Proof:
         return Proof(atoms, data, numbers.get(self.individual, self.individual), self.axioms)
 
 
-Seen: TypeAlias = tuple[tuple[ClassExpression, Part], ...]  # what is being proved, outermost first
+Seen: TypeAlias = tuple[tuple[ClassExpression, Part], ...]  # the expressions that are being proved, outermost first
 
 
 @dataclass

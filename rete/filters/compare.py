@@ -72,7 +72,7 @@ def _number(values, term):  # type: ignore[no-untyped-def]
 
 @inlined
 def _further(word, extreme, upper):  # type: ignore[no-untyped-def]
-    """Say whether a reading is beyond an extreme of its side."""
+    """Tell whether a reading is beyond an extreme of its side."""
     return word > extreme if upper != 0 else word < extreme
 
 
@@ -100,7 +100,7 @@ def read_row(arena, net, slot, group, row, values):  # type: ignore[no-untyped-d
 
 @kernel
 def is_beyond(arena, net, node, group, slot, row):  # type: ignore[no-untyped-def]
-    """Say whether a row of a slot goes with no row at all of some other slot, as far as its group's extremes tell."""
+    """Tell whether a row of a slot goes with no row at all of some other slot, as far as its group's extremes tell."""
     at = net[node + NODE_COMPARED]
     for pair in range(at, at + net[node + NODE_COMPARED_COUNT] * COMPARED_WIDTH, COMPARED_WIDTH):
         if slot == net[pair + COMPARED_LOWER]:

@@ -4,8 +4,8 @@ Data's way: candidate row -> **verdict** -> keep, drop, or leave to Python.
 The logic has four values: true, false, error, and undecided (Python must look).  Invariant: a verdict other
 than undecided is SPARQL's own.  Integers and decimals are carried as a double and a bound of its error;
 where the bound leaves a comparison open, the verdict is undecided.  xsd:float is left to Python, strings to
-`strings`.  A value is four numbers, (kind, number, bound, term); the functions below take and return
-such scalars, because scalars are what a compiler inlines well.
+`strings`.  A value is four numbers, (kind, number, bound, term); the functions take and return such scalars, because
+a compiler inlines scalars well.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from retewave.rete.filters import codes as op
+from retewave.rete.filters.arithmetic import INTEGERS, TINY, ULP, calculated, is_long, obstacle
 from retewave.rete.filters.codes import ERROR as E
 from retewave.rete.filters.codes import ERROR_VALUE as _ERROR
 from retewave.rete.filters.codes import FALSE as F
@@ -22,6 +23,7 @@ from retewave.rete.filters.codes import INSTRUCTION_WIDTH
 from retewave.rete.filters.codes import TRUE as T
 from retewave.rete.filters.codes import UNDECIDED as U
 from retewave.rete.filters.codes import UNDECIDED_VALUE as _UNDECIDED
+from retewave.rete.filters.comparison import compared
 from retewave.rete.filters.strings import apply_to_string, string_test, strings_compared
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.words.jit import inlined, kernel
@@ -29,20 +31,9 @@ from retewave.rete.words.layout import T_COLUMNS, T_END, T_START, T_WINDOW_START
 
 __all__ = ["Filters", "decide", "part_of"]
 
-_ULP = 2.0**-52  # twice the relative error of one rounding
-_TINY = 1e-300  # more than the absolute error of a rounding that underflows
-_INTEGERS = 2.0**53  # below it, a double holds every integer
 
 _START, _END = T_COLUMNS - T_START, T_COLUMNS - T_END  # how far before a row's columns its times are
 _WINDOW_START = T_COLUMNS - T_WINDOW_START  # likewise
-
-# What a comparison finds before its operator is looked at.
-_LESS = 0
-_EQUAL = 1
-_GREATER = 2
-_DIFFERENT = 3  # unequal and without an order
-_UNORDERED = 4  # NaN: every comparison but != is false
-_OPEN = 5  # not known here
 
 
 class Filters(NamedTuple):
@@ -112,7 +103,7 @@ def part_of(hashed, share):  # type: ignore[no-untyped-def]
 
 @kernel
 def _in_share(term, share_and_part, values):  # type: ignore[no-untyped-def]
-    """Return whether a term belongs to a part."""
+    """Tell whether a term belongs to a part."""
     return T if part_of(values.hashes[term], share_and_part >> 32) == share_and_part & 0xFFFFFFFF else F
 
 
@@ -150,7 +141,7 @@ def _of_times(action, argument, row, base):  # type: ignore[no-untyped-def]
         return _ERROR, 0.0, 0.0, 0
     micros = end - start if action == op.DURATION else (start if action == op.START_TIME else end)
     number = float(micros)
-    bound = 0.0 if abs(number) < _INTEGERS else abs(number) * _ULP
+    bound = 0.0 if abs(number) < INTEGERS else abs(number) * ULP
     return (kinds.DAYTIME_DURATION if action == op.DURATION else kinds.DATETIME), number, bound, 0
 
 
@@ -160,7 +151,7 @@ def _bound_of(kind, number, exact):  # type: ignore[no-untyped-def]
     if exact != 0:
         return 0.0
     if (kind == kinds.INTEGER or kind == kinds.DECIMAL) and np.isfinite(number):
-        return abs(number) * _ULP + _TINY
+        return abs(number) * ULP + TINY
     return np.inf
 
 
@@ -229,7 +220,7 @@ def _apply_to_one(action, first, second, filters, top, values):  # type: ignore[
 
 @inlined
 def _are_strings(action, kind, other):  # type: ignore[no-untyped-def]
-    """Return whether a comparison may have to look at the two texts."""
+    """Tell whether a comparison may have to look at the two texts."""
     return (
         kind == other
         and kinds.IRI <= kind <= kinds.LANG
@@ -242,9 +233,9 @@ def _are_strings(action, kind, other):  # type: ignore[no-untyped-def]
 @kernel
 def _binary(action, left, right):  # type: ignore[no-untyped-def]
     if action <= op.DIVIDE:
-        return _calculated(action, left, right)
+        return calculated(action, left, right)
     if action <= op.GREATER_OR_EQUAL:
-        return _truth_value(_compared(action, left, right))
+        return _truth_value(compared(action, left, right))
     if action == op.SAME_TERM:
         return _truth_value(_same_term(left, right))
     return _truth_value(_connected(action, _truth(left), _truth(right)))
@@ -257,10 +248,10 @@ def _unary(action, value):  # type: ignore[no-untyped-def]
         verdict = _truth(value)
         return _truth_value(F if verdict == T else T if verdict == F else verdict)
     if action == op.NEGATE or action == op.UNARY_PLUS:
-        obstacle = _obstacle(kind)
-        if obstacle != 0:
-            return obstacle, 0.0, 0.0, 0
-        if _is_long(value):
+        found = obstacle(kind)
+        if found != 0:
+            return found, 0.0, 0.0, 0
+        if is_long(value):
             return _UNDECIDED, 0.0, 0.0, 0
         return kind, (-number if action == op.NEGATE else number), bound, 0
     return _truth_value(_is_kind(action, kind))
@@ -290,176 +281,3 @@ def _same_term(left, right):  # type: ignore[no-untyped-def]
     if left[0] == _UNDECIDED or right[0] == _UNDECIDED or left[3] == 0 or right[3] == 0:
         return U
     return T if left[3] == right[3] else F
-
-
-# Arithmetic
-
-
-@kernel
-def _obstacle(kind):  # type: ignore[no-untyped-def]
-    """Return the result of arithmetic on a kind: an error, undecided, or 0 for a number that is carried here."""
-    if kind == kinds.INTEGER or kind == kinds.DECIMAL or kind == kinds.DOUBLE:
-        return 0
-    if kind == _ERROR or kinds.IRI <= kind <= kinds.BOOLEAN:
-        return _ERROR
-    return _UNDECIDED
-
-
-@kernel
-def _is_long(value):  # type: ignore[no-untyped-def]
-    """Return whether a value is a term's, of more digits than a double has: the evaluator refuses to add thousands."""
-    return value[3] > 0 and value[2] != 0.0
-
-
-@kernel
-def _is_of_time(kind):  # type: ignore[no-untyped-def]
-    return kinds.DATETIME <= kind <= kinds.DURATION
-
-
-@kernel
-def _kind_of_times(action, kind, other):  # type: ignore[no-untyped-def]
-    """Return what the sum or difference of two kinds is, as far as the kernel calculates with times."""
-    if kind == other and kind <= kinds.DATE_LOCAL and action == op.SUBTRACT:
-        return kinds.DAYTIME_DURATION
-    if kind == other and (kind == kinds.DAYTIME_DURATION or kind == kinds.YEARMONTH_DURATION):
-        return kind
-    if kind <= kinds.DATETIME_LOCAL and (other == kinds.DAYTIME_DURATION or other == kinds.DURATION):
-        return kind
-    if other <= kinds.DATETIME_LOCAL and (kind == kinds.DAYTIME_DURATION or kind == kinds.DURATION):
-        return other if action == op.ADD else _UNDECIDED
-    return _UNDECIDED
-
-
-@kernel
-def _calculated_in_time(action, left, right):  # type: ignore[no-untyped-def]
-    """Return the sum or difference of moments and durations, to the microsecond; one of them is of time."""
-    kind, other = left[0], right[0]
-    if kind == _ERROR or other == _ERROR:
-        return _ERROR, 0.0, 0.0, 0
-    if kind == _UNDECIDED or other == _UNDECIDED or kind == kinds.NONE or other == kinds.NONE:
-        return _UNDECIDED, 0.0, 0.0, 0
-    if not (_is_of_time(kind) and _is_of_time(other)) or action > op.SUBTRACT:
-        return _ERROR, 0.0, 0.0, 0
-    found = _kind_of_times(action, kind, other)
-    number = left[1] + right[1] if action == op.ADD else left[1] - right[1]
-    if left[2] != 0.0 or right[2] != 0.0 or not abs(number) < _INTEGERS:
-        found = _UNDECIDED
-    return found, number, 0.0, 0
-
-
-@kernel
-def _calculated(action, left, right):  # type: ignore[no-untyped-def]
-    if _is_of_time(left[0]) or _is_of_time(right[0]):
-        return _calculated_in_time(action, left, right)
-    obstacle = max(_obstacle(left[0]), _obstacle(right[0]))
-    if obstacle != 0:
-        return obstacle, 0.0, 0.0, 0
-    if _is_long(left) or _is_long(right):
-        return _UNDECIDED, 0.0, 0.0, 0
-    kind = max(left[0], right[0])
-    if action == op.DIVIDE and kind == kinds.INTEGER:
-        kind = kinds.DECIMAL
-    if action == op.DIVIDE and kind == kinds.DECIMAL and right[1] == 0.0 and right[2] == 0.0:
-        return _ERROR, 0.0, 0.0, 0
-    number, moved = _result(action, left[1], right[1], left[2], right[2])
-    bound = moved + abs(number) * 2.0 * _ULP + _TINY
-    if moved == 0.0 and (kind == kinds.DOUBLE or (kind == kinds.INTEGER and abs(number) < _INTEGERS)):
-        bound = 0.0  # the very operation that SPARQL asks for, or an exact one
-    if bound != 0.0 and not (np.isfinite(number) and np.isfinite(bound)):
-        return _UNDECIDED, 0.0, 0.0, 0
-    return kind, number, bound, 0
-
-
-@kernel
-def _result(action, one, other, one_bound, other_bound):  # type: ignore[no-untyped-def]
-    """Return a result and how far the operands' bounds may move it."""
-    if action == op.ADD:
-        return one + other, one_bound + other_bound
-    if action == op.SUBTRACT:
-        return one - other, one_bound + other_bound
-    number = one * other if action == op.MULTIPLY else one / other
-    if one_bound == 0.0 and other_bound == 0.0:
-        return number, 0.0
-    if action == op.MULTIPLY:
-        return number, abs(one) * other_bound + (abs(other) + other_bound) * one_bound
-    room = abs(other) - other_bound
-    return number, (one_bound + abs(number) * other_bound) / room if room > 0.0 else np.inf
-
-
-# Comparison
-
-
-@kernel
-def _compared(action, left, right):  # type: ignore[no-untyped-def]
-    if left[0] == _ERROR or right[0] == _ERROR:
-        return E
-    if left[0] == _UNDECIDED or right[0] == _UNDECIDED:
-        return U
-    relation = _relation(left, right)
-    if relation == _OPEN:
-        return U
-    if action == op.EQUAL or action == op.NOT_EQUAL:
-        return T if (relation == _EQUAL) == (action == op.EQUAL) else F
-    return _ordered(action, relation, _comparable(left))
-
-
-@kernel
-def _ordered(action, relation, kind):  # type: ignore[no-untyped-def]
-    """Return the verdict of `<` and its kin."""
-    if relation == _UNORDERED:
-        return F
-    if relation == _DIFFERENT or kind == kinds.IRI or kind == kinds.BLANK or kind == kinds.LANG:
-        return E
-    if kind == kinds.NONE or kind == kinds.DURATION:
-        return U
-    if relation == _EQUAL:
-        return T if action == op.LESS_OR_EQUAL or action == op.GREATER_OR_EQUAL else F
-    less = action == op.LESS or action == op.LESS_OR_EQUAL
-    return T if less == (relation == _LESS) else F
-
-
-@kernel
-def _comparable(value):  # type: ignore[no-untyped-def]
-    """Return the kind of a value as it is compared: an xsd:duration without months is one of days and seconds."""
-    is_plain = value[0] == kinds.DURATION and value[2] == 0.0
-    return kinds.DAYTIME_DURATION if is_plain else value[0]
-
-
-@kernel
-def _relation(left, right):  # type: ignore[no-untyped-def]
-    """Compare two values."""
-    kind, other = _comparable(left), _comparable(right)
-    if left[3] != 0 and left[3] == right[3]:
-        return _UNORDERED if left[1] != left[1] else _EQUAL
-    if kind == kinds.IRI or kind == kinds.BLANK or other == kinds.IRI or other == kinds.BLANK:
-        return _DIFFERENT
-    if kind == kinds.NONE or other == kinds.NONE:
-        return _OPEN
-    if _space(kind) != _space(other) or kind == kinds.STRING or kind == kinds.LANG:
-        return _DIFFERENT
-    if kind == kinds.FLOAT or other == kinds.FLOAT or (kind != other and kind > kinds.DOUBLE):
-        return _OPEN
-    return _order_of_numbers(left[1], right[1], left[2] + right[2])
-
-
-@kernel
-def _space(kind):  # type: ignore[no-untyped-def]
-    """Return the value space of a literal's kind, as the space's first kind."""
-    if kinds.INTEGER <= kind <= kinds.DOUBLE:
-        return kinds.INTEGER
-    if kind == kinds.DATETIME_LOCAL:
-        return kinds.DATETIME
-    if kind == kinds.DATE_LOCAL:
-        return kinds.DATE
-    return kinds.DAYTIME_DURATION if kind >= kinds.DAYTIME_DURATION else kind
-
-
-@kernel
-def _order_of_numbers(one, other, bound):  # type: ignore[no-untyped-def]
-    if one != one or other != other:
-        return _UNORDERED
-    if bound != 0.0 and not abs(one - other) > bound:
-        return _OPEN
-    if one == other:
-        return _EQUAL
-    return _LESS if one < other else _GREATER

@@ -29,6 +29,7 @@ from retewave.rete.terms.strings import (
     order,
     starts,
 )
+from retewave.rete.words.ascii import BACKSLASH, MINUS, NOT_ASCII, QUOTE, SPACE, STAR
 from retewave.rete.words.bare import address_in
 from retewave.rete.words.bytes import byte
 from retewave.rete.words.jit import inlined, kernel
@@ -37,7 +38,6 @@ __all__ = ["VIEW_WIDTH", "apply_to_string", "string_test", "strings_compared"]
 
 VIEW_WIDTH = 4
 _AT, _SIZE, _CASE, _ORIGIN = 0, 1, 2, 3  # of a computed string; the last is the term that has its language
-_QUOTE, _HYPHEN = 34, 45
 
 
 # Terms and strings
@@ -57,7 +57,7 @@ def _parts(term, values):  # type: ignore[no-untyped-def]
     if values.kind[term] == kinds.IRI:
         return at + 1, end - 1, end
     quote = end - 1
-    while byte(quote) != _QUOTE:
+    while byte(quote) != QUOTE:
         quote -= 1
     return at + 1, quote, end
 
@@ -278,10 +278,10 @@ def _lang_matches(tag, wanted):  # type: ignore[no-untyped-def]
     """Match a tag by basic filtering (RFC 4647, section 3.3.1); a text that is no tag is not decided here."""
     at, size, _ = tag
     for place in range(at, at + size):
-        if byte(place) <= 32 or byte(place) >= 128 or byte(place) == 92:
+        if byte(place) <= SPACE or byte(place) >= NOT_ASCII or byte(place) == BACKSLASH:
             return U
-    if wanted[1] == 1 and byte(wanted[0]) == 42:
+    if wanted[1] == 1 and byte(wanted[0]) == STAR:
         return T if size > 0 else F
     if not starts((at, size, LOWER), wanted):
         return F
-    return T if size == wanted[1] or byte(at + wanted[1]) == _HYPHEN else F
+    return T if size == wanted[1] or byte(at + wanted[1]) == MINUS else F

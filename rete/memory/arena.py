@@ -30,11 +30,13 @@ __all__ = [
     "HASH",
     "STORING",
     "forget_group",
+    "free_block",
     "free_group",
     "free_page",
     "key_hash",
     "make_room",
     "mix",
+    "new_block",
     "new_group",
     "new_page",
     "roomy",
@@ -73,7 +75,7 @@ def key_hash(arena, net, node, at):  # type: ignore[no-untyped-def]
 
 @inlined
 def roomy(arena, most):  # type: ignore[no-untyped-def]
-    """Say whether the arena is used up to its word `most` at most, and its bucket table at most half full."""
+    """Tell whether the arena is used up to its word `most` at most, and its bucket table at most half full."""
     return arena[A_TOP] <= most and 2 * arena[A_GROUPS] <= arena[A_BUCKET_MASK]
 
 
@@ -125,7 +127,7 @@ def double_buckets(arena):  # type: ignore[no-untyped-def]
 
 @kernel
 def make_room(arena, most):  # type: ignore[no-untyped-def]
-    """Double the bucket table if it is due; say whether the arena is then used up to its word `most` at most.
+    """Double the bucket table if it is due; tell whether the arena is then used up to its word `most` at most.
 
     If not it has to grow, and nothing has been done.
     """
@@ -161,25 +163,38 @@ def free_page(arena, page):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def new_group(arena, words):  # type: ignore[no-untyped-def]
-    """Take a group of so many words off its free list, or cut one from the top; it is all zero."""
-    group = arena[A_FREE_GROUPS + words]
-    if group != 0:
-        arena[A_FREE_GROUPS + words] = arena[group]
+def new_block(arena, size):  # type: ignore[no-untyped-def]
+    """Take a block of `size` words off the free list of that size, or cut it from the top."""
+    block = arena[A_FREE_GROUPS + size]
+    if block != 0:
+        arena[A_FREE_GROUPS + size] = arena[block]
     else:
-        group = arena[A_TOP]
-        arena[A_TOP] = group + words
+        block = arena[A_TOP]
+        arena[A_TOP] = block + size
+    arena[A_USED_WORDS] += size
+    return block
+
+
+@inlined
+def new_group(arena, words):  # type: ignore[no-untyped-def]
+    """Take a block for a group; it is all zero."""
+    group = new_block(arena, words)
     for i in range(group, group + words):
         arena[i] = 0
     arena[A_GROUPS] += 1
-    arena[A_USED_WORDS] += words
     return group
 
 
 @inlined
+def free_block(arena, block, size):  # type: ignore[no-untyped-def]
+    """Put a block on the free list of its size."""
+    arena[block] = arena[A_FREE_GROUPS + size]
+    arena[A_FREE_GROUPS + size] = block
+    arena[A_USED_WORDS] -= size
+
+
+@inlined
 def free_group(arena, group, words):  # type: ignore[no-untyped-def]
-    """Put a group on the free list of its size."""
-    arena[group] = arena[A_FREE_GROUPS + words]
-    arena[A_FREE_GROUPS + words] = group
+    """Put a group's block on the free list of its size."""
+    free_block(arena, group, words)
     arena[A_GROUPS] -= 1
-    arena[A_USED_WORDS] -= words

@@ -52,7 +52,7 @@ def collect_all(arena, net):  # type: ignore[no-untyped-def]
 
 @kernel
 def collect_now(arena_array, net_array):  # type: ignore[no-untyped-def]
-    """Drop every row that is due from every slot: `collect_all` for who holds the arrays."""
+    """Do as `collect_all` does, for a caller that holds the arrays."""
     return collect_all(words(arena_array), words(net_array))
 
 
@@ -70,7 +70,7 @@ def _shed(arena, net):  # type: ignore[no-untyped-def]
 
 @kernel
 def runs_fit(arena, net, now):  # type: ignore[no-untyped-def]
-    """Tell whether the runs of sequences are below their bound, perhaps without those that are over by now."""
+    """Tell whether the runs of sequences are below their bound; else collect those that are over, and count again."""
     if _runs(arena, net) >= arena[A_MOST_RUNS]:
         arena[A_NOW] = max(arena[A_NOW], now)
         collect_all(arena, net)

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from retewave.rete.memory.arena import free_block, new_block
 from retewave.rete.words.bare import words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_AGENDA,
     A_AGENDA_COUNT,
     A_DUE,
-    A_FREE_GROUPS,
     A_LIVE,
-    A_TOP,
-    A_USED_WORDS,
     B_CHILD,
     B_COLUMNS,
     B_DUE,
@@ -51,7 +49,7 @@ _ENTRY = 3  # words of an entry of the agenda: time, level, probe
 
 @inlined
 def _is_before(arena, one, other):  # type: ignore[no-untyped-def]
-    """Say whether an entry of the agenda comes before another."""
+    """Tell whether an entry of the agenda comes before another."""
     if arena[one] != arena[other]:
         return arena[one] < arena[other]
     return arena[one + 1] < arena[other + 1]
@@ -150,24 +148,11 @@ def _without_root(arena, root):  # type: ignore[no-untyped-def]
     return root
 
 
-@inlined
-def _block(arena, size):  # type: ignore[no-untyped-def]
-    """Take a block of so many words off its free list, or cut one from the top."""
-    block = arena[A_FREE_GROUPS + size]
-    if block != 0:
-        arena[A_FREE_GROUPS + size] = arena[block]
-    else:
-        block = arena[A_TOP]
-        arena[A_TOP] = block + size
-    arena[A_USED_WORDS] += size
-    return block
-
-
 @kernel
 def wait(arena, net, probe, due, item):  # type: ignore[no-untyped-def]
     """Let the tuple `item` of a probe wait until a time; return where it stands."""
     columns, state = net[probe + PROBE_COLUMNS], net[probe + PROBE_STATE]
-    block = _block(arena, B_COLUMNS + columns)
+    block = new_block(arena, B_COLUMNS + columns)
     arena[block + B_NEXT], arena[block + B_CHILD], arena[block + B_DUE] = 0, 0, due
     arena[block + B_END], arena[block + B_START] = item[T_END], item[T_START]
     arena[block + B_WINDOW_START] = item[T_WINDOW_START]
@@ -209,10 +194,7 @@ def take_due(arena, net, probe, item):  # type: ignore[no-untyped-def]
     item[T_WINDOW_START] = arena[block + B_WINDOW_START]
     for i in range(columns):
         item[T_COLUMNS + i] = arena[block + B_COLUMNS + i]
-    size = B_COLUMNS + columns
-    arena[block] = arena[A_FREE_GROUPS + size]
-    arena[A_FREE_GROUPS + size] = block
-    arena[A_USED_WORDS] -= size
+    free_block(arena, block, B_COLUMNS + columns)
     arena[A_LIVE] -= 1
     arena[state + W_COUNT] -= 1
     _reschedule(arena, arena[state + W_FIRST], arena[state + W_HEAP])
@@ -240,7 +222,7 @@ def _reschedule(arena, block, root):  # type: ignore[no-untyped-def]
 
 @kernel
 def _free_all(arena, net, probe, block):  # type: ignore[no-untyped-def]
-    """Give back the block of each tuple that is linked with one."""
+    """Give back the blocks of a tuple and of all that are linked with it."""
     size = B_COLUMNS + net[probe + PROBE_COLUMNS]
     waiting = [block]
     while len(waiting) > 0:
@@ -249,9 +231,7 @@ def _free_all(arena, net, probe, block):  # type: ignore[no-untyped-def]
             continue
         waiting.append(arena[block + B_NEXT])
         waiting.append(arena[block + B_CHILD])
-        arena[block] = arena[A_FREE_GROUPS + size]
-        arena[A_FREE_GROUPS + size] = block
-        arena[A_USED_WORDS] -= size
+        free_block(arena, block, size)
         arena[A_LIVE] -= 1
 
 
@@ -275,7 +255,7 @@ def _forget(arena, net, probe):  # type: ignore[no-untyped-def]
 
 @kernel
 def put_waiting(net_array, arena_array, probe, rows):  # type: ignore[no-untyped-def]
-    """Let such tuples wait at a probe, and no others: a row has the time of the decision, the tuple's, its columns."""
+    """Let these tuples, and no others, wait at a probe: a row is the decision's time, the tuple's times and columns."""
     net, arena = words(net_array), words(arena_array)
     _forget(arena, net, probe)
     item = np.zeros(T_COLUMNS + rows.shape[1], np.int64)

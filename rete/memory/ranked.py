@@ -32,7 +32,7 @@ __all__ = ["is_better", "keep_best"]
 
 @inlined
 def is_better(arena, net, probe, row, item):  # type: ignore[no-untyped-def]
-    """Say whether a row is better than a tuple that a probe decides on; where there is no rank, it is."""
+    """Tell whether a row is better than the tuple that a probe decides on; without a rank, every row is."""
     slot = net[probe + PROBE_SLOT]
     rank, its = net[slot + SLOT_RANK], net[probe + PROBE_RANK]
     for i in range(net[slot + SLOT_RANK_COUNT]):
@@ -44,7 +44,7 @@ def is_better(arena, net, probe, row, item):  # type: ignore[no-untyped-def]
 
 @kernel
 def _is_worse(arena, net, slot, payload, row, item):  # type: ignore[no-untyped-def]
-    """Say whether a row is worse than a tuple that comes, whose columns at `payload` are those of a row."""
+    """Tell whether a row is worse than a tuple that comes; `payload` lists the tuple's columns that a row has."""
     rank = net[slot + SLOT_RANK]
     for i in range(net[slot + SLOT_RANK_COUNT]):
         word = net[rank + i]

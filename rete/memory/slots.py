@@ -323,7 +323,7 @@ def _unlink_oldest(arena, net, node, row, list_word, bit):  # type: ignore[no-un
 
 @kernel
 def drop_oldest(arena, net, slot, due, over, most):  # type: ignore[no-untyped-def]
-    """Take out a slot's oldest streamed rows, at most so many; return how many.
+    """Take out at most `most` of a slot's oldest streamed rows; return how many went.
 
     That is those whose window start is before `due`, or whose true start is before `over`.
     """

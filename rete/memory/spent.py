@@ -1,4 +1,4 @@
-"""Events that are used up: marks in a memory of their own, and what is not there any more for the query that has it.
+"""Events that a query has used up: their marks are rows of a memory, and what holds them is gone for that query.
 
 A query that uses things up has one such memory: its key is the event, a row's window start the time at which a match
 used it.  From the next instant on the rows and tuples that hold the event are not there for the query: whoever meets
@@ -51,7 +51,7 @@ def _spent_at(arena, net, node, event):  # type: ignore[no-untyped-def]
 
 @kernel
 def is_row_spent(arena, net, node, slot, row, time):  # type: ignore[no-untyped-def]
-    """Say whether an event of a slot's row was used up before a time; `node` has what is used up."""
+    """Tell whether an event of a slot's row was used up before a time; `node` has the marks."""
     events = net[slot + SLOT_EVENTS]
     for place in range(events, events + net[slot + SLOT_EVENT_COUNT]):
         if _spent_at(arena, net, node, arena[row + net[place]]) < time:
@@ -61,7 +61,7 @@ def is_row_spent(arena, net, node, slot, row, time):  # type: ignore[no-untyped-
 
 @kernel
 def is_tuple_spent(arena, net, node, events, count, item, time):  # type: ignore[no-untyped-def]
-    """Say whether an event of a tuple was used up before a time; `events` lists the words that hold them."""
+    """Tell whether an event of a tuple was used up before a time; `events` lists the words that hold them."""
     for place in range(events, events + count):  # noqa: SIM110
         if _spent_at(arena, net, node, item[net[place]]) < time:
             return True

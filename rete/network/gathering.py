@@ -6,36 +6,36 @@ Data's way: records -> **places in the arena** -> `rete/network/assemble.py`; `r
 from __future__ import annotations
 
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Node, Slot
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["aside_places", "aside_words", "gathers", "leads_to", "looked_for", "slot_aside"]
 
 _MOST_AHEAD = 8  # memories that are looked for before a solution goes there
-_TUPLE = at.T_COLUMNS + at.GIVEN_COLUMNS  # words of a tuple that is aside
+_TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is aside
 
 
 def gathers(network: Network, node: Node) -> bool:
-    """Say whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+    """Tell whether a node may gather: it does not matter to its readers whether a solution comes twice."""
 
     def once(edge: Edge) -> bool:
-        return edge.kind == at.TO_INSTANTS or (edge.kind == at.TO_STATE and network.states[edge.target].once)
+        return edge.kind == layout.TO_INSTANTS or (edge.kind == layout.TO_STATE and network.states[edge.target].once)
 
     return node.gathers and all(map(once, node.edges))
 
 
 def leads_to(node: Node, state: int) -> bool:
     """Tell whether a node's tuples enter a state."""
-    return any(edge.kind == at.TO_STATE and edge.target == state for edge in node.edges)
+    return any(edge.kind == layout.TO_STATE and edge.target == state for edge in node.edges)
 
 
 def aside_words(node: Node) -> int:
     """Return how many words of the arena a node needs for what is aside."""
-    return at.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
+    return layout.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
 
 
 def slot_aside(network: Network, slot: Slot, aside: int) -> int:
     """Return where the tuple of a slot is, of a node for which all is at a place."""
-    return aside + at.ASIDE_KEY + network.nodes[slot.node].keys + slot.index * _TUPLE
+    return aside + layout.ASIDE_KEY + network.nodes[slot.node].keys + slot.index * _TUPLE
 
 
 def aside_places(network: Network, node: Node, aside: int) -> list[int]:
@@ -44,14 +44,16 @@ def aside_places(network: Network, node: Node, aside: int) -> list[int]:
         edge.target: edge
         for alpha in network.alphas
         for edge in alpha.edges
-        if edge.kind == at.TO_SLOT and edge.target in node.slots
+        if edge.kind == layout.TO_SLOT and edge.target in node.slots
     }
     places = []
     for index, column in node.out:
         slot = node.slots[max(index, 0)]
         columns = edges[slot].keys if index < 0 else edges[slot].payload
         source = column if column < 0 else columns[column]
-        places.append(slot_aside(network, network.slots[slot], aside) + at.T_COLUMNS + TUPLE_TIMES.get(source, source))
+        places.append(
+            slot_aside(network, network.slots[slot], aside) + layout.T_COLUMNS + TUPLE_TIMES.get(source, source)
+        )
     return places
 
 
@@ -59,11 +61,11 @@ def looked_for(network: Network, node: Node) -> list[tuple[Slot, tuple[int, ...]
     """Return where a node's tuples look first, and by which columns: instants, and the runs that steps take on."""
     found: dict[tuple[int, tuple[int, ...]], None] = {}
     for edge in node.edges:
-        if edge.kind == at.TO_INSTANTS:
+        if edge.kind == layout.TO_INSTANTS:
             found[edge.target, edge.keys] = None
             continue
         for each in network.states[edge.target].edges:
-            step = network.steps[each.target] if each.kind == at.TO_STEP else None
+            step = network.steps[each.target] if each.kind == layout.TO_STEP else None
             if step is not None and step.state >= 0:
                 slot = network.states[step.state].slot
                 found[slot, tuple(edge.payload[key] for key in step.keys)] = None

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retewave.rete.filters import codes as op
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 
 __all__ = ["ComparedPair", "pairs_of"]
 
 _ALLOWED = {
-    op.LESS: at.PAIR_LESS,
-    op.LESS_OR_EQUAL: at.PAIR_LESS | at.PAIR_EQUAL,
-    op.EQUAL: at.PAIR_EQUAL,
-    op.NOT_EQUAL: at.PAIR_LESS | at.PAIR_GREATER,
-    op.GREATER_OR_EQUAL: at.PAIR_GREATER | at.PAIR_EQUAL,
-    op.GREATER: at.PAIR_GREATER,
+    op.LESS: layout.PAIR_LESS,
+    op.LESS_OR_EQUAL: layout.PAIR_LESS | layout.PAIR_EQUAL,
+    op.EQUAL: layout.PAIR_EQUAL,
+    op.NOT_EQUAL: layout.PAIR_LESS | layout.PAIR_GREATER,
+    op.GREATER_OR_EQUAL: layout.PAIR_GREATER | layout.PAIR_EQUAL,
+    op.GREATER: layout.PAIR_GREATER,
 }
 
 

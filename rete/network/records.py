@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from retewave.rete.words import layout as at
+from retewave.rete.words import layout
 from retewave.windows.intervals import UNBOUNDED
 
 __all__ = [
@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 TUPLE_TIMES = {  # as columns of a tuple
-    at.OF_START: at.T_START - at.T_COLUMNS,
-    at.OF_END: at.T_END - at.T_COLUMNS,
-    at.OF_WINDOW: at.T_WINDOW_START - at.T_COLUMNS,
+    layout.OF_START: layout.T_START - layout.T_COLUMNS,
+    layout.OF_END: layout.T_END - layout.T_COLUMNS,
+    layout.OF_WINDOW: layout.T_WINDOW_START - layout.T_COLUMNS,
 }
 Key = tuple[int, int, int]  # subject, predicate, object of an input triple; 0 says "any"
 
@@ -63,7 +63,7 @@ class Edge:
     @property
     def at_once(self) -> bool:
         """Tell whether what an event's triples give goes this way as soon as they are gathered."""
-        return self.kind in (at.TO_INSTANTS, at.TO_STATE) and not self.program
+        return self.kind in (layout.TO_INSTANTS, layout.TO_STATE) and not self.program
 
 
 @dataclass
@@ -193,7 +193,7 @@ class Step:
     state: int  # number of the state whose runs go on; -1: runs begin
     columns: int  # columns of the tuple that comes
     out: tuple[tuple[int, int], ...]  # what comes of it: (0, column or time of the run), (1, of the tuple), OF_*
-    follows: int = at.ANY  # ANY, NEXT, STRICT
+    follows: int = layout.ANY  # ANY, NEXT, STRICT
     mark: int = -1  # which mark of the run it leaves; -1: none
     window: int = UNBOUNDED  # how old a run may be
     keys: tuple[int, ...] = ()  # columns of the tuple that make the key of the state
@@ -217,10 +217,11 @@ class Instance:
     out: tuple[int, ...]  # columns of the tuple that its output row has
     program: tuple[int, ...] = ()  # all its filters, once more: here an undecided one is noted
     parameters: tuple[int, ...] = ()  # constants, where queries of one shape differ
-    builds: int = at.BUILDS_NOTHING  # whether it is a rule's, and the kernel can build
+    builds: int = layout.BUILDS_NOTHING  # whether it is a rule's, and the kernel can build
     template: tuple[tuple[int, int, int], ...] = ()  # triples of constants, and of columns as -1, -2, …
     stream: int = 0  # on which stream they come in; 0: they are every stream's
     link: int = -1  # the tuple's column with the link to the run before, if the match tells of its run; else -1
+    cells: tuple[int, int] | None = None  # one tuple is told for each such stretch of time: width, where one ends
 
 
 @dataclass
@@ -246,7 +247,7 @@ class Network:
     terminals: list[Terminal] = field(default_factory=list)
     streams: list[dict[int, int]] = field(default_factory=list)  # a stream set: stream number -> shift
     intervals: bool = False  # items may be intervals: rows have room for an end
-    widest: int = at.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
+    widest: int = layout.ALPHA_COLUMNS  # columns of the widest tuple that an α or an inline table has
     settles: bool = False  # some query chooses among all that is complete at one instant
     apart: bool = False  # some row's end is asked for, and is not its start
     built: frozenset[int] | None = frozenset()  # predicates that rules build; None: any
@@ -266,9 +267,9 @@ class Network:
 
     def slot_of(self, edge: Edge) -> int:
         """Return the number of the slot to which an edge leads, or -1."""
-        if edge.kind == at.TO_STATE:
+        if edge.kind == layout.TO_STATE:
             return self.states[edge.target].slot
-        return edge.target if edge.kind in at.TO_SLOTS else -1
+        return edge.target if edge.kind in layout.TO_SLOTS else -1
 
     def edges(self) -> list[Edge]:
         """Return all edges, producer by producer."""

@@ -68,7 +68,7 @@ NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is 
 
 @inlined
 def _related(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
-    """Say whether the times of a tuple and of a row are related as the probe wants them."""
+    """Tell whether the times of a tuple and of a row are related as the probe wants them."""
     at = net[probe + PROBE_GAPS]
     for gap in range(at, at + net[probe + PROBE_GAP_COUNT] * RELATION_WIDTH, RELATION_WIDTH):
         left, right = net[gap + RELATION_LEFT_WORD], net[gap + RELATION_RIGHT_WORD]
@@ -96,7 +96,7 @@ def _condition(arena, net, probe, item, row, view, pair):  # type: ignore[no-unt
 
 @inlined
 def _may_fit(arena, net, probe, item, row, time):  # type: ignore[no-untyped-def]
-    """Say whether a row is in reach of a decision at a time, and in the relations that the probe wants."""
+    """Tell whether a row is in reach of a decision at a time, and in the relations that the probe wants."""
     if arena[row + R_WINDOW_START] == STATIC_START:
         return net[probe + PROBE_STREAMED] == 0
     reach = net[probe + PROBE_REACH]
@@ -139,7 +139,7 @@ def look(arena, net, probe, item, time, view, pair, row, verdict):  # type: igno
 
 @kernel
 def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
-    """Say whether all rows that may fit a tuple have been seen since the probe began to look."""
+    """Tell whether all rows that may fit a tuple have been seen since the probe began to look."""
     since, since_end = arena[net[probe + PROBE_STATE] + W_SINCE], arena[net[probe + PROBE_STATE] + W_SINCE_END]
     if since == BEFORE_ALL:
         return True
@@ -157,7 +157,7 @@ def is_known(arena, net, probe, item, time):  # type: ignore[no-untyped-def]
 
 @inlined
 def take_along(arena, net, probe, item, row):  # type: ignore[no-untyped-def]
-    """Write what a tuple takes along of the row that fits it behind the columns that it has."""
+    """Copy the words that a tuple takes along from the row that fits it, behind the tuple's own columns."""
     at, taken = T_COLUMNS + net[probe + PROBE_COLUMNS], net[probe + PROBE_TAKEN]
     for i in range(net[probe + PROBE_TAKEN_COUNT]):
         item[at + i] = arena[row + net[taken + i]]
@@ -196,7 +196,7 @@ def foresee_due(arena, net, probe):  # type: ignore[no-untyped-def]
 
 @inlined
 def put_tuple(net, probe, columns, source, into):  # type: ignore[no-untyped-def]
-    """Make of a tuple that has come the tuple of a probe, with the columns that it keeps."""
+    """Turn a tuple that has come into the probe's tuple, which has the columns that the probe keeps."""
     into[T_END], into[T_START], into[T_WINDOW_START] = source[T_END], source[T_START], source[T_WINDOW_START]
     for i in range(net[probe + PROBE_COLUMNS]):
         into[T_COLUMNS + i] = source[T_COLUMNS + net[columns + i]]

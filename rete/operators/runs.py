@@ -5,59 +5,34 @@ of one state: each that is compatible, and may still go on, becomes a run of ano
 stay: a run may go on in several ways.
 
 Strategies are marks.  A run that takes the next compatible event alone has a mark: when that event came.  A run that
-takes the next event of its streams alone goes on if no instant of these streams is between: the *instants* are a
-memory, too, of the times at which events of a partition came, each with the time before it.
-
-A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once; only
-the last of a list stays, as groups without rows would have to be made again and again.
-Its row keeps its place until it is out of the window: later runs may have grown from it, and refer to it.
+takes the next event of its streams alone goes on if no instant of these streams is between.
 """
 
 from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
-from retewave.rete.filters.compare import compare_terms, number_word
+from retewave.rete.filters.compare import compare_terms
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.arena import make_room, roomy
-from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
-from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, tail
+from retewave.rete.memory.slots import seek_group
+from retewave.rete.operators.states import instant_before, is_over, store_run, take_off
+from retewave.rete.words.bare import tail
 from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
-    A_NOWHERE,
     ANY,
-    ASIDE_FRESH,
-    EDGE_KEYS,
-    EDGE_PAYLOAD,
-    EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
     EITHER,
     LINK_STATE,
-    LOW,
     N_END,
     N_START,
     N_STRIDE,
-    N_TIMES,
     NO_WORD,
     OF_ROW,
     R_LINK,
     R_WINDOW_START,
-    S_SINCE,
     SLOT_LIST,
     SLOT_NODE,
-    SLOT_STATE,
-    STATE_ASIDE,
-    STATE_COLUMNS,
-    STATE_EDGE_COUNT,
-    STATE_EDGES,
-    STATE_MARK_COUNT,
-    STATE_NUMBER_COUNT,
-    STATE_NUMBERS,
-    STATE_ONCE,
-    STATE_OWN,
     STATE_SLOT,
-    STATE_STRICT,
-    STATE_UNDYING,
     STEP_CODE,
     STEP_CODE_END,
     STEP_COLUMNS,
@@ -70,7 +45,6 @@ from retewave.rete.words.layout import (
     STEP_EQUAL_COUNT,
     STEP_EVERY,
     STEP_FOLLOWS,
-    STEP_INSTANT_KEYS,
     STEP_INSTANTS,
     STEP_KEYS,
     STEP_MARK,
@@ -93,141 +67,23 @@ from retewave.rete.words.layout import (
 from retewave.rete.words.progress import (
     P_ASKED,
     P_ASKED_ROW,
-    P_MARKED,
-    P_MARKS,
     P_STEP_BEFORE,
     P_STEP_TOP,
     P_STEPPING,
     P_TOP,
     P_VERDICT,
 )
-from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
+from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "continue_runs", "keep_run", "note_instant"]
+__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "continue_runs"]
 
 # what stops a step: the stack is full; Python must say whether a run is compatible; the arena is full
 NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
 
 
 @inlined
-def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
-
-
-@inlined
-def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
-    """Note that an event of a partition came, once an instant."""
-    slot = net[edge + EDGE_TARGET]
-    node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
-    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
-    if group != 0 and arena[(arena[group + net[slot + SLOT_LIST]] & LOW) + net[N_END]] == item[T_END]:
-        return
-    row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, node, edge, item)
-    former = arena[group + net[slot + SLOT_LIST]] & LOW
-    fill_row(arena, net, slot, edge, group, row, item)
-    arena[row + column] = arena[former + net[N_END]] if former != 0 else BEFORE_ALL
-    _mark(net, arena, slot, row, at)
-
-
-@inlined
-def _instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
-    """Return the last time before a tuple's end at which an event of its partition came, or may have come unseen."""
-    slot = net[step + STEP_INSTANTS]
-    since = arena[net[slot + SLOT_STATE] + S_SINCE]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
-    if group == 0:
-        return since
-    last = arena[group + net[slot + SLOT_LIST]] & LOW
-    end = arena[last + net[N_END]]
-    return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
-
-
-@inlined
-def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
-    """Say whether a tuple with the same columns and end is in its state already."""
-    slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[edge + EDGE_KEYS], item)
-    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
-    return last != 0 and arena[last + net[N_END]] == item[T_END]
-
-
-@inlined
-def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
-    """Say whether an event's solution is the only one of its instant so far: that is known where it was gathered."""
-    aside = net[state + STATE_ASIDE]
-    return aside != 0 and arena[aside + ASIDE_FRESH] != 0
-
-
-@inlined
-def _store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-untyped-def]
-    """Make a tuple a row of a state's memory; return the row."""
-    slot = net[state + STATE_SLOT]
-    row = new_row(arena, net, slot, item)
-    group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
-    fill_row(arena, net, slot, edge, group, row, item)
-    marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
-    for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
-        arena[mark] = AFTER_ALL
-    numbers = net[state + STATE_NUMBERS]
-    for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
-        arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
-    _mark(net, arena, slot, row, at)
-    return row
-
-
-@inlined
-def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-untyped-def]
-    """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
-    state, top, row = net[edge + EDGE_TARGET], at[P_TOP], 0
-    alone = net[state + STATE_ONCE] != 0 and _is_alone(arena, net, state)
-    if net[state + STATE_ONCE] != 0 and not alone and _is_there(arena, net, edge, item):
-        return top
-    if net[state + STATE_SLOT] != 0 and not alone:
-        row = _store_run(arena, net, state, edge, item, values, at)
-    if net[state + STATE_EDGE_COUNT] != 0:
-        payload = net[edge + EDGE_PAYLOAD]
-        stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
-        stack[top + T_END], stack[top + T_START] = item[T_END], item[T_START]
-        stack[top + T_WINDOW_START] = item[T_WINDOW_START]
-        for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
-            stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
-        own = net[state + STATE_OWN]
-        if own != 0:
-            stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
-        top += net[N_STRIDE]
-    return top
-
-
-@inlined
-def _is_over(arena, net, state, row, end, before):  # type: ignore[no-untyped-def]
-    """Say whether a run cannot go on at a time, nor later; `before` is the instant of its partition before that."""
-    if net[state + STATE_UNDYING] != 0 or (net[state + STATE_STRICT] != 0 and arena[row + net[N_END]] >= before):
-        return False
-    marks = row + 1 + net[N_TIMES] + net[state + STATE_COLUMNS]
-    going = False
-    for mark in range(marks, marks + net[state + STATE_MARK_COUNT]):
-        going = going or arena[mark] >= end
-    return not going
-
-
-@inlined
-def _take_off(arena, net, slot, group, row, former):  # type: ignore[no-untyped-def]
-    """Take a row, which stands behind another one or first (0), off its group's list; its place stays."""
-    word, following = group + net[slot + SLOT_LIST], arena[row + R_LINK] >> 32
-    head, last = arena[word] >> 32, arena[word] & LOW
-    if former == 0:
-        head = following
-    else:
-        arena[former + R_LINK] = (following << 32) | (arena[former + R_LINK] & LOW)
-    arena[word] = (head << 32) | (former if last == row else last)
-    arena[row + R_LINK] = arena[A_NOWHERE]
-
-
-@inlined
 def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
-    """Say whether a run and a tuple have equal terms where both must, beside the key."""
+    """Tell whether a run and a tuple have equal terms where both must, beside the key."""
     at = net[step + STEP_EQUAL]
     for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
         own, column = arena[row + net[pair]], net[pair + 1]
@@ -285,7 +141,7 @@ def _grow(arena, net, step, row, item, into):  # type: ignore[no-untyped-def]
 
 @inlined
 def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-def]
-    """Say whether a run may take an event now, as far as its strategy and its window say."""
+    """Tell whether a run may take an event now, as far as its strategy and its window say."""
     follows, end = net[step + STEP_FOLLOWS], item[T_END]
     if follows == STRICT:
         if arena[row + net[N_END]] < before:
@@ -302,7 +158,7 @@ def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: igno
     _grow(arena, net, step, row, item, into)
     if edge == 0:
         return top + net[N_STRIDE]
-    _store_run(arena, net, net[edge + EDGE_TARGET], edge, into, values, at)
+    store_run(arena, net, net[edge + EDGE_TARGET], edge, into, values, at)
     return top
 
 
@@ -316,7 +172,7 @@ def _taken(arena, net, step, row, item, values, stack, top, at):  # type: ignore
 
 @inlined
 def _lacks(arena, net, step, top, room, most):  # type: ignore[no-untyped-def]
-    """Return what there must be more of before a run takes a tuple: NO_ROOM, NO_ARENA, or 0."""
+    """Return which array must grow before a run takes a tuple: NO_ROOM (the stack), NO_ARENA, or 0 for none."""
     if top + 2 * net[N_STRIDE] > room:
         return NO_ROOM
     if net[step + STEP_DIRECT] != 0 and not roomy(arena, most) and not make_room(arena, most):
@@ -326,7 +182,7 @@ def _lacks(arena, net, step, top, room, most):  # type: ignore[no-untyped-def]
 
 @inlined
 def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: ignore[no-untyped-def]
-    """Return the verdict on a run that may take a tuple: the one that is known, or that of the step's condition."""
+    """Return the verdict on a run that may take a tuple: `verdict`, if it is known, or that of the step's condition."""
     if verdict != UNDECIDED:
         return verdict
     if net[step + STEP_CODE] == net[step + STEP_CODE_END]:
@@ -348,7 +204,7 @@ def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
 
 @inlined
 def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
-    """Return the first run to look at, that before it, the top, and the verdict on it."""
+    """Return the first run to look at, the run before it, the top, and the verdict on the first run."""
     if at[P_STEPPING] == 0:
         return arena[group + net[slot + SLOT_LIST]] >> 32, 0, at[P_TOP], UNDECIDED
     row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
@@ -381,13 +237,13 @@ def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type:
     group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
     if group == 0:
         return at[P_TOP]
-    before = _instant_before(arena, net, step, item) if net[step + STEP_INSTANTS] != 0 else BEFORE_ALL
+    before = instant_before(arena, net, step, item) if net[step + STEP_INSTANTS] != 0 else BEFORE_ALL
     row, former, top, verdict = _first_run(arena, net, slot, group, at)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
         last = former == 0 and following == 0  # it keeps the group, which the next run of its key will need
-        if not last and verdict == UNDECIDED and _is_over(arena, net, state, row, end, before):
-            _take_off(arena, net, slot, group, row, former)
+        if not last and verdict == UNDECIDED and is_over(arena, net, state, row, end, before):
+            take_off(arena, net, slot, group, row, former)
             row = following
             continue
         if end - arena[row + R_WINDOW_START] <= window and _may_go_on(arena, net, step, row, item, before):

@@ -2,7 +2,7 @@
 
 A match is reported when fewer than `most` matches with its key were reported at its end or less than a width before it,
 the bound included.  What is not reported counts for nothing.  A key keeps the ends of its last reports, as many as
-`most`: if the earliest of these is over, or there never were so many, one more may be reported.
+`most`: if the earliest of these is over, or there are fewer than `most`, another match may be reported.
 
 Invariant: whether a match of an instant is reported depends on how many there are, never on their order.  The end of a
 match of static data alone is before all times: such matches bar each other, and none of the stream.
@@ -95,7 +95,7 @@ class CoolDown:
             self._make_room(now, 0)
 
     def _make_room(self, now: int, room: int) -> None:
-        """Drop the keys whose last report is over, and make room for so many more."""
+        """Drop the keys whose last report is over, and make room for `room` more."""
         self._put(*self._rows((self.latest != NEVER) & (now - self.latest <= self.width)), room)
 
     def _rows(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ class CoolDown:
         return self.keys[living], self.reports[living[:, None], order]
 
     def _put(self, keys: np.ndarray, reports: np.ndarray, room: int) -> None:
-        """Become the table of some keys, with room for so many more."""
+        """Become the table of some keys, with room for `room` more."""
         size = 64
         while size < 4 * (len(keys) + room):
             size *= 2
@@ -119,7 +119,7 @@ class CoolDown:
         return {"keys": keys, "reports": reports}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the state in a snapshot."""
         self._put(np.ascontiguousarray(state["keys"]), np.ascontiguousarray(state["reports"]), 0)
 
     def mark(self, marks: np.ndarray) -> None:

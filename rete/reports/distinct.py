@@ -106,7 +106,7 @@ class Support:
         self._make_room(now, 0)
 
     def _make_room(self, now: int, room: int) -> None:
-        """Drop the rows that are dead, and make room for so many more."""
+        """Drop the rows that are dead, and make room for `room` more."""
         living = int(np.count_nonzero((self.latest != NEVER) & (now - self.latest <= self.width)))
         size = 64
         while size < 4 * (living + room):
@@ -121,7 +121,7 @@ class Support:
         return {"keys": self.keys, "latest": self.latest}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the state in a snapshot."""
         self.keys, self.latest = state["keys"], state["latest"]
         self.taken = int(np.count_nonzero(self.latest != NEVER))
 

@@ -10,11 +10,11 @@ Left out: terms that results have (`retewave.views.grouping`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from retewave.rete.reports.doubles import LIMB, LIMBS, add_double
 from retewave.rete.reports.extremes import CELL_TOP, CELL_WORDS, drop_until, note_value
 from retewave.rete.reports.lives import (
     ROW,
@@ -26,7 +26,7 @@ from retewave.rete.reports.lives import (
     tag_of,
 )
 from retewave.rete.terms.kinds import DATETIME, DECIMAL, DOUBLE, INTEGER, Values
-from retewave.rete.words.bare import words
+from retewave.rete.words.bare import prefetch, words
 from retewave.rete.words.jit import inlined, kernel
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
@@ -41,16 +41,15 @@ __all__ = [
     "WHOLE",
     "WHOLE_SUM",
     "GroupTable",
-    "of_doubles",
 ]
 
 # words of what is kept of a group and an argument: how many solutions bind it, to numbers, to moments with a zone, to
 # what is summed as whole numbers, decimals, doubles; two words each of the sums of whole numbers and of decimals
 BOUND, NUMBERS, MOMENTS, WHOLE, DECIMALS, DOUBLES, WHOLE_SUM, DECIMAL_SUM, _WORDS = 0, 1, 2, 3, 4, 5, 6, 8, 10
 UNIT = 10**9  # of decimals
-_LIMBS, _LIMB, _LOWEST = 8, 32, 128  # words of a sum of doubles, bits of each, and the power below of its unit
 _MANY_DIGITS, _WHOLE_DOUBLE = 1e15, 9007199254740992.0  # decimals and whole numbers below are told apart as doubles
 _FEWEST = 64
+_AHEAD = 16  # rows of whose terms the numbers are fetched before the first is looked at
 _TOP, _FREE, _CHANGED = 0, 1, 2  # words of the counts: the first group never used, a free one, changed ones
 # words of a group: how many solutions it has; 1 if it has changed, -1 if it is free; its key, then what is kept of each
 # argument, then the heads of its lists of extremes
@@ -62,8 +61,8 @@ _COLUMNS, _ARGUMENTS, _EXTREMES, _WIDTH, _STEP, _ORIGIN, _LISTS = 0, 1, 2, 3, 4,
 
 @inlined
 def _add_in_parts(groups, at, amount, sign):  # type: ignore[no-untyped-def]
-    """Add a whole number to a sum of two words: so many of them fit that it never overflows."""
-    groups[at] += sign * (amount >> _LIMB)
+    """Add a whole number to a sum of two words, which has room for more numbers than there can be."""
+    groups[at] += sign * (amount >> LIMB)
     groups[at + 1] += sign * (amount & 0xFFFFFFFF)
 
 
@@ -75,29 +74,6 @@ def _decimal(number):  # type: ignore[no-untyped-def]
         return np.int64(coarse) * 1000, True
     fine = np.rint(number * 1e9)
     return (np.int64(fine), True) if abs(fine) < _MANY_DIGITS and fine / 1e9 == number else (np.int64(0), False)
-
-
-@kernel
-def _add_double(limbs, at, number, sign):  # type: ignore[no-untyped-def]
-    """Add a double to a sum of doubles, and tell whether that is exact."""
-    if number == 0.0:
-        return True
-    if not abs(number) < 2.0**90 or abs(number) < 2.0**-70:
-        return False
-    mantissa, power = math.frexp(abs(number))
-    whole = np.int64(mantissa * 2.0**53)
-    bit = power - 53 + _LOWEST
-    while bit < 0:  # the lowest bits of so small a number may be all 0
-        if whole & 1:
-            return False
-        whole, bit = whole >> 1, bit + 1
-    sign = -sign if number < 0.0 else sign
-    limb, shift = at + bit // _LIMB, bit % _LIMB
-    low, high = (whole & 0xFFFFFFFF) << shift, (whole >> _LIMB) << shift
-    limbs[limb] += sign * (low & 0xFFFFFFFF)
-    limbs[limb + 1] += sign * ((low >> _LIMB) + (high & 0xFFFFFFFF))
-    limbs[limb + 2] += sign * (high >> _LIMB)
-    return True
 
 
 @inlined
@@ -122,7 +98,7 @@ def _count(groups, at, limbs, limb, term, sign, kind, number, exact):  # type: i
         _add_in_parts(groups, at + WHOLE_SUM, np.int64(number), sign)
     elif kind == DOUBLE:
         groups[at + NUMBERS] += sign
-        if _add_double(limbs, limb, number, sign):
+        if add_double(limbs, limb, number, sign):
             groups[at + DOUBLES] += sign
 
 
@@ -147,8 +123,8 @@ def _new_group(groups, counts, limbs, plan):  # type: ignore[no-untyped-def]
         counts[_TOP] += 1
     for w in range(width):
         groups[group * width + w] = groups[w] if _KEY <= w < _KEY + plan[_COLUMNS] else 0
-    for w in range(plan[_ARGUMENTS] * _LIMBS):
-        limbs[group * plan[_ARGUMENTS] * _LIMBS + w] = 0
+    for w in range(plan[_ARGUMENTS] * LIMBS):
+        limbs[group * plan[_ARGUMENTS] * LIMBS + w] = 0
     return group
 
 
@@ -164,7 +140,7 @@ def _change(groups, counts, changed, limbs, plan, group, rows, row, sign, kinds,
     at += _KEY + plan[_COLUMNS]
     for a in range(arguments):
         term = rows[row + plan[_LISTS + plan[_COLUMNS] + a]]
-        limb = (group * arguments + a) * _LIMBS
+        limb = (group * arguments + a) * LIMBS
         _count(groups, at + a * _WORDS, limbs, limb, term, sign, kinds[term], numbers[term], exact[term])
 
 
@@ -180,6 +156,16 @@ def _compare(groups, plan, group, cells, cell_numbers, cell_counts, rows, row, s
         ordered = kind in (INTEGER, DECIMAL, DOUBLE, DATETIME)
         if ordered and exact[term] != 0 and number == number:
             note_value(cells, cell_numbers, cell_counts, groups, head + 2 * e, sign, start, term, number)
+
+
+@inlined
+def _foresee(plan, rows, row, kinds, numbers, exact):  # type: ignore[no-untyped-def]
+    """Have what is known of the arguments of a row that comes soon on its way."""
+    for a in range(plan[_ARGUMENTS]):
+        term = rows[row + plan[_LISTS + plan[_COLUMNS] + a]]
+        prefetch(kinds, term)
+        prefetch(numbers, term)
+        prefetch(exact, term)
 
 
 @kernel
@@ -208,6 +194,8 @@ def _add(  # type: ignore[no-untyped-def]
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
     step, origin, until = plan[_STEP], plan[_ORIGIN], np.int64(BEFORE_ALL)
     for i in range(begin, touched.size):
+        if i + _AHEAD < touched.size:
+            _foresee(plan, rows, abs(touched[i + _AHEAD]) * width, kinds, numbers, exact)
         if counts[_TOP] >= all_groups.shape[0] or cell_counts[CELL_TOP] + plan[_EXTREMES] > all_cells.shape[0]:
             return i
         row, new = abs(touched[i]) * width, touched[i] > 0
@@ -240,6 +228,8 @@ def _take_away(  # type: ignore[no-untyped-def]
     counts, limbs, changed, mask = words(group_counts), words(all_limbs), words(all_changed), places.size - 1
     kinds, numbers, exact = words(kind_of), words(number_of), words(is_exact)
     for i in range(gone.size):
+        if i + _AHEAD < gone.size:
+            _foresee(plan, rows, gone[i + _AHEAD] * width, kinds, numbers, exact)
         row = gone[i] * width
         place, _ = _place(groups, table, mask, plan, rows, row)
         _change(groups, counts, changed, limbs, plan, table[place] & ROW, rows, row, -1, kinds, numbers, exact)
@@ -273,16 +263,6 @@ def _groups_of(all_rows, wanted, plan_words, all_groups, places, found):  # type
         found[i] = table[place] & ROW
 
 
-def of_doubles(limbs: np.ndarray) -> float:
-    """Return a sum of doubles, rounded once.
-
-    >>> of_doubles(np.array([1, 0, 0, 0, 3, 0, 0, 0]))
-    3.0
-    """
-    total = sum(limb << (_LIMB * place) for place, limb in enumerate(limbs.tolist()))
-    return float(total / (1 << _LOWEST))  # Python rounds a quotient of whole numbers to the nearest double
-
-
 class GroupTable:
     """The groups of one GROUP BY, and what aggregates need of each."""
 
@@ -308,7 +288,7 @@ class GroupTable:
         self.table = np.zeros(4 * _FEWEST, dtype=np.int64)
         self.counts = np.array([1, 0, 0], dtype=np.int64)
         self.groups = np.zeros((_FEWEST, width), dtype=np.int64)
-        self.limbs = np.zeros((_FEWEST, max(1, len(arguments)), _LIMBS), dtype=np.int64)
+        self.limbs = np.zeros((_FEWEST, max(1, len(arguments)), LIMBS), dtype=np.int64)
         self.changed = np.zeros(_FEWEST, dtype=np.int64)
         self.cells = np.zeros((_FEWEST + 2 * len(extremes), CELL_WORDS), dtype=np.int64)
         self.cell_numbers = np.zeros(len(self.cells))
@@ -359,14 +339,23 @@ class GroupTable:
         sizes: np.ndarray = np.where(self.groups[groups, _STAMP] < 0, 0, self.groups[groups, _SOLUTIONS])
         return sizes
 
+    @property
+    def key_words(self) -> slice:
+        """Which words of a group are its key."""
+        return slice(_KEY, self._kept)
+
+    def has_any(self, group: int) -> bool:
+        """Tell whether a group has a solution."""
+        return bool(self.groups[group, _STAMP] >= 0 and self.groups[group, _SOLUTIONS] > 0)
+
     def keys_of(self, groups: np.ndarray) -> np.ndarray:
         """Return the keys of some groups."""
         return self.groups[groups, _KEY : self._kept]
 
-    def kept(self, groups: np.ndarray, argument: int) -> np.ndarray:
-        """Return what is kept of some groups and an argument: BOUND and the other words."""
+    def of_argument(self, record: list[int], argument: int) -> list[int]:
+        """Return what is kept of an argument, BOUND and the other words, of the words of a group."""
         first = self._kept + argument * _WORDS
-        return self.groups[groups, first : first + _WORDS]
+        return record[first : first + _WORDS]
 
     def _make_room(self) -> None:
         """Make room for one more group, and its cells, at least."""

@@ -15,6 +15,7 @@ import numpy as np
 from retewave.rete.memory.arena import mix
 from retewave.rete.words.bare import prefetch, words
 from retewave.rete.words.jit import inlined, kernel
+from retewave.rete.words.pages import extended, in_huge_pages, zeros
 from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
 __all__ = ["ROW", "ROW_TERMS", "Lives", "forget_place", "place_of", "place_of_row", "roomy", "tag_of"]
@@ -92,13 +93,14 @@ def _entered_anew(table, larger):  # type: ignore[no-untyped-def]
 
 
 def roomy(count: int, table: np.ndarray) -> np.ndarray:
-    """Return a table with room for so many rows that holds what `table` does: itself, if it has the room."""
+    """Return `table`, or a larger table with the same rows, that has room for `count` rows."""
     if 2 * count <= len(table):
         return table
     size = max(_FEWEST, len(table))
     while size < 4 * count:
         size *= 2
-    larger = np.zeros(size, dtype=np.int64)
+    larger = zeros((size,))
+    in_huge_pages(larger)
     _entered_anew(table, larger)
     return larger
 
@@ -207,7 +209,7 @@ class Lives:
     """The different solutions in one window."""
 
     def __init__(self, columns: int, span: int, step: tuple[int, int] | None) -> None:
-        """Make room for solutions with so many terms.
+        """Make room for solutions of `columns` terms.
 
         `span`: how far apart the starts of two that live can be, 0 for any distance: then none leaves.  `step`: the
         lower bound of the window is always a multiple of the first, counted from the second.
@@ -252,9 +254,7 @@ class Lives:
     def _make_room(self, count: int) -> None:
         needed = int(self.counts[_TOP]) + count
         if needed > len(self.rows):
-            larger = np.empty((max(needed, len(self.rows) * 3 // 2), self.rows.shape[1]), dtype=np.int64)
-            larger[: self.counts[_TOP]] = self.rows[: self.counts[_TOP]]
-            self.rows = larger
+            self.rows = extended(self.rows, max(needed, len(self.rows) * 3 // 2))
         self.table = roomy(len(self) + count, self.table)
 
     @property

@@ -18,7 +18,7 @@ ACCEPT = 1  # every triple with the predicate
 ACCEPT_OBJECT = 2  # the predicate's triples whose object is set in `objects`
 
 _FEWEST = 1 << 12  # bits of a sieve
-_BITS = 16  # bits for each object, at least: with so many, most of the other objects are kept back
+_BITS = 16  # bits for each object, at least: then most of the other objects are kept back
 
 
 class Acceptance(NamedTuple):

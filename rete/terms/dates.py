@@ -11,6 +11,21 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.terms.numbers import digits_end
+from retewave.rete.words.ascii import (
+    COLON,
+    DIGIT_0,
+    DOT,
+    MINUS,
+    PLUS,
+    UPPER_D,
+    UPPER_H,
+    UPPER_M,
+    UPPER_P,
+    UPPER_S,
+    UPPER_T,
+    UPPER_Y,
+    UPPER_Z,
+)
 from retewave.rete.words.bytes import Address, byte
 from retewave.rete.words.jit import kernel
 
@@ -28,7 +43,7 @@ def _pair(at: Address, end: Address) -> int:
     """Return the number of two digits, -1 if there are not two."""
     if at + 2 > end or digits_end(at, at + 2) != at + 2:
         return -1
-    return (byte(at) - 48) * 10 + byte(at + 1) - 48
+    return (byte(at) - DIGIT_0) * 10 + byte(at + 1) - DIGIT_0
 
 
 @kernel
@@ -40,14 +55,14 @@ def _peek(at: Address, end: Address) -> int:
 @kernel
 def _year(at: Address, end: Address) -> tuple[int, int]:
     """Read a year of four or more digits: return (end, year), end -1 if malformed; a far year is clipped."""
-    negative = _peek(at, end) == 45
+    negative = _peek(at, end) == MINUS
     first = at + 1 if negative else at
     stop = digits_end(first, end)
-    if stop - first < 4 or (stop - first > 4 and byte(first) == 48):
+    if stop - first < 4 or (stop - first > 4 and byte(first) == DIGIT_0):
         return -1, 0
     year = 0
     for k in range(first, stop):
-        year = min(year * 10 + byte(k) - 48, 10 * _FAR_YEAR)
+        year = min(year * 10 + byte(k) - DIGIT_0, 10 * _FAR_YEAR)
     return stop, -year if negative else year
 
 
@@ -71,7 +86,7 @@ def _days(year: int, month: int, day: int) -> int:
 def _calendar_day(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read YYYY-MM-DD: return (end, days since 1970, near), end -1 if there is no such day."""
     at, year = _year(at, end)
-    if at < 0 or _peek(at, end) != 45 or _peek(at + 3, end) != 45:
+    if at < 0 or _peek(at, end) != MINUS or _peek(at + 3, end) != MINUS:
         return -1, 0, False
     month, day = _pair(at + 1, end), _pair(at + 4, end)
     if not 1 <= month <= 12 or not 1 <= day <= _month_days(year, month):
@@ -82,14 +97,14 @@ def _calendar_day(at: Address, end: Address) -> tuple[int, int, bool]:
 @kernel
 def _fraction(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read an optional ".digits": return (end, microseconds, whole), end -1 if there is a point alone."""
-    if _peek(at, end) != 46:
+    if _peek(at, end) != DOT:
         return at, 0, True
     stop = digits_end(at + 1, end)
     if stop == at + 1:
         return -1, 0, False
     micros, unit, whole = 0, 100_000, True
     for k in range(at + 1, stop):
-        digit = byte(k) - 48
+        digit = byte(k) - DIGIT_0
         micros += digit * unit
         whole = whole and (unit > 0 or digit == 0)
         unit //= 10
@@ -99,7 +114,7 @@ def _fraction(at: Address, end: Address) -> tuple[int, int, bool]:
 @kernel
 def _clock(at: Address, end: Address) -> tuple[int, int, bool]:
     """Read hh:mm:ss[.f]: return (end, microseconds, whole), end -1 if malformed; 24:00:00 ends the day."""
-    if _peek(at + 2, end) != 58 or _peek(at + 5, end) != 58:
+    if _peek(at + 2, end) != COLON or _peek(at + 5, end) != COLON:
         return -1, 0, False
     hour, minute, second = _pair(at, end), _pair(at + 3, end), _pair(at + 6, end)
     if hour < 0 or hour > 24 or not 0 <= minute <= 59 or not 0 <= second <= 59:
@@ -116,10 +131,10 @@ def _zone(at: Address, end: Address) -> tuple[bool, bool, int]:
     """Read the rest of the text as an optional zone: return (well formed, present, microseconds east of UTC)."""
     if at == end:
         return True, False, 0
-    if _peek(at, end) == 90:
+    if _peek(at, end) == UPPER_Z:
         return at + 1 == end, True, 0
-    east = _peek(at, end) == 43
-    if end - at != 6 or not (east or _peek(at, end) == 45) or _peek(at + 3, end) != 58:
+    east = _peek(at, end) == PLUS
+    if end - at != 6 or not (east or _peek(at, end) == MINUS) or _peek(at + 3, end) != COLON:
         return False, False, 0
     hour, minute = _pair(at + 1, end), _pair(at + 4, end)
     if not 0 <= hour <= 14 or not 0 <= minute <= 59 or (hour == 14 and minute != 0):
@@ -134,7 +149,7 @@ def date_of(at: Address, end: Address, timed: bool) -> tuple[bool, bool, float, 
     at, days, near = _calendar_day(at, end)
     micros, whole = 0, True
     if at >= 0 and timed:
-        if _peek(at, end) != 84:
+        if _peek(at, end) != UPPER_T:
             return False, False, 0.0, False
         at, micros, whole = _clock(at + 1, end)
     if at < 0:
@@ -150,16 +165,16 @@ def date_of(at: Address, end: Address, timed: bool) -> tuple[bool, bool, float, 
 def _unit(letter: int, timed: bool) -> tuple[int, int, int]:
     """Return (rank, months, microseconds) of a duration's unit, rank 0 if there is none of that letter."""
     if not timed:
-        if letter == 89:  # Y
+        if letter == UPPER_Y:
             return 1, 12, 0
-        if letter == 77:  # M
+        if letter == UPPER_M:
             return 2, 1, 0
-        return (3, 0, _DAY) if letter == 68 else (0, 0, 0)  # D
-    if letter == 72:  # H
+        return (3, 0, _DAY) if letter == UPPER_D else (0, 0, 0)
+    if letter == UPPER_H:
         return 4, 0, 60 * _MINUTE
-    if letter == 77:  # M
+    if letter == UPPER_M:
         return 5, 0, _MINUTE
-    return (6, 0, _SECOND) if letter == 83 else (0, 0, 0)  # S
+    return (6, 0, _SECOND) if letter == UPPER_S else (0, 0, 0)
 
 
 @kernel
@@ -168,7 +183,7 @@ def _component(at: Address, end: Address, timed: bool) -> tuple[int, int, float,
     stop = digits_end(at, end)
     amount = 0.0
     for k in range(at, stop):
-        amount = amount * 10.0 + (byte(k) - 48)
+        amount = amount * 10.0 + (byte(k) - DIGIT_0)
     fraction_end, micros, whole = _fraction(stop, end)
     if stop == at or fraction_end < 0 or fraction_end >= end:
         return at, 0, 0.0, 0.0, False
@@ -185,14 +200,14 @@ def duration_of(at: Address, end: Address) -> tuple[int, int, float, float, bool
     A rank is the place of a unit in YMDHMS, from 1; so a yearMonthDuration has ranks 1 to 2 and a
     dayTimeDuration 3 to 6.
     """
-    negative = _peek(at, end) == 45
+    negative = _peek(at, end) == MINUS
     at = at + 1 if negative else at
-    if _peek(at, end) != 80:
+    if _peek(at, end) != UPPER_P:
         return 7, 0, 0.0, 0.0, False
     at += 1
     least, last, months, micros, exact, timed = 7, 0, 0.0, 0.0, True, False
     while at < end:
-        if not timed and byte(at) == 84:
+        if not timed and byte(at) == UPPER_T:
             timed = True
             at += 1
         at, rank, more_months, more_micros, whole = _component(at, end, timed)

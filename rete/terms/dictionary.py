@@ -204,7 +204,7 @@ class Terms:
         self._holders.remove(held)
 
     def due(self, times: int = 2) -> bool:
-        """Return whether a sweep is due: since the last one the terms that are not pinned have grown so many `times`.
+        """Tell whether a sweep is due: the terms that are not pinned are `times` those that the last sweep left.
 
         They must also outnumber the pinned terms: a sweep takes a byte for each of those, and reclaims none.
         """

@@ -82,7 +82,7 @@ def mark_row(net, arena, slot, row, marks, count):  # type: ignore[no-untyped-de
 
 @kernel
 def _next_row(arena, slot_state, cursor):  # type: ignore[no-untyped-def]
-    """Set the cursor to the oldest row that it has not passed and that is still there; return whether there is one."""
+    """Set the cursor to the oldest row that it has not passed and that is still there; tell whether there is one."""
     gone = arena[slot_state + S_COLLECTED]
     if cursor[C_PASSED] < gone:
         cursor[C_PASSED], cursor[C_ROW] = gone, arena[slot_state + S_HEAD]

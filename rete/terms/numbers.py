@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from retewave.rete.words.ascii import DIGIT_0, DIGIT_9, LOWER_E, MINUS, PLUS, UPPER_E
 from retewave.rete.words.bytes import Address, byte
 from retewave.rete.words.jit import inlined, kernel
 
@@ -39,10 +40,10 @@ class Numeral(NamedTuple):
 
 @inlined
 def number_of(at: Address, count: int) -> int:
-    """Return the number of so many digits, at most 18; less than 0 if one of them is none."""
+    """Return the number that `count` digits make, at most 18; less than 0 if a byte is no digit."""
     number, wrong = 0, 0
     for k in range(count):
-        digit = byte(at + k) - 48
+        digit = byte(at + k) - DIGIT_0
         wrong |= digit | (9 - digit)
         number = number * 10 + digit
     return number if wrong >= 0 else -1
@@ -51,7 +52,7 @@ def number_of(at: Address, count: int) -> int:
 @kernel
 def digits_end(at: Address, end: Address) -> int:
     """Return the index behind the decimal digits that start at `at`."""
-    while at < end and 48 <= byte(at) <= 57:
+    while at < end and DIGIT_0 <= byte(at) <= DIGIT_9:
         at += 1
     return at
 
@@ -62,7 +63,7 @@ def _significand(at: Address, end: Address) -> tuple[int, int, int, bool, bool]:
     mantissa, used, pending, behind, seen = 0, 0, 0, 0, 0
     cut, point = False, False
     while at < end:
-        digit = byte(at) - 48
+        digit = byte(at) - DIGIT_0
         at += 1
         if digit == -2 and not point:  # "."
             point = True
@@ -91,28 +92,28 @@ def _significand(at: Address, end: Address) -> tuple[int, int, int, bool, bool]:
 @kernel
 def _power(at: Address, end: Address) -> tuple[int, int]:
     """Read an exponent behind its "e": return (end, power), end -1 if it is malformed, the power clipped."""
-    negative = at < end and byte(at) == 45
-    if at < end and (byte(at) == 43 or byte(at) == 45):
+    negative = at < end and byte(at) == MINUS
+    if at < end and (byte(at) == PLUS or byte(at) == MINUS):
         at += 1
     stop = digits_end(at, end)
     if stop == at:
         return -1, 0
     power = 0
     for k in range(at, stop):
-        power = min(power * 10 + byte(k) - 48, 100_000)
+        power = min(power * 10 + byte(k) - DIGIT_0, 100_000)
     return stop, -power if negative else power
 
 
 @kernel
 def numeral_at(at: Address, end: Address) -> Numeral:
     """Read the numeral that starts at `at`."""
-    negative = at < end and byte(at) == 45
-    if at < end and (byte(at) == 43 or byte(at) == 45):
+    negative = at < end and byte(at) == MINUS
+    if at < end and (byte(at) == PLUS or byte(at) == MINUS):
         at += 1
     at, mantissa, exponent, cut, point = _significand(at, end)
     if at < 0:
         return Numeral(-1, 0, 0, False, False, False)
-    power = at < end and (byte(at) == 101 or byte(at) == 69)
+    power = at < end and (byte(at) == LOWER_E or byte(at) == UPPER_E)
     if power:
         at, shift = _power(at + 1, end)
         exponent += shift
@@ -174,8 +175,8 @@ def double_of(numeral: Numeral) -> tuple[float, bool]:
 
 @kernel
 def _at_most(at: Address, end: Address, limit: np.ndarray) -> bool:
-    """Return whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
-    while at < end and byte(at) == 48:
+    """Tell whether the digits, leading zeros aside, are a number no greater than the limit's digits."""
+    while at < end and byte(at) == DIGIT_0:
         at += 1
     if end - at != len(limit):
         return end - at < len(limit)
@@ -197,7 +198,7 @@ def integer_of(at: Address, end: Address, limits: np.ndarray, zero: bool) -> tup
     if numeral.mantissa == 0:
         return zero, 0.0, zero
     limit = limits[0 if numeral.mantissa < 0 else 1]
-    first = at + 1 if byte(at) == 43 or byte(at) == 45 else at
+    first = at + 1 if byte(at) == PLUS or byte(at) == MINUS else at
     if limit[0] and not _at_most(first, end, limit[1 : limit[0] + 1]):
         return False, 0.0, False
     number, sure = double_of(numeral)

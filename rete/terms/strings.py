@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from retewave.rete.words.ascii import BACKSLASH, CR, LF, LOWER_A, LOWER_N, LOWER_R, LOWER_Z, UPPER_A, UPPER_Z
 from retewave.rete.words.bytes import Address, byte, same, word
 from retewave.rete.words.jit import inlined, kernel
 
@@ -35,7 +36,6 @@ AS_WRITTEN, LOWER, UPPER = 0, 1, 2
 String = tuple[Address, int, int]  # where it begins, its size in bytes, the case of its letters
 
 _ASCII, _FOREIGN, _PECULIAR = 0, 1, 2  # all in ASCII; with others; with others whose other case may be, or look, ASCII
-_BACKSLASH = 92
 _NONE, _LOWS, _HIGHS = np.uint64(0), np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)  # in each byte
 _BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
 _SHORT = 32  # bytes: a part that is not longer may be looked for in any text
@@ -44,9 +44,9 @@ _SHORT = 32  # bytes: a part that is not longer may be looked for in any text
 @inlined
 def _in_case(value: int, case: int) -> int:
     """Return a byte in the case asked for."""
-    if case == LOWER and 65 <= value <= 90:
+    if case == LOWER and UPPER_A <= value <= UPPER_Z:
         return value + 32
-    if case == UPPER and 97 <= value <= 122:
+    if case == UPPER and LOWER_A <= value <= LOWER_Z:
         return value - 32
     return value
 
@@ -54,7 +54,7 @@ def _in_case(value: int, case: int) -> int:
 @inlined
 def _in_other_case(value: int) -> int:
     """Return a letter's byte in the other case."""
-    return value + 32 if 65 <= value <= 90 else value - 32 if 97 <= value <= 122 else value
+    return value + 32 if UPPER_A <= value <= UPPER_Z else value - 32 if LOWER_A <= value <= LOWER_Z else value
 
 
 @inlined
@@ -72,7 +72,7 @@ def _is_peculiar(lead: int, second: int) -> bool:
 
 @inlined
 def _is_plain(at: Address) -> bool:
-    """Return whether the next 8 bytes are ASCII, and no backslash."""
+    """Tell whether the next 8 bytes are ASCII, and no backslash."""
     eight = word(at)
     if eight & _HIGHS != _NONE:
         return False
@@ -92,7 +92,7 @@ def _alphabet(string: String) -> int:
             found = _FOREIGN
             if _is_peculiar(value, byte(place + 1)):
                 return _PECULIAR
-        elif value == _BACKSLASH and string[2] == UPPER:
+        elif value == BACKSLASH and string[2] == UPPER:
             return _PECULIAR  # the letter of an escape has no case
         place += 1
     return found
@@ -100,13 +100,13 @@ def _alphabet(string: String) -> int:
 
 @kernel
 def in_ascii(string: String) -> bool:
-    """Return whether all characters are ASCII, and no letter of an escape would be changed by the case."""
+    """Tell whether all characters are ASCII, and no letter of an escape would be changed by the case."""
     return _alphabet(string) == _ASCII
 
 
 @kernel
 def comparable(one: String, other: String) -> bool:
-    """Return whether it is enough that the case of ASCII letters is changed, to compare or to find one in the other.
+    """Tell whether it is enough that the case of ASCII letters is changed, to compare or to find one in the other.
 
     Other letters are then only ever compared with ASCII, which they stay different from, and above.
     """
@@ -120,7 +120,7 @@ def comparable(one: String, other: String) -> bool:
 
 @inlined
 def _alike(at: Address, case: int, other: Address, other_case: int, size: int) -> bool:
-    """Return whether two stretches of this many bytes are equal."""
+    """Tell whether two stretches of this many bytes are equal."""
     if case == AS_WRITTEN and other_case == AS_WRITTEN:
         return same(at, other, size)
     for k in range(size):  # noqa: SIM110 (Numba knows no all() of a generator)
@@ -131,29 +131,29 @@ def _alike(at: Address, case: int, other: Address, other_case: int, size: int) -
 
 @kernel
 def _begins(at: Address, place: Address) -> bool:
-    """Return whether a place in a string that begins at `at` is not the letter of an escape."""
+    """Tell whether a place in a string that begins at `at` is not the letter of an escape."""
     slashes = 0
-    while place - slashes > at and byte(place - slashes - 1) == _BACKSLASH:
+    while place - slashes > at and byte(place - slashes - 1) == BACKSLASH:
         slashes += 1
     return slashes % 2 == 0
 
 
 @kernel
 def starts(string: String, part: String) -> bool:
-    """Return whether a string starts with another."""
+    """Tell whether a string starts with another."""
     return part[1] <= string[1] and _alike(string[0], string[2], part[0], part[2], part[1])
 
 
 @kernel
 def ends(string: String, part: String) -> bool:
-    """Return whether a string ends with another."""
+    """Tell whether a string ends with another."""
     place = string[0] + string[1] - part[1]
     return part[1] <= string[1] and _alike(place, string[2], part[0], part[2], part[1]) and _begins(string[0], place)
 
 
 @kernel
 def finds(string: String, part: String) -> int:
-    """Return whether a string contains another: 1 or 0; -1 if that takes a better method than this.
+    """Tell whether a string contains another: 1 or 0; -1 if that takes a better method than this.
 
     Every place is tried where the part's first byte stands; where that makes many long trials, it is given up.
     """
@@ -176,7 +176,7 @@ def finds(string: String, part: String) -> int:
 @inlined
 def _unescaped(letter: int) -> int:
     """Return the character that a letter stands for behind a backslash."""
-    return 10 if letter == 110 else 13 if letter == 114 else letter
+    return LF if letter == LOWER_N else CR if letter == LOWER_R else letter
 
 
 @inlined
@@ -185,7 +185,7 @@ def _character(at: Address, place: Address, case: int) -> int:
     value = byte(place)
     if not _begins(at, place):
         return _unescaped(value)
-    return _unescaped(byte(place + 1)) if value == _BACKSLASH else _in_case(value, case)
+    return _unescaped(byte(place + 1)) if value == BACKSLASH else _in_case(value, case)
 
 
 @kernel
@@ -210,6 +210,6 @@ def length(string: String) -> int:
             place, count = place + 8, count + 8
             continue
         value = byte(place)
-        place += 2 if value == _BACKSLASH else 1
+        place += 2 if value == BACKSLASH else 1
         count += 1 if value & 0xC0 != 0x80 else 0
     return count

@@ -108,7 +108,7 @@ def connect(cells: np.ndarray, table: TermTable) -> None:
 
 @inlined
 def has_room(table: Address, size: int, terms: int) -> bool:
-    """Return whether these bytes and terms can be interned without growing."""
+    """Tell whether these bytes and terms can be interned without growing."""
     return (
         cell(table, USED) + 2 * size + UNIT * terms <= cell(table, _ARENA_SIZE)
         and cell(table, NEXT) + terms <= cell(table, _IDS)
@@ -259,7 +259,7 @@ def _describe(table: Address, term: int, at: Address, size: int, hashed: int) ->
     """Fill the new id's places in the arrays, and copy its text."""
     start = _new_place(table, size)
     target = cell(table, _ARENA) + start
-    if BLOCK <= size <= 2 * BLOCK:  # most terms are so long
+    if BLOCK <= size <= 2 * BLOCK:  # most terms are no longer
         copy_block(at, target)
         copy_block(at + size - BLOCK, target + size - BLOCK)
     else:

@@ -12,6 +12,7 @@ import numpy as np
 from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.dates import date_of, duration_of
 from retewave.rete.terms.numbers import double_of, integer_of, number_of, numeral_at
+from retewave.rete.words.ascii import DIGIT_0, DIGIT_1, GREATER, LESS, MINUS, PLUS, QUOTE, UNDERSCORE
 from retewave.rete.words.bytes import Address, byte, spells, word
 from retewave.rete.words.jit import inlined, kernel
 
@@ -79,7 +80,7 @@ _ENDINGS = np.array(  # the last eight bytes of each datatype's name, "#" and wh
 
 @inlined
 def _is_prefix(at: Address) -> bool:
-    """Say whether XML Schema's datatypes begin so: by eight bytes, the last of which overlap."""
+    """Tell whether XML Schema's datatypes begin so: by eight bytes, the last of which overlap."""
     size = len(_PREFIX)
     for k in range(len(_PREFIX_WORDS)):  # noqa: SIM110
         if word(at + min(8 * k, size - 8)) != _PREFIX_WORDS[k]:
@@ -108,9 +109,9 @@ def _datatype(at: Address, size: int) -> tuple[int, Address]:
 @kernel
 def _boolean(at: Address, end: Address) -> tuple[int, float, int]:
     size = end - at
-    if (size == 1 and byte(at) == 49) or spells(at, size, _TRUE):
+    if (size == 1 and byte(at) == DIGIT_1) or spells(at, size, _TRUE):
         return kinds.BOOLEAN, 1.0, 1
-    if (size == 1 and byte(at) == 48) or spells(at, size, _FALSE):
+    if (size == 1 and byte(at) == DIGIT_0) or spells(at, size, _FALSE):
         return kinds.BOOLEAN, 0.0, 1
     return kinds.NONE, 0.0, 0
 
@@ -134,11 +135,11 @@ def _double(at: Address, end: Address, kind: int) -> tuple[int, float, int]:
         return kind, number, 1 if sure else 0
     if spells(at, end - at, _NAN):
         return kind, np.nan, 1
-    signed = at < end and (byte(at) == 43 or byte(at) == 45)
+    signed = at < end and (byte(at) == PLUS or byte(at) == MINUS)
     first = at + 1 if signed else at
     if not spells(first, end - first, _INF):
         return kinds.NONE, 0.0, 0
-    return kind, -np.inf if byte(at) == 45 else np.inf, 1
+    return kind, -np.inf if byte(at) == MINUS else np.inf, 1
 
 
 @kernel
@@ -193,13 +194,13 @@ def _typed(at: Address, end: Address, datatype: int) -> tuple[int, float, int]:
 def value_of(at: Address, size: int) -> tuple[int, float, int]:
     """Return (kind, number, exact) of a term's text."""
     first, last = byte(at), byte(at + size - 1)
-    if first == 60:  # <
+    if first == LESS:
         return kinds.IRI, 0.0, 0
-    if first == 95:  # _
+    if first == UNDERSCORE:
         return kinds.BLANK, 0.0, 0
-    if last == 34:  # "
+    if last == QUOTE:
         return kinds.STRING, 0.0, 0
-    if last != 62:  # >
+    if last != GREATER:
         return kinds.LANG, 0.0, 0
     datatype, end = _datatype(at, size)
     return _typed(at + 1, end, datatype) if datatype >= 0 else (kinds.NONE, 0.0, 0)

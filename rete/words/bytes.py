@@ -311,7 +311,7 @@ else:
 
 @inlined
 def same(left: Address, right: Address, size: int) -> bool:
-    """Return whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
+    """Tell whether two stretches of bytes are equal, the end first: terms of one vocabulary begin alike."""
     if size >= BLOCK:
         last = size - BLOCK
         if not same_block(left + last, right + last):
@@ -336,7 +336,7 @@ def same(left: Address, right: Address, size: int) -> bool:
 
 @kernel
 def spells(at: Address, size: int, text: np.ndarray) -> bool:
-    """Return whether a stretch of bytes is a constant text."""
+    """Tell whether a stretch of bytes is a constant text."""
     if size != len(text):
         return False
     for k in range(size):  # noqa: SIM110

@@ -114,7 +114,7 @@ def _until_compiled() -> Iterator[None]:
 
 
 def _locked(folder: Path) -> bool:
-    """Let no other process compile the kernels of a folder; return whether one may have done so meanwhile."""
+    """Let no other process compile the kernels of a folder; tell whether one may have done so meanwhile."""
     if fcntl is None or folder in _held:
         return False
     try:

@@ -127,8 +127,8 @@ NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED
 # a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
 # of what comes of them the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
-# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
-# of solutions to which the others lead: the state, its number of columns, and by column the place in the arena
+# its edges: how many the gathered tuple follows, how many lead to instants; then the states of solutions to which the
+# other edges lead: the state, its number of columns, and by column the place in the arena
 NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
 # what that tuple will look for: the node, the columns of its key, the word of its groups with the list
 NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 29, 30, 31
@@ -196,7 +196,10 @@ INSTANCE_QUERY, INSTANCE_BRANCH, INSTANCE_WINDOW, INSTANCE_CODE, INSTANCE_CODE_E
 INSTANCE_OUT, INSTANCE_OUT_COUNT, INSTANCE_PARAMETERS = 5, 6, 7
 # the triples that a rule builds, three parts each: constants, or columns as -1, -2, …; and their stream
 INSTANCE_BUILDS, INSTANCE_TEMPLATE, INSTANCE_TEMPLATE_COUNT, INSTANCE_STREAM = 8, 9, 10, 11
-INSTANCE_LINK, INSTANCE_WIDTH = 12, 13  # the tuple's column with the link to the run before, if that is told; else -1
+INSTANCE_LINK = 12  # the tuple's column with the link to the run before, if that is told; else -1
+# of what only tells that something came: the place in the arena of the last time of the cell of which that was told
+# last (0: all is told), the width of the cells of time, and where one of them ends
+INSTANCE_TOLD, INSTANCE_CELL, INSTANCE_ORIGIN, INSTANCE_WIDTH = 13, 14, 15, 16
 BUILDS_NOTHING, BUILDS, BUILDS_IN_PYTHON = 0, 1, 2
 INSTANCE_KEY_HASH, INSTANCE_KEY_BEGIN, INSTANCE_KEY_COUNT, INSTANCE_KEY_WIDTH = 0, 1, 2, 3
 

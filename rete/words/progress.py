@@ -8,7 +8,7 @@ from __future__ import annotations
 # where the kernel is: the next row, the stack's top, the group that is yet to be combined (0: none), whether the rows
 # are facts (tuples of an α) and not input rows, …
 P_ROW, P_LAST_ROW, P_TOP, P_GROUP, P_COUNT, P_MOST, P_FACTS = 0, 1, 2, 3, 4, 5, 6
-P_MARKS, P_MARKED = 7, 8  # the address of the marks of so many terms, which the rows to come have to set
+P_MARKS, P_MARKED = 7, 8  # address and number of the marks of terms, which rows that come have to set
 P_UNTIL = 9  # what is due before this time is decided now
 # a filter or condition that Python is asked for: its edge or probe, the row that the condition looks at, the verdict
 P_ASKED, P_ASKED_ROW, P_VERDICT = 10, 11, 12

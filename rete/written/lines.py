@@ -8,6 +8,7 @@ Left out: formats' constant parts, buffers, and the order among several queries'
 
 from __future__ import annotations
 
+from retewave.rete.words.ascii import AT_SIGN, LESS, QUOTE, UNDERSCORE
 from retewave.rete.words.bytes import BLOCK, Address, byte, cell, copy, prefetch, set_cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.written.terms import LONGEST, copy_over, write_csv, write_json_inside, write_tsv
@@ -89,7 +90,6 @@ CONSTANT, COLUMN, LABEL = range(3)  # the parts of a template's triple: a piece,
 # A template's first pieces: what the labels of its blank nodes begin with, what is between parts, and behind a triple.
 SCOPE, BETWEEN, TRIPLE_END, FIRST_PART = range(4)
 
-_IRI, _BLANK, _QUOTE, _AT = 60, 95, 34, 64
 _AHEAD = 4  # rows: their texts lie anywhere, and are fetched before their turn
 
 
@@ -149,19 +149,19 @@ def _write_json(job: Address, term: int, column: int, first: bool, out: Address)
     """Write a member of the bindings object; the first member has no comma before it."""
     at, size = _at(job, term), _size(job, term)
     kind = byte(at)
-    number = FIRST_COLUMN + 3 * column + (0 if kind == _IRI else 1 if kind == _BLANK else 2)
+    number = FIRST_COLUMN + 3 * column + (0 if kind == LESS else 1 if kind == UNDERSCORE else 2)
     comma = 1 if first else 0
     begin, end = cell(cell(job, PIECES), number) + comma, cell(cell(job, PIECES), number + 1)
     out = copy_over(cell(job, PIECE_BYTES) + begin, out, end - begin)
-    if kind == _IRI:
+    if kind == LESS:
         return _piece(job, CLOSE, copy_over(at + 1, out, size - 2))
-    if kind == _BLANK:
+    if kind == UNDERSCORE:
         return _piece(job, CLOSE, copy_over(at + 2, out, size - 2))
     quote, out = write_json_inside(at + 1, out)
     tail = at + size - quote - 1  # the bytes behind the quote
     if tail == 0:
         return _piece(job, CLOSE, out)
-    if byte(quote + 1) == _AT:
+    if byte(quote + 1) == AT_SIGN:
         return _piece(job, CLOSE, copy_over(quote + 2, _piece(job, LANGUAGE, out), tail - 1))
     return _piece(job, CLOSE, copy_over(quote + 4, _piece(job, DATATYPE, out), tail - 4))
 
@@ -236,7 +236,7 @@ def _write_triple(job: Address, row: int, triple: int, out: Address) -> Address:
     for place in range(3):
         at = out
         out = _write_part(job, row, triple + place, at)
-        if out == 0 or (place == 0 and byte(at) == _QUOTE) or (place == 1 and byte(at) != _IRI):
+        if out == 0 or (place == 0 and byte(at) == QUOTE) or (place == 1 and byte(at) != LESS):
             return begin
         out = _piece(job, BETWEEN, out)
     return _piece(job, TRIPLE_END, out)

@@ -9,6 +9,23 @@ Left out: the text between terms (rete/written/lines.py).
 
 from __future__ import annotations
 
+from retewave.rete.words.ascii import (
+    BACKSLASH,
+    COMMA,
+    CR,
+    DIGIT_0,
+    LESS,
+    LF,
+    LOWER_A,
+    LOWER_N,
+    LOWER_R,
+    LOWER_T,
+    LOWER_U,
+    QUOTE,
+    SPACE,
+    TAB,
+    UNDERSCORE,
+)
 from retewave.rete.words.bytes import (
     BLOCK,
     Address,
@@ -25,8 +42,6 @@ __all__ = ["LONGEST", "copy_over", "write_csv", "write_json_inside", "write_tsv"
 
 LONGEST = 6  # bytes that a byte of a text may become: \u0009 in JSON
 
-_QUOTE, _COMMA, _BACKSLASH, _IRI, _BLANK, _N, _R = 34, 44, 92, 60, 95, 110, 114
-
 
 @inlined
 def copy_over(source: Address, target: Address, size: int) -> Address:
@@ -40,12 +55,12 @@ def copy_over(source: Address, target: Address, size: int) -> Address:
 def _write_control(out: Address, value: int) -> Address:
     """Write a control character as JSON escapes it."""
     low = value % 16
-    set_byte(out, _BACKSLASH)
-    set_byte(out + 1, 117)  # u
-    set_byte(out + 2, 48)
-    set_byte(out + 3, 48)
-    set_byte(out + 4, 48 + value // 16)
-    set_byte(out + 5, low + (48 if low < 10 else 87))
+    set_byte(out, BACKSLASH)
+    set_byte(out + 1, LOWER_U)
+    set_byte(out + 2, DIGIT_0)
+    set_byte(out + 3, DIGIT_0)
+    set_byte(out + 4, DIGIT_0 + value // 16)
+    set_byte(out + 5, low + (DIGIT_0 if low < 10 else LOWER_A - 10))
     return out + 6
 
 
@@ -59,9 +74,9 @@ def write_json_inside(at: Address, out: Address) -> tuple[Address, Address]:
         out += step
         if step < BLOCK:
             stop = byte(at)
-            if stop == _QUOTE:
+            if stop == QUOTE:
                 return at, out
-            if stop == _BACKSLASH:
+            if stop == BACKSLASH:
                 set_byte(out, stop)
                 set_byte(out + 1, byte(at + 1))
                 at, out = at + 2, out + 2
@@ -73,20 +88,20 @@ def write_json_inside(at: Address, out: Address) -> tuple[Address, Address]:
 @kernel
 def _write_quoted(at: Address, end: Address, out: Address) -> Address:
     """Write a value as a CSV field in quotes, without the escapes of its text, and with its quotes doubled."""
-    set_byte(out, _QUOTE)
+    set_byte(out, QUOTE)
     out += 1
     while at < end:
         value = byte(at)
-        if value == _BACKSLASH:
+        if value == BACKSLASH:
             at += 1
             value = byte(at)
-            value = 10 if value == _N else 13 if value == _R else value
-        if value == _QUOTE:
-            set_byte(out, _QUOTE)
+            value = LF if value == LOWER_N else CR if value == LOWER_R else value
+        if value == QUOTE:
+            set_byte(out, QUOTE)
             out += 1
         set_byte(out, value)
         at, out = at + 1, out + 1
-    set_byte(out, _QUOTE)
+    set_byte(out, QUOTE)
     return out + 1
 
 
@@ -94,7 +109,7 @@ def _write_quoted(at: Address, end: Address, out: Address) -> Address:
 def _write_unescaped(at: Address, end: Address, out: Address) -> Address:
     """Write a value whose only escapes are of backslashes."""
     while at < end:
-        if byte(at) == _BACKSLASH:
+        if byte(at) == BACKSLASH:
             at += 1
         set_byte(out, byte(at))
         at, out = at + 1, out + 1
@@ -107,11 +122,11 @@ def _write_field(at: Address, end: Address, out: Address) -> Address:
     k = at
     while k < end:
         value = byte(k)
-        if value == _BACKSLASH:
+        if value == BACKSLASH:
             k += 1
-            if byte(k) != _BACKSLASH:
+            if byte(k) != BACKSLASH:
                 return _write_quoted(at, end, out)
-        elif value == _COMMA or value == 10 or value == 13:
+        elif value == COMMA or value == LF or value == CR:
             return _write_quoted(at, end, out)
         k += 1
     return _write_unescaped(at, end, out)
@@ -123,18 +138,18 @@ def _closing(at: Address) -> Address:
     while True:
         at += first_json_stop(at)
         stop = byte(at)
-        if stop == _QUOTE:
+        if stop == QUOTE:
             return at
-        at += 2 if stop == _BACKSLASH else 1 if stop < 32 else 0  # another character: the next block begins with it
+        at += 2 if stop == BACKSLASH else 1 if stop < SPACE else 0  # another character: the next block begins with it
 
 
 @kernel
 def write_csv(at: Address, size: int, out: Address) -> Address:
     """Write a term as SPARQL 1.1 Query Results CSV has it, the value alone; return where it ends."""
     first = byte(at)
-    if first == _BLANK:
+    if first == UNDERSCORE:
         return copy_over(at, out, size)
-    end = at + size - 1 if first == _IRI else _closing(at + 1)
+    end = at + size - 1 if first == LESS else _closing(at + 1)
     at += 1
     k = at
     while k < end:
@@ -158,9 +173,9 @@ def write_tsv(at: Address, size: int, out: Address) -> Address:
         at += step
         out += step
         if step < BLOCK and at < end:
-            if byte(at) == 9:
-                set_byte(out, _BACKSLASH)
-                set_byte(out + 1, 116)  # t
+            if byte(at) == TAB:
+                set_byte(out, BACKSLASH)
+                set_byte(out + 1, LOWER_T)
                 out += 2
             else:
                 set_byte(out, byte(at))

@@ -7,6 +7,7 @@ Left out: seconds beyond `EXACT`, where a double no longer tells microseconds ap
 
 from __future__ import annotations
 
+from retewave.rete.words.ascii import COLON, DIGIT_0, DOT, LOWER_E, MINUS, UPPER_T, UPPER_Z
 from retewave.rete.words.bytes import Address, set_byte
 from retewave.rete.words.jit import kernel
 
@@ -31,7 +32,7 @@ def write_number(out: Address, value: int, least: int) -> Address:
         rest //= 10
     length = max(length, least)
     for k in range(length):
-        set_byte(out + length - 1 - k, 48 + value % 10)
+        set_byte(out + length - 1 - k, DIGIT_0 + value % 10)
         value //= 10
     return out + length
 
@@ -43,7 +44,7 @@ def _write_fraction(out: Address, micros: int) -> Address:
     while micros % 10 == 0 and digits > 1:
         micros //= 10
         digits -= 1
-    set_byte(out, 46)  # .
+    set_byte(out, DOT)
     return write_number(out + 1, micros, digits)
 
 
@@ -52,15 +53,15 @@ def _write_small(out: Address, micros: int) -> Address:
     """Write less than 100 microseconds as Python does: 5e-06, 1.2e-05."""
     power = 53 if micros >= 10 else 54  # 5 or 6
     first, second = (micros // 10, micros % 10) if micros >= 10 else (micros, 0)
-    set_byte(out, 48 + first)
+    set_byte(out, DIGIT_0 + first)
     out += 1
     if second:
-        set_byte(out, 46)  # .
-        set_byte(out + 1, 48 + second)
+        set_byte(out, DOT)
+        set_byte(out + 1, DIGIT_0 + second)
         out += 2
-    set_byte(out, 101)  # e
-    set_byte(out + 1, 45)  # -
-    set_byte(out + 2, 48)
+    set_byte(out, LOWER_E)
+    set_byte(out + 1, MINUS)
+    set_byte(out + 2, DIGIT_0)
     set_byte(out + 3, power)
     return out + 4
 
@@ -68,7 +69,7 @@ def _write_small(out: Address, micros: int) -> Address:
 @kernel
 def _write_seconds(out: Address, time: int, whole: bool) -> Address:
     if time < 0:
-        set_byte(out, 45)  # -
+        set_byte(out, MINUS)
         out, time = out + 1, -time
     if 0 < time < _SMALL:
         return _write_small(out, time)
@@ -92,12 +93,12 @@ def _write_day(out: Address, days: int) -> Address:
     day = of_year - (153 * month + 2) // 5 + 1
     year += 400 * era + (1 if month >= 10 else 0)
     if year < 0:
-        set_byte(out, 45)
+        set_byte(out, MINUS)
         out, year = out + 1, -year
     out = write_number(out, year, 4)
-    set_byte(out, 45)
+    set_byte(out, MINUS)
     out = write_number(out + 1, month + 3 if month < 10 else month - 9, 2)
-    set_byte(out, 45)
+    set_byte(out, MINUS)
     return write_number(out + 1, day, 2)
 
 
@@ -106,15 +107,15 @@ def _write_date(out: Address, time: int) -> Address:
     days = time // _DAY
     rest = time - days * _DAY
     out = _write_day(out, days)
-    set_byte(out, 84)  # T
+    set_byte(out, UPPER_T)
     out = write_number(out + 1, rest // (3_600 * _SECOND), 2)
-    set_byte(out, 58)  # :
+    set_byte(out, COLON)
     out = write_number(out + 1, rest // (60 * _SECOND) % 60, 2)
-    set_byte(out, 58)
+    set_byte(out, COLON)
     out = write_number(out + 1, rest // _SECOND % 60, 2)
     if rest % _SECOND:
         out = _write_fraction(out, rest % _SECOND)
-    set_byte(out, 90)  # Z
+    set_byte(out, UPPER_Z)
     return out + 1
 
 

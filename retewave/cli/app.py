@@ -74,6 +74,8 @@ def run(
     stats: options.Stats = None,
     on_error: options.OnMalformed = options.OnError.COUNT,
     closure: options.WithClosure = options.Closer.retewave,
+    closure_seconds: options.ClosureSeconds = 600,
+    closure_megabytes: options.ClosureMegabytes = 2_000,
     seed: options.Seed = None,
     max_live_rows: options.Bound = None,
     at_limit: options.WhenFull = options.AtLimit.error,
@@ -99,6 +101,7 @@ def run(
         streams = cli_run.Streams(tuple(stream), stream_format, times, on_error.value)
         output = cli_run.Writing(format.value if format else None, out, stats)
         engine = _knowledge(schema, static, dataset) | {
+            **_closing(closure_seconds, closure_megabytes),
             **{"closure": closure.value, "lateness": lateness, "max_future": max_future},
             "max_live_rows": max_live_rows,
             "at_limit": at_limit.value,
@@ -139,6 +142,8 @@ def explain(
     event_by: options.EventBy = None,
     lateness: options.Lateness = "0s",
     stream_format: options.StreamFormat = None,
+    closure_seconds: options.ClosureSeconds = 600,
+    closure_megabytes: options.ClosureMegabytes = 2_000,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
     policy: options.Policy = None,
@@ -159,9 +164,8 @@ def explain(
             stream or (), TimeOptions(rate, time_property, events=tuple(event_by or ())), stream_format
         )
         engine = _knowledge(schema, static, dataset) | {
-            "allow_cartesian": allow_cartesian,
-            "lateness": lateness,
-            "stats": stats,
+            **_closing(closure_seconds, closure_megabytes),
+            **{"allow_cartesian": allow_cartesian, "lateness": lateness, "stats": stats},
         }
         read = [*queries, *(str(reader.source) for reader in readers), *(schema or ()), *(static or ())]
         check_outputs([*read, *engine["datasets"].values()], {"--out": out})
@@ -289,8 +293,8 @@ def spark(
 
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    epilog="Parts: events, generate, profile, report, roads, soak, spark-events, spark-scaling, sums, tsunami; without "
-    "one, the sweeps. `retewave bench PART --help` tells more.",
+    epilog="Parts: city, events, generate, ontology, profile, report, roads, soak, spark-events, spark-scaling, sums, "
+    "tsunami, views; without one, the sweeps. `retewave bench PART --help` tells more.",
 )
 def bench(context: typer.Context) -> None:
     """Measure: the paper's evaluation and more, beside other engines and libraries."""
@@ -306,6 +310,13 @@ def _knowledge(
     """Return an engine's arguments for schema and static data."""
     mapping = _mapping(dataset)
     return {"schema": schema or (), "static": static or (), "datasets": mapping, "imports": mapping}
+
+
+def _closing(seconds: float, megabytes: int) -> dict[str, Any]:
+    """Return an engine's arguments for the bounds of a reasoner."""
+    from retewave.epsilon.schema import Budget
+
+    return {"closure_budget": Budget(seconds=seconds, megabytes=megabytes)}
 
 
 def _mapping(datasets: Sequence[str] | None) -> dict[str, str]:

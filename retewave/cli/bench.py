@@ -15,8 +15,10 @@ from retewave.errors import UsageError
 __all__ = ["bench"]
 
 _PARTS = (
+    "city",
     "events",
     "generate",
+    "ontology",
     "profile",
     "report",
     "roads",
@@ -25,8 +27,9 @@ _PARTS = (
     "spark-scaling",
     "sums",
     "tsunami",
+    "views",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("events", "generate", "roads", "spark-events", "sums", "tsunami")
+_WITHOUT_PLOTS = ("city", "events", "generate", "ontology", "roads", "spark-events", "sums", "tsunami", "views")
 
 
 def bench(arguments: Sequence[str]) -> None:

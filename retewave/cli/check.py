@@ -15,7 +15,7 @@ __all__ = ["check"]
 
 
 def check(queries: Sequence[str], language: str | None, *, allow_cartesian: bool) -> bool:
-    """Print a description of each query, or its mistake; return whether all are right."""
+    """Print a description of each query, or its mistake; tell whether all are right."""
     engine, notes, right = Engine(allow_cartesian=allow_cartesian), Notes(sys.stderr), True
     with notes.warnings():
         for query in queries:

@@ -274,6 +274,19 @@ CheckpointEvery = Annotated[str, Option("--checkpoint-every", metavar="D", help=
 LogTo = Annotated[LogLevel | None, Option("--log-level", help="Write the log to stderr, from this level on.")]
 OnMalformed = Annotated[OnError, Option("--on-error", help="Malformed lines: count them, or stop at the first.")]
 WithClosure = Annotated[Closer, Option("--closure", help="The reasoner that closes the schema.")]
+ClosureSeconds = Annotated[
+    float,
+    Option(
+        "--closure-seconds",
+        metavar="N",
+        min=0,
+        help="How long owlrl or a description logic reasoner may take; 0 asks no reasoner.",
+    ),
+]
+ClosureMegabytes = Annotated[
+    int,
+    Option("--closure-megabytes", metavar="N", min=1, help="How much memory a description logic reasoner may take."),
+]
 Seed = Annotated[int | None, Option("--seed", metavar="N", help="Seed of the hash tables, for reproducible runs.")]
 Bound = Annotated[
     int | None, Option("--max-live-rows", metavar="N", min=1, help="The most rows that windows may hold.")

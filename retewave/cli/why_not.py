@@ -9,25 +9,21 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from retewave.cli.inputs import stream_name
 from retewave.cli.notes import Notes
 from retewave.cli.queries import Queries
 from retewave.cli.times import TimeOptions
-from retewave.compiler.algebra import TriplePattern, Triples, Variable
-from retewave.compiler.rewrite.normal import branches
 from retewave.engine.engine import Engine
 from retewave.errors import UsageError
 from retewave.io.reading.reader import Reader, read
 from retewave.query import Query
 from retewave.why_not.ask import check_kind
+from retewave.why_not.keeping import keep_rows
 
 __all__ = ["answer", "readers_of", "term_of"]
 
-_NEVER = b"<urn:retewave:never:%d>"  # predicates that no triple has
-_FOR_EVER = 1 << 60  # microseconds added to every range, so that their differences stay
 _INTEGER = re.compile(r"[+-]?\d+")
 
 
@@ -41,7 +37,7 @@ def answer(
         engine = Engine(**options)
         query, *_ = queries.register(engine, keep=10_000)
         check_kind(query)
-        _keep_all(engine, query)
+        keep_rows(engine, query)
         asked = dict(_split(query, each) for each in binding)
         readers = readers_of(streams, times, stream_format)
         notes.overlooked_times(readers, times)
@@ -49,29 +45,6 @@ def answer(
             pass  # matches are counted by the query
         found = engine.why_not(query, asked)
     return str(found) if format == "text" else found.to_json() + "\n"
-
-
-def _keep_all(engine: Engine, query: Query) -> None:
-    """Let a memory keep every triple that a pattern of the query takes, for ever.
-
-    Each pattern waits in a query of its own for a partner that never comes: its triples are kept, and nothing is made
-    of them.  Each has a partner of its own, for queries that differ in constants only would share another memory.
-    """
-    patterns = dict.fromkeys(pattern for branch in branches(query.parsed) for pattern in branch.all_patterns)
-    streams = tuple(replace(each, width=_widened(each.width)) for each in query.parsed.streams)
-    for place, pattern in enumerate(patterns):
-        shared = next((term for term in pattern.terms if isinstance(term, Variable)), None)
-        if shared is not None:
-            where = Triples((pattern, TriplePattern(shared, _NEVER % place, Variable("_:never"), pattern.source)))
-            waiting = replace(
-                query.parsed, where=where, form="SELECT", projection=(), template=(), distinct=False, streams=streams,
-                window=_widened(query.parsed.window),
-            )  # fmt: skip
-            engine.registry.add(waiting, name=None, on_match=None, keep=0, allow_cartesian=True, quiet=True)
-
-
-def _widened(width: int | None) -> int | None:
-    return None if width is None else width + _FOR_EVER
 
 
 def readers_of(streams: Sequence[str], times: TimeOptions, stream_format: str | None) -> list[Reader]:

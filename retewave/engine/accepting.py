@@ -1,4 +1,4 @@
-"""Checks of a query before it is registered: refuse what cannot run, warn of what is hardly meant.
+"""Checks of a query before it is registered: refuse queries that cannot run, warn of parts that are hardly meant.
 
 Where it stands: between the normal form of a query and the registry.
 """
@@ -94,7 +94,7 @@ def check_parts(parsed: Parsed, normal: tuple[Branch, ...], allowed: bool) -> No
 
 
 def check_runs(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
-    """Refuse what sequences cannot do: a choice of pairs."""
+    """Refuse a choice of pairs: sequences have none."""
     if not any(branch.has_runs for branch in normal):
         return
     if parsed.policy.chooses:
@@ -127,7 +127,7 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
 
 
 def check_view(parsed: Parsed, sheds: bool, explained: bool) -> None:
-    """Refuse what views cannot have."""
+    """Refuse the parts of a query that views cannot have."""
     if explained:
         raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
     if sheds:

@@ -1,4 +1,4 @@
-"""Checks of callers' arguments before the engine uses them: a wrong one is told in words, and changes nothing.
+"""Checks of callers' arguments before the engine uses them: a wrong argument is told in words, and changes nothing.
 
 Where it stands: at the front door, before data's way begins.
 Left out: terms (`io/rdf.py`), times (`windows/times.py`) and durations, which have checks of their own.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from retewave.compiler.algebra import Policy, PolicyName, Query
 from retewave.errors import UsageError
 from retewave.io.rdf import to_text
+from retewave.windows import durations
 
 if TYPE_CHECKING:
     from retewave.io.reading.reader import Reader
@@ -22,6 +23,7 @@ __all__ = [
     "WhenFull",
     "check_inbox",
     "check_options",
+    "duration_of",
     "policy_of",
     "readers_of",
     "seconds_of_tick",
@@ -65,7 +67,7 @@ def texts_of(triple: Any) -> tuple[bytes, bytes, bytes]:
 
 
 def check_reported(parsed: Query, on_report: object) -> None:
-    """Refuse a callback for reports that is none, or for a query that makes no reports."""
+    """Refuse a callback for reports that cannot be called, or whose query makes no reports."""
     if on_report is None:
         return
     if not callable(on_report):
@@ -160,3 +162,11 @@ def check_inbox(size: object, when_full: object) -> None:
         raise UsageError(f"an inbox holds a whole number of items from 1 on, not {size!r}")
     if when_full not in ("wait", "drop", "error"):
         raise UsageError(f"unknown when_full {when_full!r}", hint="known: wait, drop, error")
+
+
+def duration_of(value: Any) -> int:
+    """Return a duration that a user gives, in microseconds."""
+    try:
+        return durations.parse(value)
+    except ValueError as e:
+        raise UsageError(str(e)) from e

@@ -37,7 +37,7 @@ class Asking:
     """Answers the kernel of one network."""
 
     terms: Terms  # the dictionary
-    runtime: Runtime  # who asks; its memo is filled here
+    runtime: Runtime  # the network that asks; its memo is filled here
     programs: Programs  # the kernel's filters; they know what the memo's rows stand for
     _evaluators: dict[Expression, Evaluator] = field(default_factory=dict)
     _answers: dict[tuple[Expression, tuple[bytes | None, ...]], bool] = field(default_factory=dict)

@@ -88,7 +88,7 @@ class Inbox(Generic[Waiting]):
             self._changed.notify()
 
     def take(self, most: int) -> list[Waiting]:
-        """Take out at most `most` things; none where nothing waits."""
+        """Take out at most `most` things; an empty inbox gives none."""
         with self._changed:
             taken = [self._items.popleft() for _ in range(min(most, len(self._items)))]
             self._make_room()
@@ -133,7 +133,7 @@ Pushed = tuple[Any, Any, str | None, int | None]  # texts, time, stream, event: 
 
 
 def _item(given: Any) -> Pushed:
-    """Return what a source has given as an item.
+    """Return an element of a source as an item.
 
     >>> _item((("urn:s", "urn:p", 5), 1.5))[1:]
     (1.5, None, None)

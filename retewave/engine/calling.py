@@ -1,9 +1,9 @@
-"""Compute what looks at all repetitions of a step: COUNT, SUM, AVG, MIN, MAX, SAMPLE, GROUP_CONCAT, FIRST, LAST.
+"""Compute calls that look at all repetitions of a step: COUNT, SUM, AVG, MIN, MAX, SAMPLE, GROUP_CONCAT, FIRST, LAST.
 
 Data's way: the values of a variable, repetition by repetition -> **one term** -> conditions, SELECT.
-Decisions: unbound is no value; COUNT counts values; SUM and AVG of none are 0, the others are an error; what cannot be
-added or compared is an error; SAMPLE is the first value; FIRST and LAST are those of the first and last repetition,
-bound or not.
+Decisions: unbound is no value; COUNT counts values; SUM and AVG of no value are 0, the others are an error; a value
+that cannot be added or compared is an error; SAMPLE is the first value; FIRST and LAST are those of the first and last
+repetition, bound or not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What RAND(), UUID(), BNODE() and NOW() say of the solutions of rules: the same whenever a solution is looked at.
+"""The values of RAND(), UUID(), BNODE() and NOW() for solutions of rules: the same whenever a solution is looked at.
 
 Data's way: output rows of a rule -> **seeds** -> the steps that Python takes.
 A solution of a rule is looked at for what is built, for what is told, and for a flush.  Its seed follows from the
@@ -26,7 +26,7 @@ __all__ = ["Chances", "Seeds", "fixed"]
 
 _MOST = 1 << 14  # the most instants whose clock is remembered
 
-Seeds = list[tuple[str, datetime]]  # row by row: the seed, and what NOW() says
+Seeds = list[tuple[str, datetime]]  # row by row: the seed, and the time of NOW()
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Chances:
 
     seed: int  # the engine's
     text: Callable[[int], bytes]  # the text of a term's id
-    _moments: dict[int, datetime] = field(default_factory=dict)  # the end of solutions -> what NOW() says
+    _moments: dict[int, datetime] = field(default_factory=dict)  # the end of solutions -> the time of NOW()
 
     def seeds(self, query: Query, output: Output, rows: np.ndarray) -> Seeds | None:
         """Return the seeds of output rows; none where chance is asked anew each time, or not at all."""

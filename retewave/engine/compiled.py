@@ -39,9 +39,10 @@ from retewave.provenance.made_of import Sources
 from retewave.query import Query, skipping
 from retewave.rete.counters import put_known_since, totals
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
+from retewave.rete.memories import Options
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
-from retewave.rete.runtime import Options, Runtime
+from retewave.rete.runtime import Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
@@ -82,7 +83,7 @@ class CompiledNetwork:
 
     @cached_property
     def states(self) -> States:
-        """The states, by identity: all that is remembered and does not follow from rows."""
+        """The states, by identity: everything remembered that does not follow from rows."""
         return self._nodes | self.feeding.states | self.outcome.states(self.outcome.queries)
 
     @cached_property
@@ -92,7 +93,7 @@ class CompiledNetwork:
     def take_over(self, former: CompiledNetwork) -> None:
         """Remember what nodes and queries remembered in another network.
 
-        A query that was registered again is a new one, even with the same name and text: it has told nothing yet.
+        A query that was registered again is a new query, even with the same name and text: it has told nothing yet.
         """
         mine = self._nodes | self.feeding.states | self.outcome.states(former.outcome.queries)
         take_over(mine, former.states)
@@ -109,7 +110,7 @@ class CompiledNetwork:
             if isinstance(record, Probe) and record.chooses:
                 continue
             looked = inputs_of(record)[1].producer
-            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # what came whole when it ended
+            single = isinstance(self.plan.producers[looked], AlphaTest | RunState)  # it came whole when it ended
             self.runtime.look_from(probe, min(time + back[looked], AFTER_ALL), time if single else AFTER_ALL)
 
     def advance(self) -> None:
@@ -140,7 +141,7 @@ def build(
 ) -> CompiledNetwork:
     """Plan the queries over a schema's network, perhaps for items that are intervals; nothing is loaded yet."""
     listeners = tuple(listeners)
-    intervals = intervals or any(each.all_rules for each in listeners)  # what rules build has an interval
+    intervals = intervals or any(each.all_rules for each in listeners)  # triples that rules build have intervals
     shapes = shapes_of(listeners)
     atoms = atoms_of(shapes)
     dispatch = routes(atoms, network)

@@ -227,7 +227,7 @@ def _format(source: Any) -> str | None:
 
 
 def _listed(sources: Any) -> list[Any]:
-    """Take one source for a list of one; an rdflib Graph is a source, a list of triples too."""
+    """Return a single source as a list; an rdflib Graph is a source, a list of triples too."""
     if isinstance(sources, str | Path | bytes) or hasattr(sources, "triples"):
         return [sources]
     found = list(sources) if isinstance(sources, Iterable) else [sources]

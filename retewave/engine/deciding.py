@@ -133,7 +133,7 @@ class Deciding:
     ) -> None:
         """Take the steps on some rows, in order: drop rows that a filter drops, add columns that a step assigns.
 
-        `seeds`: what chance says follows from these, row by row.
+        `seeds`: random values follow from these, row by row.
         """
         solutions: defaultdict[int, BNode] = defaultdict(_new_blank)
         if seeds is not None:
@@ -173,7 +173,7 @@ class Deciding:
         return said
 
     def _remembered(self, step: FilterStep, variable: Variable, term: int) -> int:
-        """Return the verdict of a filter on one term, evaluated once."""
+        """Return the verdict of a filter on a term; it is evaluated once."""
         memo = self.programs.memo_of(step.expression) if variables(step.expression) == step.scope else None
         known = filter_codes.UNDECIDED if memo is None else self.runtime.recalled(memo, term)
         if known != filter_codes.UNDECIDED:

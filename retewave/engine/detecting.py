@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from retewave.compiler.plan.producers import EVENT, GIVEN_TRIPLE, STREAM
-from retewave.compiler.rewrite.detections import BranchFound, Detecting, token_of
+from retewave.compiler.rewrite.detected import BranchFound, Detecting, token_of
 from retewave.detection import Source, Token, TripleText, graph_of, named, read_token, written
 from retewave.engine.deciding import Deciding
 from retewave.engine.guarding import Guarding
@@ -33,7 +33,7 @@ __all__ = ["Detector"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1
 _MOST_KNOWN = 10_000  # answers that are remembered
-_ORDER = ("came", "used", "logical", "composite", "rest", "told")
+_ORDER = ("came", "used", "logical", "composite", "rest", "told", "contradiction")
 
 Built: TypeAlias = tuple[bytes, bytes, bytes, int]  # a triple that comes in again, and the number of its stream
 
@@ -73,18 +73,19 @@ class Detector:
 
     query: Query  # whose definitions they are
     plan: Detecting  # how its rows are read
-    deciding: Deciding  # decides what the kernel has left open
-    guarding: Guarding  # finds what guards ask for
+    deciding: Deciding  # decides the filters that the kernel has left open
+    guarding: Guarding  # finds the solutions of guards
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
     solved: Solved  # of which detections are built already
     noticed: Noticed = field(default_factory=Noticed)  # of the instant
     _tokens: dict[bytes, Token] = field(default_factory=dict)  # by the text of the literal
+    _places_of_given: dict[int, list[_Given]] = field(default_factory=dict)  # by branch
     _texts: dict[int, str] = field(default_factory=dict)  # of terms, while rows are read
     # what static data proves by itself, of whom
     _static: dict[tuple[int, bytes, frozenset[Ids]], bool] = field(default_factory=dict)
 
     def rows(self, out: np.ndarray, first: int) -> np.ndarray:
-        """Return what output rows build, as input rows whose events number the detections from `first` on."""
+        """Return the triples that output rows build, as input rows whose events are detections from `first` on."""
         self._texts.clear()
         texts: list[bytes] = []  # of three terms for each triple
         made: list[tuple[int, ...]] = []
@@ -114,7 +115,7 @@ class Detector:
         return sorted(read, key=self._rank) if len(read) > 1 else read
 
     def _decided(self, out: np.ndarray) -> Iterator[_Row]:
-        """Yield the rows that pass what the kernel has left open."""
+        """Yield the rows that pass the checks that the kernel has left open."""
         found = self.deciding.take(Solutions(self.query, out, np.arange(len(out)), out[:, :0]))
         for words, columns in zip(found.rows.tolist(), found.columns.tolist(), strict=True):
             yield self._row(words, columns, self._place, words[layout.O_BRANCH] & _BRANCH)
@@ -127,11 +128,11 @@ class Detector:
         return row.end, _ORDER.index(self.plan.found[row.branch].kind), len(row.given)
 
     def _built(self, row: _Row) -> Iterator[list[Built]]:
-        """Yield what comes in again of a row: for each detection its triples."""
+        """Yield, for each detection of a row, the triples that come in again."""
         found = self.plan.found[row.branch]
         match found.kind:
             case "came":
-                (given,) = self._given[row.branch]
+                (given,) = self._given(row.branch)
                 self.noticed.came(row.words[given.event], self._triple(row, given))
             case "used":
                 triples = justified(found.expression, self._parts(row, found)) or {}
@@ -144,25 +145,24 @@ class Detector:
                 yield from self._rest(row, found)
             case "told":
                 yield from self._graph(row, found)
+            case "contradiction":
+                self.query.inconsistent += self.noticed.contradicts(self._event(row))
 
     # ---- reading rows ----
-    @cached_property
-    def _given(self) -> list[list[_Given]]:
-        """By branch: where its rows tell of the triples that they are made of."""
-        found = []
-        for branch in range(len(self.plan.branches)):
+    def _given(self, branch: int) -> list[_Given]:
+        """Return where the rows of a branch tell of the triples that they are made of."""
+        if branch not in self._places_of_given:
             told = self.deciding.outputs[self.query.number, branch].told
             words = {(each.leaf, each.what): layout.O_COLUMNS + column for each, column in told.items() if column >= 0}
-            leaves = sorted({leaf for leaf, _ in words})
-            found.append([
+            self._places_of_given[branch] = [
                 _Given(
                     (words[leaf, GIVEN_TRIPLE[0]], words[leaf, GIVEN_TRIPLE[1]], words[leaf, GIVEN_TRIPLE[2]]),
                     words[leaf, STREAM],
                     words[leaf, EVENT],
                 )
-                for leaf in leaves
-            ])  # fmt: skip
-        return found
+                for leaf in sorted({leaf for leaf, _ in words})
+            ]
+        return self._places_of_given[branch]
 
     @cached_property
     def _columns(self) -> dict[int, dict[str, int]]:
@@ -191,6 +191,10 @@ class Detector:
             return frozenset()
         return frozenset(self.streams.get(name[1:-1].decode(), -1) for name in self.plan.definitions.returned)
 
+    def _event(self, row: _Row) -> int:
+        """Return the event of which a proof has triples."""
+        return next(row.words[each.event] for each in self._given(row.branch) if row.words[each.event] != 0)
+
     def _triple(self, row: _Row, given: _Given) -> Ids:
         s, p, o = given.triple
         return row.words[s], row.words[p], row.words[o]
@@ -207,7 +211,7 @@ class Detector:
     def _justification(self, words: list[int], branch: int) -> Given:
         """Return the given triples of a proof."""
         found: dict[Ids, tuple[bool, int]] = {}
-        for given in self._given[branch]:
+        for given in self._given(branch):
             s, p, o = given.triple
             triple = words[s], words[p], words[o]
             streamed = words[given.event] != 0
@@ -232,7 +236,7 @@ class Detector:
     # ---- detections ----
     def _logical(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
         given = row.given
-        event = next(row.words[each.event] for each in self._given[row.branch] if row.words[each.event] != 0)
+        event = self._event(row)
         if self._own and any(stream in self._own for streamed, stream in given.values() if streamed):
             return
         if isinstance(found.individual, int):
@@ -252,7 +256,7 @@ class Detector:
         yield from self._detected(row, found.event, who, texts, {}, (row.start, row.end), proof)
 
     def _is_known_already(self, event: int, individual: int, given: Given) -> bool:
-        """Tell whether the part of a justification that is static data proves as much: then it is not minimal."""
+        """Tell whether the static part of a justification proves as much: then the justification is not minimal."""
         static = frozenset(triple for triple, (streamed, _) in given.items() if not streamed)
         if not static or event not in self._static_may_prove:
             return False
@@ -268,7 +272,7 @@ class Detector:
 
     @cached_property
     def _static_may_prove(self) -> frozenset[int]:
-        """The events of which a proof asks for nothing but what static data has."""
+        """The events with a proof that needs nothing but static data."""
         return frozenset(
             number
             for number, each in enumerate(self.plan.definitions.events)
@@ -289,7 +293,7 @@ class Detector:
         self, row: _Row, event: int, individual: str, triples: Mapping[TripleText, Source], parts: Mapping[str, Token],
         interval: tuple[int, int], proof: tuple[str, ...],
     ) -> Iterator[list[Built]]:  # fmt: skip
-        """Yield what comes in again of a detection, if it is not there already."""
+        """Yield the triples of a detection that come in again, if it is not there already."""
         event_name = self.plan.definitions.events[event].name.decode()
         made_of = sorted(triples) if not parts else sorted((alias, each.name) for alias, each in parts.items())
         name = named(self.plan.base, event_name, individual, row.start, row.end, made_of)
@@ -300,12 +304,10 @@ class Detector:
         yield from self._comes_in(event, token)
 
     def _comes_in(self, event: int, token: Token) -> Iterator[list[Built]]:
-        plan, node, text = self.plan, f"<{token.name}>".encode(), written(token)
+        plan, text = self.plan, written(token)
         self._remembered(text, token)
-        stream = self.streams[plan.base]
-        said = {"token": text, "individual": token.individual.encode(), "event": token.event.encode()}
-        named_ = ((plan.predicate(kind, event), value) for kind, value in said.items())
-        yield [(node, predicate, value, stream) for predicate, value in named_ if predicate in plan.read]
+        stream, predicate = self.streams[plan.base], plan.predicate("token", event)
+        yield [(token.individual.encode(), predicate, text, stream)] if predicate in plan.read else []
         triples = [tuple(text.encode() for text in triple) for triple in token.justification]
         for use in self.guarding.by_event.get(event, ()):
             for solution in sorted(self.guarding.solutions(use, triples)):  # type: ignore[arg-type]
@@ -316,7 +318,7 @@ class Detector:
                 yield found
 
     def _rest(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
-        (given, *_) = self._given[row.branch]
+        (given, *_) = self._given(row.branch)
         event, stream = row.words[given.event], row.words[given.stream]
         left = self.noticed.rest(found.event, event)
         if not left or stream in self._own:
@@ -338,7 +340,7 @@ class Detector:
         ]
 
     def _graph(self, row: _Row, found: BranchFound) -> Iterator[list[Built]]:
-        """Yield the graph of what is told, for the stream of its event."""
+        """Yield the triples of a told detection's graph, for the stream of its event."""
         if self.plan.definitions.form != "RDF":
             return
         token = self._token(row.term("detection"))

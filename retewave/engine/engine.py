@@ -1,20 +1,15 @@
 """The engine: what a user does with retewave in one process.
 
-Data's way: readers and pushes -> rows -> order (lateness) -> **live network** -> matches -> callbacks and iterators.
-Any thread may call anything: state is locked while it is read or changed (`Matcher.lock`), and threads that pour and
-call back take turns (`retewave.engine.telling`).  The turn is taken before the lock; user code runs without the lock.
+Data's way: readers and pushes -> rows -> order (lateness) -> **networks** -> matches -> callbacks and iterators.
+Any thread may call anything; how items go in and matches come out, in turns, says `retewave.engine.pouring`.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
-import time as wall
-import warnings
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
-from datetime import UTC
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,6 +26,7 @@ from retewave.engine.arguments import (
     check_inbox,
     check_options,
     check_reported,
+    duration_of,
     policy_of,
     readers_of,
     seconds_of_tick,
@@ -40,44 +36,33 @@ from retewave.engine.datasets import Closure, Datasets
 from retewave.engine.feeding_views import check_fed
 from retewave.engine.framing import framed
 from retewave.engine.items import Interval, Triples, ids_of, interval_of, texts_of
-from retewave.engine.late import LateItem, Why, described
+from retewave.engine.late import LateItem
 from retewave.engine.matcher import Matcher
 from retewave.engine.planning import planned
+from retewave.engine.pouring import Pouring
 from retewave.engine.registry import Registry, read_query
 from retewave.engine.shown import Shown
-from retewave.engine.stats import Seconds, stats
-from retewave.engine.telling import Finding, Telling
+from retewave.engine.stats import stats
+from retewave.engine.telling import Finding
 from retewave.engine.timeless import check_timed
 from retewave.epsilon.schema import Budget, Progress
 from retewave.errors import QueryError, UsageError
-from retewave.log import Tally
 from retewave.match import Match, Matches, in_order
 from retewave.query import Query
 from retewave.report import Report
-from retewave.rete.runtime import Options
+from retewave.rete.memories import Options
 from retewave.rete.terms.dictionary import Terms
-from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
-from retewave.windows import durations
-from retewave.windows.order import Order
-from retewave.windows.times import Clock, Instant
+from retewave.windows.times import Instant
 
 if TYPE_CHECKING:
     from retewave.engine.asynchronous import Pushes
-    from retewave.engine.compiled import CompiledNetwork
-    from retewave.engine.pump import Arrived
     from retewave.io.reading.position import Position
     from retewave.io.reading.reader import Reader
 
 __all__ = ["Engine"]
 
 
-_ARRIVAL = Clock("datetime", zone=UTC)  # how times are shown when nobody gives any
-_NO_ROWS = np.empty((0, ROW_WIDTH), dtype=np.int64)
-
-_LATE, _FUTURE = "%s items came later than lateness allows", "%s items are dated further ahead than max_future allows"
-
-
-class Engine(Shown):
+class Engine(Pouring, Shown):
     """Finds the patterns of registered queries in streams of RDF.  Any thread may call anything, also from callbacks.
 
     >>> engine = Engine()
@@ -113,16 +98,15 @@ class Engine(Shown):
         check_options(datasets, imports, on_late, seed)
         check_bounds(max_live_rows, at_limit, max_derivations, max_runs)
         check_inbox(inbox, when_full)
-        self.terms = Terms(seed)
+        terms = Terms(seed)
         closed = Closure(closure, closure_budget, on_closure)
-        self.datasets = Datasets(self.terms, schema, static, datasets or {}, imports or {}, closed)
-        self.registry = Registry(sheds=at_limit == "shed", plan=partial(planned, datasets=self.datasets))
+        self.datasets = Datasets(terms, schema, static, datasets or {}, imports or {}, closed)
+        registry = Registry(sheds=at_limit == "shed", plan=partial(planned, datasets=self.datasets))
         bounds = max_live_rows or 0, at_limit == "shed", stats, max_derivations, max_runs or 0
         options = Options(secrets.randbits(63) if seed is None else seed, *bounds)
-        self.matcher = Matcher(self.terms, self.registry, self.datasets, options)
         self.options = {  # the arguments that a snapshot keeps
-            "lateness": _duration(lateness) / 1e6,
-            "max_future": None if max_future is None else _duration(max_future) / 1e6,
+            "lateness": duration_of(lateness) / 1e6,
+            "max_future": None if max_future is None else duration_of(max_future) / 1e6,
             "max_live_rows": max_live_rows,
             "max_derivations": max_derivations,
             "max_runs": max_runs,
@@ -131,22 +115,15 @@ class Engine(Shown):
             "stats": stats,
             "seed": options.seed,
         }
-        self._late_tally, self._future_tally = Tally(_LATE), Tally(_FUTURE)
-        self.lock, self.registry.network = self.matcher.lock, self._network  # the lock is held to read or change
-        self.telling = telling = Telling(self.registry, on_late)
-        self.turn = telling.turn  # held by whoever pours and calls back; taken before the lock
-        self._hands_over = on_late is not None  # late items
-        self._runs = 0  # runs under way: the last one to end lets waiting items go
-        self.order = order = Order(_duration(lateness), _optional(max_future), self._late, self._future, now=_now)
-        self.matcher.holders.append(order.held)
-        self.clock: Clock | None = None  # of the first time that came in: times are shown likewise
-        self.allow_cartesian, self.triples = allow_cartesian, 0  # triples that came in, unused ones included
-        self.readers: list[Reader] = []  # all that were run; they count the lines that they could not read
-        self.seconds = Seconds()  # how long the work took
+        matcher = Matcher(terms, registry, self.datasets, options)
+        super().__init__(
+            matcher, duration_of(lateness), None if max_future is None else duration_of(max_future), on_late
+        )
+        self.allow_cartesian = allow_cartesian
         self._inbox = (inbox, when_full)  # how many items of event loops may wait, and the fate of more
         self._pushes: Pushes | None = None  # none before the first; the lock is held while they are made
         self._opening = threading.Lock()
-        self.note: Any = None  # what the caller noted in the snapshot that the engine was restored from
+        self.note: Any = None  # the caller's note in the snapshot that the engine was restored from
 
     # ---- queries ----
     def register(
@@ -239,40 +216,6 @@ class Engine(Shown):
         found = self.pushed(texts_of(triples), time, stream, event)
         return [match for batches in found for match in in_order(batches)]
 
-    def pushed(
-        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
-    ) -> list[list[Matches]]:
-        """Pour in an item, given as the texts of its triples; call back and return the matches as batches."""
-        turn, seconds = self.turn, self.seconds
-        if not turn.acquire(False):
-            turn.wait()
-        seconds.begin()
-        try:
-            return self._all_poured(self.accept(texts, time, stream, event))
-        finally:
-            seconds.end()
-            turn.release()
-
-    def accept(
-        self, texts: list[bytes] | np.ndarray, time: Interval | None, stream: str | None, event: int | None
-    ) -> int:
-        """Let an item wait for the next push, run or flush; return how many triples it has."""
-        with self.lock:
-            ids = ids_of(texts, self.terms)
-            rows = np.empty((len(ids), ROW_WIDTH), dtype=np.int64)
-            rows[:, :START] = ids
-            number = self.matcher.new_events(1) if event is None else -GIVEN_EVENTS - event
-            rows[:, START:] = (*self._interval(time), self.registry.stream_number(stream), number)
-            self.triples += len(rows)
-            self._put(rows)
-        return len(rows)
-
-    def _put(self, rows: np.ndarray) -> None:
-        """Let rows wait in time order; what ends before the watermark is certain."""
-        self.matcher.wait(self.order.push(rows))
-        if self.order.lateness and self.order.watermark is not None:
-            self.matcher.advance(self.order.watermark)
-
     def flush(self) -> list[Match]:
         """Pour items that wait for late ones, and tell the matches that there are if nothing more comes; return them.
 
@@ -292,15 +235,10 @@ class Engine(Shown):
         _, until, clock = interval_of(time)
         with self.turn:
             with self.lock:
-                self._tell(clock)
+                self._show_by(clock)
                 self._go_on(until)
             found = self._all_poured()
         return [match for batches in found for match in in_order(batches)]
-
-    def _go_on(self, until: int) -> None:
-        """Let the next pour decide what is due before a time, which the clock has reached."""
-        self.matcher.wait(self.order.advance(until))
-        self.matcher.advance(until)
 
     def encode(self, triples: Iterable[Triple]) -> np.ndarray:
         """Return the ids of triples as an array [n, 3], for `push`; the ids are kept for ever."""
@@ -331,55 +269,11 @@ class Engine(Shown):
         second or more.  That is the moment for a `snapshot`.
         """
         readers = readers_of(streams)
-        seconds = None if tick is None else seconds_of_tick(_duration(tick), readers)
+        seconds = None if tick is None else seconds_of_tick(duration_of(tick), readers)
         with self.lock:
             self.readers += [reader for reader in readers if not any(reader is known for known in self.readers)]
         recorded = bool(readers) and all(reader.time_property is not None for reader in readers)
         yield from self.course(self._read(readers, between, seconds), recorded=recorded)
-
-    def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
-        """Yield matches that former calls have left, then those of a run's steps; at the end pour items that wait."""
-        with self.lock:
-            self._runs += 1
-            # Nobody waits for the first item of a recording, so it may wait for the second, whatever its time.
-            self.order.doubt.of_first = recorded
-        try:
-            with self.seconds:
-                yield from self._left()
-                yield from steps
-                if self._runs == 1:
-                    self._let_go()
-                yield from self.poured()
-        finally:
-            with self.lock:
-                self._runs -= 1
-                self.order.doubt.of_first = False
-
-    def _read(
-        self, readers: list[Reader], between: Callable[[], object] | None, tick: float | None
-    ) -> Iterator[list[Matches]]:
-        from retewave.engine.pump import pump
-
-        pumped = pump(self.matcher, self.registry, readers, self.seconds, self.keep, self.order.doubt, tick)
-        with closing(pumped) as arrivals:
-            for arrived in arrivals:
-                yield from self.poured(arrived.triples)
-                if between is not None:
-                    between()
-
-    def take(self, arrived: Arrived) -> Iterator[list[Matches]]:
-        """Pour rows of readers; call back and yield the matches as batches."""
-        self.keep(arrived)
-        yield from self.poured(arrived.triples)
-
-    def keep(self, arrived: Arrived) -> None:
-        """Let rows of readers wait for the next push, run or flush."""
-        with self.lock:
-            self.triples += arrived.triples
-            self._tell(arrived.clock)
-            self._put(arrived.rows)
-            if arrived.until is not None:
-                self._go_on(arrived.until)
 
     # ---- from an event loop ----
     def stream(
@@ -419,117 +313,11 @@ class Engine(Shown):
         """How many items of event loops were dropped, as an inbox was full."""
         return 0 if self._pushes is None else self._pushes.dropped
 
-    def _let_go(self) -> None:
-        with self.lock:
-            self.matcher.wait(self.order.flush())
-            self.matcher.flush()
-
-    def _all_poured(self, came: int = 0) -> list[list[Matches]]:
-        """Pour all that waits; call back, and return the matches.  After an error, the next call returns the rest."""
-        telling, pouring = self.telling, self._pouring(came)
-        found: list[list[Matches]] = []
-        try:
-            while (batches := self._step(pouring)) is not None:
-                found.append(batches)
-                if telling.untold:
-                    telling.tell()
-            if telling.untold:
-                telling.tell()
-        except BaseException:
-            for batches in found:
-                telling.leave(batches)
-            raise
-        if telling.left and not telling.at_work:
-            found = [*self._left(), *found]
-        return found
-
-    def poured(self, came: int = 0) -> Iterator[list[Matches]]:
-        """Pour waiting rows step by step; call back, and yield the matches.  Between steps, others may have their turn.
-
-        `came`: the triples that were read to get these rows.
-        """
-        telling, pouring = self.telling, self._pouring(came)
-        while True:
-            with self.turn:
-                found = self._step(pouring)
-                try:
-                    telling.tell()
-                except BaseException:
-                    if found is not None:
-                        telling.leave(found)
-                    raise
-            if found is None:
-                return
-            if found:
-                yield found
-
-    def _pouring(self, came: int) -> Iterator[list[Matches]]:
-        return self.matcher.pour(_NO_ROWS, self.shown_clock, came)
-
-    def _step(self, pouring: Iterator[list[Matches]]) -> list[Matches] | None:
-        """Pour some rows; return the matches, which are to be told, or nothing at the end."""
-        with self.lock:
-            started = wall.perf_counter()
-            try:
-                found = next(pouring, None)
-            finally:
-                self.seconds.match += wall.perf_counter() - started
-        if found is not None:
-            self.telling.add(found)
-            found = [batch for batch in found if len(batch) or batch.denies]  # a report may have no rows
-        return found
-
-    def _left(self) -> Iterator[list[Matches]]:
-        """Yield the matches that former calls have found and could not return."""
-        while self.telling.left:
-            with self.turn, self.lock:  # texts are copied: no sweep may come between
-                left = self.telling.take_left()
-            if left:
-                yield left
-
-    def _interval(self, time: Interval | None) -> tuple[int, int]:
-        if time is None:
-            self._tell(_ARRIVAL)
-            now = _now()
-            return now, now
-        first, last, clock = interval_of(time)
-        self._tell(clock)
-        return first, last
-
-    @property
-    def shown_clock(self) -> Clock:
-        """How times are shown: as the first one was given, or as datetimes."""
-        return self.clock or _ARRIVAL
-
-    def _tell(self, clock: Clock) -> None:
-        self.clock = self.clock or clock
-
-    # ---- what does not get in ----
-    def _late(self, rows: np.ndarray, why: Why = "late") -> None:
-        if why == "late":
-            self._late_tally.log(self.order.late + len(rows))
-        if self._hands_over:
-            self.telling.add_late(described(rows, why, self.terms, self.shown_clock, self.registry.streams))
-
-    def _future(self, rows: np.ndarray) -> None:
-        warnings.warn(
-            f"{len(rows)} triples are dated further ahead than max_future allows, and what came next was not: they are "
-            "set aside and counted",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        self._future_tally.log(self.order.future + len(rows))
-        self._late(rows, "future")
-
     # ---- what is going on ----
     def stats(self) -> dict[str, Any]:
         """Return counts of what went in, what is kept and what came out."""
         with self.lock:
             return stats(self)
-
-    def _network(self) -> CompiledNetwork:
-        with self.lock:
-            return self.matcher.current()
 
     # ---- snapshots ----
     @property
@@ -555,18 +343,3 @@ class Engine(Shown):
         from retewave.engine.snapshot import read
 
         return read(cls, Path(path), keep, options)
-
-
-def _now() -> int:
-    return wall.time_ns() // 1000
-
-
-def _optional(value: Any) -> int | None:
-    return None if value is None else _duration(value)
-
-
-def _duration(value: Any) -> int:
-    try:
-        return durations.parse(value)
-    except ValueError as e:
-        raise UsageError(str(e)) from e

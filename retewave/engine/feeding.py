@@ -45,10 +45,10 @@ class Feeding:
         rules: Mapping[int, int],
         detectors: Mapping[int, Detector],
     ) -> None:
-        self.deciding = deciding  # decides what the kernel has left open
+        self.deciding = deciding  # decides the filters that the kernel has left open
         self.queries = queries  # by number
         self.rules = rules  # number of a rule -> number of the stream that it feeds
-        self.detectors = detectors  # what builds the detections of queries about events, by number
+        self.detectors = detectors  # they build the detections of queries about events, by number
         self.solved = Solved()  # of rules whose solutions are a set, or make blank nodes
         for each in detectors.values():
             each.solved = self.solved
@@ -65,7 +65,7 @@ class Feeding:
 
     @property
     def states(self) -> dict[str, State]:
-        """What is remembered of the instant, by identity."""
+        """The states of the instant, by identity."""
         found: dict[str, State] = {digest(("solved",)): self.solved} if self.rules else {}
         for each in self.detectors.values():
             found[digest(("noticed", each.query.name, each.query.text))] = each.noticed

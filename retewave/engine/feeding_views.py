@@ -1,8 +1,8 @@
-"""Views that feed: what REGISTER STREAM <iri> AS CONSTRUCT builds at a report comes in again, on that stream.
+"""Views that feed: triples that REGISTER STREAM <iri> AS CONSTRUCT builds at a report come in again, on that stream.
 
 Data's way: a report -> **its triples, as input rows of the report's time** -> the networks, before any later item.
-What a view feeds is there for the reports of others at the same time: so those that feed are reported first, each
-behind the views that it reads.  A ring of them is refused.
+Reports of other views at the same time see what a view feeds.  So the views that feed are reported first, each behind
+the views that it reads.  A ring of them is refused.
 Invariant: each solution's triples are one event.
 """
 
@@ -58,7 +58,7 @@ def _reads(query: Query, stream: bytes | None) -> bool:
 
 
 def stream_of(query: Query) -> bytes | None:
-    """Return the stream that a query feeds: its own, else the one that it reads; None: every stream."""
+    """Return the stream that a query feeds: its own, else the stream that it reads; None: every stream."""
     if query.parsed.feeds is not None or query.parsed.view is None:
         read = [each.iri for each in query.parsed.streams]
     else:
@@ -67,7 +67,7 @@ def stream_of(query: Query) -> bytes | None:
 
 
 def check_fed(queries: Iterable[Query]) -> None:
-    """Refuse rings of views that feed, and those that read what rules build."""
+    """Refuse rings of views that feed, and feeding views that read triples that rules build."""
     known = list(queries)
     feeding = in_order(each for each in known if feeds(each))
     rules = [each for each in known if each.parsed.is_rule and not each.is_view]
@@ -82,7 +82,7 @@ def check_fed(queries: Iterable[Query]) -> None:
 
 
 def rows_of(batch: Matches, time: int, stream: int, first: int) -> np.ndarray:
-    """Return what a report builds as input rows; `first`: the number of the first solution's event, as a row has it."""
+    """Return the triples of a report as input rows; `first`: the first solution's event number, as a row has it."""
     terms, name = batch.terms, digest((batch.query.name, batch.query.text, time))
     scopes = [b"v%s.%d" % (name.encode(), place) for place in range(len(batch))]
     made = built(batch, lambda texts: np.array([terms.intern(each) for each in texts], dtype=np.int64), scopes=scopes)

@@ -70,12 +70,12 @@ class Foretold:
         marks[terms[(terms > 0) & (terms < len(marks))]] = 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return a row of times and one of terms for each solution that was told."""
+        """Return a row of times and a row of terms for each solution that was told."""
         rows = np.array(list(self._told.elements()), dtype=np.int64).reshape(len(self), 2 + self._columns)
         return {"times": rows[:, :2], "columns": rows[:, 2:]}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the state of such a stage, and drop the own one."""
+        """Replace the stage's own state by another."""
         rows = np.concatenate([state["times"], state["columns"]], axis=1)
         self._told = Counter(map(tuple, rows.tolist()))
 

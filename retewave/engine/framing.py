@@ -1,4 +1,4 @@
-"""What a caller says of a view beside its text: when it is reported, and from when its steps are counted.
+"""Options of a view beside its text: when it is reported, and from when its steps are counted.
 
 Where it stands: at the front door, before data's way begins.
 """

@@ -1,4 +1,4 @@
-"""Find the new ones among output rows: a network that is made anew before the stream finds its static matches again.
+"""Find the new rows among output rows: a network that is made anew before the stream finds its static matches again.
 
 Data's way: a new network's first output -> **rows that were not found before** -> outcome.
 Invariant: rows are bags; of n equal rows, of which m were found before, n - m are new.
@@ -13,7 +13,7 @@ import numpy as np
 from retewave.compiler.lower import Output
 from retewave.rete.words import layout
 
-__all__ = ["Outputs", "joined", "news", "plain"]
+__all__ = ["Outputs", "fresh_rows", "joined", "plain"]
 
 Outputs = Mapping[tuple[int, int], Output]  # (query, branch) -> its output rows
 
@@ -36,7 +36,7 @@ def plain(rows: np.ndarray, outputs: Outputs) -> np.ndarray:
     return rows
 
 
-def news(rows: np.ndarray, before: np.ndarray, outputs: Outputs) -> np.ndarray:
+def fresh_rows(rows: np.ndarray, before: np.ndarray, outputs: Outputs) -> np.ndarray:
     """Return the output rows that are not among the plain ones found before, in their order."""
     if not len(before) or not len(rows):
         return rows

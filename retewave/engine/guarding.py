@@ -1,4 +1,4 @@
-"""What a few triples say, with what the schema entails of each: to guards, and to proofs.
+"""Solutions of guards and of proofs over a few triples, and over the triples that the schema entails of each.
 
 Data's way: a justification -> **solutions** -> triples that come in again beside the token.
 A justification that is partly static data is not minimal if that part alone proves as much.
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from retewave.compiler.algebra import TriplePattern, Variable
 from retewave.compiler.rewrite.data_ranges import is_in_range
-from retewave.compiler.rewrite.detections import GuardUse
+from retewave.compiler.rewrite.detected import GuardUse
 from retewave.epsilon.atoms import Atom
 from retewave.epsilon.classes.expression import ClassExpression
 from retewave.epsilon.classes.unfolding import Part, Proof
@@ -36,7 +36,7 @@ class Guarding:
         self._dispatch = routes(tuple(dict.fromkeys(map(_atom, (*patterns, *proved)))), network)
 
     def proves(self, proofs: Sequence[Proof], individual: bytes, triples: frozenset[Texts]) -> bool:
-        """Tell whether some triples are enough for one of an event's proofs that something is of it."""
+        """Tell whether some triples are enough for a proof of an event."""
         facts = self._facts(triples)
         return any(self._is_proof(proof, individual, facts) for proof in proofs)
 
@@ -54,7 +54,7 @@ class Guarding:
         return {seen for triple in triples for seen in (triple, *seen_as(self._dispatch, triple))}
 
     def solutions(self, use: GuardUse, justification: Iterable[Texts]) -> set[Solution]:
-        """Return the solutions of what a guard asks of a justification."""
+        """Return the solutions of a guard's pattern over a justification."""
         facts = self._facts(justification)
         found: list[dict[Variable, bytes]] = [{}]
         for pattern in use.patterns:

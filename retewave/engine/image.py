@@ -1,7 +1,7 @@
 """The image of an engine's state, as arrays and counts: all that a network of the same queries needs to go on from it.
 
 Data's way: an engine between two pours -> **image** -> a snapshot's file, Spark's store -> an engine that goes on.
-Left out: queries, schema and readers, which whoever keeps the image knows by itself.
+Left out: queries, schema and readers; the keeper of the image has these itself.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def put_terms(engine: Engine, of: Mapping[str, np.ndarray]) -> None:
 
 
 def put_network(engine: Engine, of: Mapping[str, np.ndarray], counted: Mapping[str, Any], wanted: str) -> bool:
-    """Let an engine that has the queries go on where the image was taken; return whether its network can.
+    """Let an engine that has the queries go on where the image was taken; tell whether its network can.
 
     `wanted` is the fingerprint of the image's network.
     """

@@ -71,7 +71,7 @@ class _Open:
 class Lane:
     """A reader, perhaps its thread, and its chunks."""
 
-    reader: Reader  # what is read
+    reader: Reader  # the reader that is read
     stream: int  # the engine's number of its stream
     last_event: int  # event numbers start behind it
     changed: threading.Condition  # shared by all lanes: notified when a lane changes
@@ -82,7 +82,7 @@ class Lane:
     ahead: bool = False  # the thread reads; False: the thread that takes chunks reads them, too
     chunks: deque[Chunk] = field(default_factory=deque)  # scanned, not taken
     ended: bool = False  # no more chunks will come
-    error: BaseException | None = None  # what ended it, if not the source's end
+    error: BaseException | None = None  # the error that ended it, if it was not the source's end
     stopped: bool = False  # the engine wants no more
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
     given_up: bool = False  # it was stopped, and its thread is still at the source
@@ -152,7 +152,7 @@ class Lane:
         return not (self.ahead or self.ended or self.chunks)
 
     def read(self) -> None:
-        """Read one chunk, in the thread of whoever takes it."""
+        """Read a chunk, in the thread of the caller."""
         assert self.incoming is not None
         chunk = None
         try:
@@ -196,7 +196,7 @@ class Lane:
                 self.changed.notify_all()
 
     def _read_much(self) -> bool:
-        """Read and hand on chunks; say whether that was to the end."""
+        """Read and hand on chunks; tell whether that was to the end."""
         assert self.incoming is not None
         for chunk in self.incoming:
             self._hand_on(chunk)
@@ -238,7 +238,7 @@ class Lane:
             self.away = away
 
     def take(self) -> int:
-        """Take over one scanned chunk; return the triples read for it."""
+        """Take over a scanned chunk; return the number of triples read for it."""
         chunk = self.chunks[0]
         self.scanned, self.times = chunk.scanned, chunk.times
         self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows

@@ -1,4 +1,4 @@
-"""The running networks: the main one, and at times beside it a young one, of the queries that came last.
+"""The running networks: the main network, and at times beside it a young network, of the queries that came last.
 
 Data's way: rows in time order -> **main network, then the young one** -> output rows -> batches of matches.
 Planning all queries anew takes the longer the more there are.  So a query that comes while the stream runs shares a
@@ -54,7 +54,7 @@ class Networks:
 
     @property
     def all(self) -> tuple[CompiledNetwork, ...]:
-        """Return both, the main one first."""
+        """Return all networks, the main network first."""
         return (self.main,) if self.young is None else (self.main, self.young)
 
     @property
@@ -89,12 +89,12 @@ class Networks:
 
     @property
     def due(self) -> int:
-        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: none does."""
+        """The earliest time of a decision or a report that waits for the clock; AFTER_ALL: nothing waits."""
         reports = [time for view in self.views if (time := view.due) is not None]
         return min([*(each.runtime.due for each in self.all), *reports], default=AFTER_ALL)
 
     def see(self, rows: np.ndarray) -> None:
-        """Let views know what has come on all streams."""
+        """Let views see the rows that have come on all streams."""
         for view in self.views:
             view.see(rows)
 
@@ -115,14 +115,14 @@ class Networks:
         return outs, poured, said
 
     def advance(self, until: int, values: Values) -> tuple[list[np.ndarray], int]:
-        """Let each decide what is due before a time; return the output of each, and what stopped it.
+        """Let each network decide what is due before a time; return the output of each, and the code that stopped it.
 
-        That is DONE, ENDLESS (rules do not end) or AT_LIMIT (what they build meets the bound on live rows).
+        That is DONE, ENDLESS (rules do not end) or AT_LIMIT (rows that rules build meet the bound on live rows).
         """
         return self._as_far_as_it_goes(lambda each: each.runtime.advance(until, values))
 
     def foretell(self, values: Values) -> tuple[list[np.ndarray], int]:
-        """Return the output that each would make if nothing more came, and what would stop it, as `advance` does."""
+        """Return each network's output if nothing more came, and the code that would stop it, as `advance` does."""
         return self._as_far_as_it_goes(lambda each: each.foretell(values))
 
     def _as_far_as_it_goes(

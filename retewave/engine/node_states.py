@@ -122,21 +122,26 @@ class Waiting:
         """Mark nothing: the memories' marks include waiting tuples."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each tuple."""
+        """Return a row of times and a row of columns for each tuple."""
         since, rows = self.runtime.waiting_of(self.probe)
         columns = rows[:, [WAITING_TIMES + column for column in self.order]]
         return {"since": np.array(since), "times": rows[:, :WAITING_TIMES], "columns": columns}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Let these tuples wait, and no others."""
-        times, columns = state["times"], state["columns"]
-        rows = np.zeros((len(times), WAITING_TIMES + len(self.order)), dtype=np.int64)
-        rows[:, :WAITING_TIMES] = times.reshape(len(times), WAITING_TIMES)
-        for place, column in enumerate(self.order):
-            rows[:, WAITING_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        rows = _rows_of(state, WAITING_TIMES, self.order)
         start, end = state["since"].tolist()
         places = [WAITING_TIMES + column for column in self.linking]
         self.links.moved(rows, places, lambda moved: self.runtime.put_waiting(self.probe, (start, end), moved))
+
+
+def _rows_of(state: Mapping[str, np.ndarray], times: int, order: tuple[int, ...]) -> np.ndarray:
+    """Return the rows of a state: as many times, then the columns, which the state has in an order of its own."""
+    count = len(state["times"])
+    rows = np.zeros((count, times + len(order)), dtype=np.int64)
+    rows[:, :times] = state["times"].reshape(count, times)
+    rows[:, [times + column for column in order]] = state["columns"].reshape(count, len(order))
+    return rows
 
 
 def _waiting(
@@ -172,17 +177,13 @@ class Made:
         """Mark nothing: the memories' marks include them."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each row."""
+        """Return a row of times and a row of columns for each row."""
         rows = self.runtime.rows_of(self.slot)
         return {"times": rows[:, :ROW_TIMES], "columns": rows[:, [ROW_TIMES + column for column in self.order]]}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Hold these rows, and no others."""
-        times, columns = state["times"], state["columns"]
-        rows = np.zeros((len(times), ROW_TIMES + len(self.order)), dtype=np.int64)
-        rows[:, :ROW_TIMES] = times.reshape(len(times), ROW_TIMES)
-        for place, column in enumerate(self.order):
-            rows[:, ROW_TIMES + column] = columns.reshape(len(times), len(self.order))[:, place]
+        rows = _rows_of(state, ROW_TIMES, self.order)
         places = [ROW_TIMES + column for column in self.linking]
         self.links.moved(rows, places, lambda moved: self.runtime.put_rows(self.slot, moved))
 
@@ -296,7 +297,7 @@ class Alike:
         return self.members[0].terms
 
     def advance(self, now: int) -> None:
-        """Forget what cannot matter any more."""
+        """Forget whatever cannot matter any more."""
         for each in self.members:
             each.advance(now)
 
@@ -306,7 +307,7 @@ class Alike:
             each.mark(marks)
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return the arrays of one member: all hold the same."""
+        """Return the arrays of a member: all members hold the same."""
         return self.members[0].state()
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
@@ -316,7 +317,7 @@ class Alike:
 
 
 def _together(found: Iterable[tuple[str, State]]) -> dict[str, State]:
-    """Return states by identity, those of one identity together."""
+    """Return states by identity; states of the same identity are one `Alike`."""
     grouped: dict[str, list[State]] = {}
     for name, state in found:
         grouped.setdefault(name, []).append(state)

@@ -17,6 +17,7 @@ import numpy as np
 
 from retewave.compiler.lower import OutputRuns
 from retewave.compiler.plan.identity import digest
+from retewave.compiler.rewrite.detected import Detecting
 from retewave.detection import read_token
 from retewave.engine.deciding import Deciding
 from retewave.engine.foretold import Foretold
@@ -45,7 +46,7 @@ class Outcome:
     queries: dict[int, Query]  # by number
     reports: Reports  # the stages behind the first
     foretold: dict[int, Foretold]  # the last stage of the queries whose solutions may wait
-    sources: Sources  # what the numbers of output rows mean
+    sources: Sources  # the meaning of the numbers in output rows
     views: dict[int, RunningView]  # the queries whose rows are content of windows, and no matches
 
     def stages(self, number: int) -> tuple[Stage, ...]:
@@ -92,7 +93,7 @@ class Outcome:
 
     @cached_property
     def _runs(self) -> dict[int, dict[int, OutputRuns]]:
-        """Return what is told of runs, by the queries' numbers and branches."""
+        """Return the rows that tell of runs, by the queries' numbers and branches."""
         found = {number: told_runs(self.deciding.outputs, number) for number in self.queries}
         return {number: runs for number, runs in found.items() if runs}
 
@@ -127,6 +128,8 @@ class Outcome:
         if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
         shown = found.columns[:, : len(query.variables)]
+        if query.plan is not None:
+            shown = self._with_events(query, query.plan, found.rows, shown)
         made_of = MadeOf(found.rows, self.sources, parts) if query.explained else None
         batch = Matches(query, self.deciding.terms, clock, shown, starts, ends, found.places, made_of)
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
@@ -134,12 +137,21 @@ class Outcome:
         return batch
 
     def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
-        """Let a view take what has come into its windows: that is no match yet."""
+        """Let a view take the solutions that have come into its windows: these are no matches yet."""
         found = self.deciding.take(found)
         if not found.ahead and len(found.rows):
             view.take(found.columns, found.rows)
         none = np.zeros(0, dtype=np.int64)
         return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
+
+    def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
+        """Return the columns of detections with the event of each, which its branch says."""
+        branches = rows[:, layout.O_BRANCH] & _BRANCH
+        shown = shown.copy()
+        for branch in np.unique(branches).tolist():
+            event = plan.definitions.events[plan.found[branch].event].name
+            shown[branches == branch, query.place("event")] = self.deciding.terms.intern(event)
+        return shown
 
     def _told_times(self, query: Query, found: Solutions) -> tuple[np.ndarray, np.ndarray]:
         """Return the intervals that detections tell: DURING tells the left side's."""

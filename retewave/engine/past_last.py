@@ -1,4 +1,4 @@
-"""AFTER MATCH SKIP PAST LAST: of the matches of one partition the first is told; what began before its end is not.
+"""AFTER MATCH SKIP PAST LAST: of a partition's matches the first is told; those that began before its end are not.
 
 Data's way: solutions of closed instants, in the order of their ends -> **those that no told one has skipped**.
 First is what is complete first; then what began first; then what has the earlier events, one by one.  What still ties
@@ -30,14 +30,14 @@ class Skipping:
     columns: int  # of a partition
     width: int | None  # the longest run, microseconds
     last: dict[tuple[int, ...], int] = field(default_factory=dict)
-    follows = False  # what was told depends on all that was before
+    follows = False  # whether a match is told depends on all matches before
     terms = frozenset({"keys"})  # the arrays of its state that hold terms
 
     def __len__(self) -> int:
         return len(self.last)
 
     def new(self, columns: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """Return which runs began behind what was told last; `ends` are not looked at."""
+        """Return which runs began behind the match that was told last; `ends` are not looked at."""
         known = (self.last.get(tuple(key)) for key in columns.tolist())
         pairs = zip(known, starts.tolist(), strict=True)
         return np.array([before is None or start > before for before, start in pairs], dtype=np.bool_)
@@ -58,7 +58,7 @@ class Skipping:
         return {"keys": keys, "last": np.array(list(self.last.values()), dtype=np.int64)}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over what a snapshot held."""
+        """Take over the state in a snapshot."""
         keys = state["keys"].reshape(len(state["last"]), self.columns).tolist()
         self.last = dict(zip(map(tuple, keys), state["last"].tolist(), strict=True))
 

@@ -6,16 +6,19 @@ Data's way: definitions + schema + static data -> **proofs -> branches** -> list
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from retewave.compiler.algebra import Query
 from retewave.compiler.algebra.detections import LogicalEvent
 from retewave.compiler.plan.identity import digest
-from retewave.compiler.rewrite.detections import Detecting, detecting
+from retewave.compiler.rewrite.detected import Detecting
+from retewave.compiler.rewrite.detections import detecting
 from retewave.engine.compiled import fed_atoms
 from retewave.engine.datasets import Closure, Datasets
 from retewave.epsilon.atoms import Atom
+from retewave.epsilon.classes.contradictions import contradictions
 from retewave.epsilon.classes.expression import NOTHING, THING, NamedClass, within
 from retewave.epsilon.classes.ontology import Inclusion, Ontology, ontology_of
 from retewave.epsilon.classes.reasoner import classified, missing
@@ -28,6 +31,8 @@ from retewave.errors import QueryError, SchemaError
 
 __all__ = ["planned"]
 
+_AXIOMS_SHOWN = 3  # the most that a message names
+
 
 def planned(query: Query, datasets: Datasets) -> Detecting:
     """Return how the events of a query are found."""
@@ -39,7 +44,11 @@ def planned(query: Query, datasets: Datasets) -> Detecting:
     notices += _beyond(logical, unfolding.subsumption, datasets.closure)
     proofs = {each.name: _proofs(each, unfolding) for each in logical}
     base = f"urn:retewave:events:{digest((query.text,))}"
-    found = detecting(query, base, proofs, _in_background(proofs, datasets))
+    apart = contradictions(ontology, unfolding)
+    if apart.left_out:
+        notices.append(f"events are not counted that contradict {'; '.join(apart.left_out[:_AXIOMS_SHOWN])}")
+    in_background = _in_background([*chain.from_iterable(proofs.values()), *apart.proofs], datasets)
+    found = detecting(query, base, proofs, apart.proofs, in_background)
     found.notices += notices
     return found
 
@@ -49,30 +58,37 @@ def _beyond(logical: list[LogicalEvent], subsumption: Subsumption, closure: Clos
     open_ = {each: axioms for each in logical if (axioms := subsumption.open_axioms(each.expression))}
     if not open_:
         return []
-    lacking = missing()
-    if lacking:
-        return [_not_looked_for(each, axioms, lacking) for each, axioms in open_.items()]
+    budget = closure.budget or Budget()
+    if budget.seconds == 0:
+        return [_not_looked_for(each, axioms) for each, axioms in open_.items()]
     first = next(iter(open_))
+    if lacking := missing():
+        raise QueryError(
+            f"({first.expression}) needs a reasoner: {_beyond_the_closure(open_[first])}",
+            place=first.place,
+            hint=f"{lacking}; or take what the closure finds by itself: Budget(seconds=0), --closure-seconds 0",
+        )
     try:
         said = classified(
-            subsumption.ontology,
-            subsumption.expressions(),
-            subsumption.bridges,
-            closure.budget or Budget(),
-            closure.progress,
+            subsumption.ontology, subsumption.expressions(), subsumption.bridges, budget, closure.progress
         )
     except SchemaError as error:
         what = f"({first.expression}) needs a reasoner: {error.what}"
         raise QueryError(what, place=first.place, hint=error.hint) from None
     subsumption.told, subsumption.told_of_all = said.below, said.universal
-    return [f"the reasoner was not told what OWL 2 DL does not have: {each}" for each in said.left_out[:3]]
+    return [f"the reasoner was not told what OWL 2 DL does not have: {each}" for each in said.left_out[:_AXIOMS_SHOWN]]
 
 
-def _not_looked_for(event: LogicalEvent, axioms: tuple[str, ...], lacking: str) -> str:
+def _not_looked_for(event: LogicalEvent, axioms: tuple[str, ...]) -> str:
     return (
-        f"{event.place}: more may follow of ({event.expression}) than is looked for: these axioms are beyond the "
-        f"closure: {'; '.join(axioms[:3])}{' …' if len(axioms) > 3 else ''}; a reasoner knows: {lacking}"
+        f"{event.place}: more may follow of ({event.expression}) than is looked for: {_beyond_the_closure(axioms)}, "
+        "and the budget asks no reasoner"
     )
+
+
+def _beyond_the_closure(axioms: tuple[str, ...]) -> str:
+    more = " …" if len(axioms) > _AXIOMS_SHOWN else ""
+    return f"these axioms are beyond the closure: {'; '.join(axioms[:_AXIOMS_SHOWN])}{more}"
 
 
 def _unknown(event: LogicalEvent, ontology: Ontology) -> Iterator[str]:
@@ -109,9 +125,9 @@ def _proofs(event: LogicalEvent, unfolding: Unfolding) -> tuple[Proof, ...]:
         raise QueryError(error.what, place=event.place, hint=error.hint) from None
 
 
-def _in_background(proofs: dict[bytes, tuple[Proof, ...]], datasets: Datasets) -> Callable[[ProofAtom], bool]:
+def _in_background(proofs: Iterable[Proof], datasets: Datasets) -> Callable[[ProofAtom], bool]:
     """Return what tells whether static data, or the schema itself, has triples for a pattern."""
-    asked = {each: _atom(each) for found in proofs.values() for proof in found for each in proof.atoms}
+    asked = {each: _atom(each) for proof in proofs for each in proof.atoms}
     dispatch = routes(tuple(dict.fromkeys(asked.values())), datasets.schema.network)
     fed = fed_atoms(datasets.static, dispatch, datasets.terms)
     return lambda each: asked[each] in fed

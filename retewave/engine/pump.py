@@ -269,7 +269,7 @@ def pump(
     of_all = _Pump(lanes, changed, doubt or Doubt(FAR), matcher.lock, keep, ticking)
     names = ", ".join(reader.name for reader in readers)
     log.info("reading %s", names)
-    with matcher.reading(gate, of_all.held), _quick_switches:
+    with matcher.sweeps.reading(gate, of_all.held), _quick_switches:
         try:
             for lane in lanes:
                 lane.open(matcher, seconds)

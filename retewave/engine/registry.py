@@ -17,8 +17,8 @@ from retewave.compiler.plan.identity import digest
 from retewave.compiler.plan.producers import EVENT, EXPLAINED
 from retewave.compiler.plan.shape import Listener, Rule, Streams
 from retewave.compiler.rewrite.branch import Branch
-from retewave.compiler.rewrite.detections import BACKGROUND, Detecting
-from retewave.compiler.rewrite.leaves import STREAMED, leaves_of
+from retewave.compiler.rewrite.detected import BACKGROUND, Detecting
+from retewave.compiler.rewrite.leaves import STREAMED, ViewLeaves, leaves_of
 from retewave.compiler.rewrite.normal import branches
 from retewave.engine.accepting import (
     CartesianWarning,
@@ -38,6 +38,7 @@ from retewave.log import log
 from retewave.match import Match
 from retewave.query import Query, parted
 from retewave.views.bounds import reach
+from retewave.views.cells import cells_of
 from retewave.viz.explain.compiled import Compiled
 from retewave.windows.intervals import UNBOUNDED, widest
 
@@ -99,7 +100,7 @@ class Registry:
     generation: int = 0  # changes with every change of the queries
     sheds: bool = False  # the oldest rows are dropped where a bound is met
     network: Callable[[], Compiled] | None = None  # makes the network of the queries, for their pictures
-    plan: Callable[[Parsed], Detecting] | None = None  # finds what triples prove the events that a query defines
+    plan: Callable[[Parsed], Detecting] | None = None  # finds the patterns that prove the events that a query defines
     _listeners: dict[int, Listener] = field(default_factory=dict)
     _numbers: int = 0
     _names: set[str] = field(default_factory=set)  # of the registered queries
@@ -155,6 +156,7 @@ class Registry:
             projection=query.columns if query.is_view else query.variables,
             compared=(*query.compared, *query.solved, *parted(query.parsed)),
             told=_told(parsed, query.explained),
+            cells=() if query.leaves is None or parsed.view is None else _cells(query.leaves, parsed.view),
             spender=digest((query.name, parsed.text, str(parsed.policy))) if _uses_up(parsed) else "",
         )
 
@@ -270,6 +272,12 @@ def _told(parsed: Parsed, explained: bool) -> tuple[int, ...]:
     if parsed.events is not None or explained:
         return EXPLAINED
     return (EVENT,) if _uses_up(parsed) else ()
+
+
+def _cells(split: ViewLeaves, frame: ViewFrame) -> tuple[tuple[int, int] | None, ...]:
+    """Return, by branch, in which stretches of time a view needs to know once that a triple has come."""
+    windows = [each.window if each.presence else None for each in split.leaves]
+    return tuple(None if window is None else cells_of(frame, window) for window in windows)
 
 
 def _uses_up(parsed: Parsed) -> bool:

@@ -75,7 +75,7 @@ class KeptRuns:
     slot: int  # number of their memory
     columns: int  # of a run
     keys: tuple[int, ...]  # the columns that make the key
-    marks: tuple[str, ...]  # what the marks wait for, by name
+    marks: tuple[str, ...]  # the names of the solutions that the marks wait for
     numbers: int  # how many numbers of its terms a run has behind the marks
     follows = False  # from the rows that are alive
     terms: frozenset[str] = frozenset(("columns",))
@@ -87,7 +87,7 @@ class KeptRuns:
         """Mark nothing: the memories' marks include them."""
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """Return a row of times and one of columns for each run, and its marks by their names."""
+        """Return a row of times and a row of columns for each run, and its marks by their names."""
         rows = self.runtime.rows_of(self.slot)
         own = rows[:, ROW_TIMES + len(self.keys) :]
         found = {"times": rows[:, :ROW_TIMES], "columns": own[:, : self.columns]}

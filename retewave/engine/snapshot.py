@@ -39,7 +39,7 @@ from retewave.windows.times import Clock
 
 try:
     import fcntl
-except ImportError:  # Windows: what was killed leaves its file
+except ImportError:  # Windows: a killed process leaves its file
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def write(engine: Engine, path: Path, note: Any = None) -> None:
     """Write a snapshot of an engine."""
     with engine.turn, engine.lock:  # all matches found so far have been told; the rest is done while others go on
         engine.matcher.current()  # new queries join in before
-        with engine.matcher.standing_still():
+        with engine.matcher.sweeps.standing_still():
             places, body = _laid_out(_arrays(engine))
             described = _header(engine)
     described |= {"arrays": places, "body": _digest(body), "note": note}
@@ -157,7 +157,8 @@ def _header(engine: Engine) -> dict[str, Any]:
             {
                 "number": query.number, "name": query.name, "text": query.parsed.text, "source": query.parsed.source,
                 "language": query.parsed.language, "matched": query.matched, "explained": query.explained,
-                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline, **_frame_data(query.parsed),
+                "policy": str(query.parsed.policy), "by_deadline": query.by_deadline,
+                "inconsistent": query.inconsistent, **_frame_data(query.parsed),
             }
             for query in registry.queries.values()
         ],
@@ -241,6 +242,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
             quiet=True,
         )
         query.matched, query.by_deadline = each["matched"], each["by_deadline"]
+        query.inconsistent = each.get("inconsistent", 0)
     _put_network(engine, header, arrays, path)
     engine.order.put(image.part_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])

@@ -106,6 +106,7 @@ def stats(engine: Engine) -> dict[str, Any]:
         "future": engine.order.future,
         "matches": {query.name: query.matched for query in engine.queries},
         "matches_by_deadline": {query.name: query.by_deadline for query in engine.queries if query.by_deadline},
+        "inconsistent_events": {query.name: query.inconsistent for query in engine.queries if query.inconsistent},
         **_of_rules(engine),
         **_of_reports(engine),
         "unreturned": engine.telling.unreturned,

@@ -40,7 +40,7 @@ class Sweep:
         self._terms, self._networks = terms, list(networks)
         self._matches = list(matches)  # to be marked before terms are reclaimed
         self._marking = True
-        self._owed = 0  # work that is to be done beside what is asked for
+        self._owed = 0  # work that is to be done beside the work that is asked for
         self._next = terms.first_passing()  # the next term to go through
         self._marks = marks
         for ids in held:
@@ -49,7 +49,7 @@ class Sweep:
             each.runtime.begin_marking(marks)
 
     def go_on(self, work: int) -> bool:
-        """Do an amount of work, counted in rows, matches and terms; say whether the sweep is done.
+        """Do an amount of work, counted in rows, matches and terms; tell whether the sweep is done.
 
         Where a row brings many matches that is not enough to come to an end, so each new match adds some.
         """

@@ -1,1 +1,1 @@
-"""Provenance: which arrivals a match is made of, and what made them fit."""
+"""Provenance: which arrivals a match is made of, and why they fit."""

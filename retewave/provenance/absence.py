@@ -1,4 +1,4 @@
-"""The stretch of time in which something was not there: what the bounds of a probe leave of it.
+"""The stretch of time in which something was missing: as far as the bounds of a probe go.
 
 Data's way: bounds of a probe, the times of a match -> **from when to when** -> words, a picture.
 """

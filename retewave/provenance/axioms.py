@@ -32,9 +32,9 @@ def axioms(dispatch: Dispatch, came: Texts, seen: Texts) -> tuple[str, ...]:
 
 
 def seen_as(dispatch: Dispatch, came: Texts) -> Iterator[Texts]:
-    """Yield what a triple is to the patterns of a dispatch: itself, and what it entails.
+    """Yield the triples that patterns of a dispatch see of a triple: itself, and those that it entails.
 
-    A literal is no subject, so what would make it one is left out.
+    A literal is no subject, so entailed triples with such a subject are left out.
     """
     for _, route in _routes(dispatch, came):
         if not (route.guard and came[2].startswith(b'"')):

@@ -36,7 +36,7 @@ class Axis:
     words: TimeWords  # how times are told
 
     def at(self, time: int) -> float:
-        """Return where a time is; what is beyond an end is there."""
+        """Return where a time is; a time beyond an end is at that end."""
         share = (min(max(time, self.first), self.last) - self.first) / (self.last - self.first)
         return self.left + share * (self.right - self.left)
 

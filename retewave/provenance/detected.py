@@ -35,7 +35,7 @@ def explain_detection(batch: Matches, row: int) -> Explanation:
 
 
 def _parts(token: Token, words: Words, clock: TimeWords) -> Iterator[Arrival]:
-    """Yield the parts of a composite event, as what came."""
+    """Yield the parts of a composite event, as arrivals."""
     for alias, (name, event, individual, start, end) in token.parts.items():
         who = individual or f"<{name}>"
         said = f"{words.prefixes.short(who.encode())} a {words.prefixes.short(event.encode()) if event else 'rest'}"

@@ -1,6 +1,6 @@
 """Explain a match: which arrivals made it, by which axioms, and the arithmetic of its windows and relations.
 
-Data's way: `Match.explain` -> what the match is made of -> **its arrivals, its branch reckoned again** -> explanation.
+Data's way: `Match.explain` -> the match's parts -> **its arrivals, its branch reckoned again** -> explanation.
 Invariant: nothing is searched for: all arrivals are in the match's own row.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["explain"]
 
 
 def explain(batch: Matches, row: int, behind: frozenset[Occurrence] = frozenset()) -> Explanation:
-    """Return why a batch's match is one; `behind` is what hangs on it, if it is a rule's."""
+    """Return why a batch's match is one; `behind` is the triple that it has built, if it is a rule's."""
     if batch.query.is_view:
         what = f"{batch.query.name} is a view: its rows are made of whole windows, and cannot be explained"
         raise UsageError(what, hint="query.table() is its latest report; engine.explain() says what its windows hold")
@@ -45,7 +45,7 @@ def explain(batch: Matches, row: int, behind: frozenset[Occurrence] = frozenset(
 
 
 class _Explaining:
-    """One match, and what is read of it."""
+    """A match, and its data."""
 
     def __init__(self, batch: Matches, row: int, made_of: MadeOf, behind: frozenset[Occurrence]) -> None:
         self.batch, self.row, self.made_of, self.behind = batch, row, made_of, behind
@@ -88,7 +88,7 @@ class _Explaining:
         return Explanation(query.name, binding, start, end, arrivals, tuple(self._reckonings()), micros, self.clock)
 
     def _bound(self) -> dict[Variable, bytes]:
-        """Return what the match binds: each pattern, as its triple says."""
+        """Return the match's bindings, pattern by pattern, as the triples say."""
         bound: dict[Variable, bytes] = {}
         for leaf, pattern in self.patterns.items():
             for term, text in zip(pattern.terms, self._texts(leaf, TRIPLE), strict=True):
@@ -174,7 +174,7 @@ def _widths(batch: Matches) -> Mapping[str | None, int]:
 
 
 def _event(number: int) -> str | None:
-    """Return what an event is called: by a user's number, or by the engine's behind #; #2.5 is a reader's fifth graph.
+    """Return an event's name: the user's number, or the engine's behind #; #2.5 is a reader's fifth graph.
 
     >>> _event(7), _event(2 * EVENT_BLOCK + 5), _event(GIVEN_EVENTS + 7), _event(0)
     ('#7', '#2.5', '7', None)

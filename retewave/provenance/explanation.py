@@ -1,6 +1,6 @@
 """An explanation of a match: plain records, as text, as JSON and as a picture.
 
-Data's way: what a match is made of -> **explanation** -> a person, a program.
+Data's way: the parts of a match -> **explanation** -> a person, a program.
 Invariant: everything in it is text, or a time; nothing refers back into the engine.
 """
 
@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def given(self) -> tuple[Arrival, ...]:
-        """The triples that came in, those beneath what rules have built included; and static ones."""
+        """The triples that came in, also those beneath triples that rules have built; and static triples."""
         found: list[Arrival] = []
         for each in self.arrivals:
             found += [each] if each.beneath is None else each.beneath.given

@@ -1,4 +1,4 @@
-"""Groups: what the repeated steps of a match's sequence took, repetition by repetition.
+"""Groups: the events that repeated steps of a match's sequence took, repetition by repetition.
 
 Data's way: the rows that a network writes behind a match -> **groups** -> `Match.groups`, sinks.
 Invariant: the rows of one match stand together, the last event first, as the kernel walks back.  They hold ids of the
@@ -111,7 +111,7 @@ class Groups:
         return found
 
     def after(self, count: int) -> Groups:
-        """Return the groups of the matches behind the first so many."""
+        """Return the groups of the matches behind the first `count`."""
         return replace(self, numbers=self.numbers[count:], branches=self.branches[count:])
 
     @property
@@ -125,5 +125,5 @@ class Groups:
 
 
 def told_runs(outputs: Mapping[tuple[int, int], Output], query: int) -> dict[int, OutputRuns]:
-    """Return what the rows of the runs of a query hold, by branch."""
+    """Return, by branch, the content of the rows that tell the runs of a query."""
     return {branch: each.runs for (of, branch), each in outputs.items() if of == query and each.runs is not None}

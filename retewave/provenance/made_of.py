@@ -1,6 +1,6 @@
-"""What matches are made of, as numbers: carried with a batch until somebody asks for an explanation.
+"""The parts of matches, as numbers: carried with a batch until an explanation is asked for.
 
-Data's way: output rows -> **what their matches are made of** -> `retewave/match.py` -> an explanation.
+Data's way: output rows -> **the parts of their matches** -> `retewave/match.py` -> an explanation.
 Invariant: rows stand in the order of the batch's matches.  Nothing here refers to what an engine goes on to change.
 """
 
@@ -29,7 +29,7 @@ _TERMS = (*TRIPLE, *GIVEN_TRIPLE)  # what is told that is a term
 
 @dataclass(frozen=True)
 class Sources:
-    """What the numbers of a network's output rows mean."""
+    """The meaning of the numbers in a network's output rows."""
 
     outputs: Mapping[tuple[int, int], Output]  # (query, branch) -> what its rows hold
     branches: Mapping[int, tuple[Branch, ...]]  # of the queries, by number
@@ -55,12 +55,12 @@ class MadeOf:
         return int(self.rows[row, layout.O_BRANCH]) & (layout.UNDECIDED_ROW - 1)
 
     def told(self, row: int) -> dict[Told, int]:
-        """Return what a match tells of its triples."""
+        """Return all that a match tells of its triples."""
         words = self.rows[row]
         return {each: int(words[_place(column)]) for each, column in self._output(row).told.items()}
 
     def run(self, row: int) -> list[tuple[int, dict[Told, int]]]:
-        """Return the events of a match's run in order: the state to which each led, and what is told of its triples."""
+        """Return the events of a match's run, in order: the state to which each led, and the columns told of it."""
         runs = self._output(row).runs
         if runs is None or self.parts is None:
             return []
@@ -78,7 +78,7 @@ class MadeOf:
         return {} if runs is None else {number: state.step for number, (state, _, _) in runs.states.items()}
 
     def after(self, count: int) -> MadeOf:
-        """Return what the matches behind the first so many are made of."""
+        """Return the parts of the matches behind the first `count`."""
         return replace(self, rows=self.rows[count:])
 
     @property

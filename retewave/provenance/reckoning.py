@@ -1,4 +1,4 @@
-"""The arithmetic of a match: its branch once more, with the times of what it is made of.
+"""The arithmetic of a match: its branch once more, with the times of its triples.
 
 Data's way: a branch, the times of its triples -> **reckonings** -> explanation.
 A branch is gone through as the planner does (`retewave/compiler/plan/conjunction.py`): its operands have intervals, its
@@ -40,7 +40,7 @@ class Operand:
 
     @property
     def label(self) -> str:
-        """Return what it is called: (1) is the first arrival, (1–3) a group."""
+        """Return its name: (1) is the first arrival, (1–3) a group."""
         first, last = min(self.numbers, default=0), max(self.numbers, default=0)
         return f"({first})" if first == last else f"({first}–{last})"
 
@@ -153,7 +153,7 @@ class Reckoner:
 
     # ---- probes ----
     def _probe(self, probe: Probe, operands: list[Operand], whole: Operand) -> Operand:
-        """Note what a probe has seen, or not; return the interval of what it has passed."""
+        """Note the row that a probe has seen, if any; return the interval of the tuple that has passed."""
         decision = whole.start + probe.deadline if probe.decided is Decided.AT_DEADLINE else whole.end
         if probe.wanted:
             own = [whole] if len(probe.own) == 1 else operands
@@ -226,7 +226,7 @@ def _together(operands: list[Operand]) -> Operand:
 
 
 def _needed(bounds: Iterable[Bound], operands: list[Operand]) -> list[Bound]:
-    """Return the bounds between what has a place in time, without those that follow from two others."""
+    """Return the bounds between operands that have a place in time, without those that follow from two others."""
     timed = [
         each
         for each in dict.fromkeys(bounds)

@@ -1,6 +1,6 @@
 """The arithmetic of a run: how each event followed the one before it, and the window that all are in.
 
-Data's way: what the steps of a run took -> **reckonings** -> explanation.
+Data's way: the events of a run's steps -> **reckonings** -> explanation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BETWEEN = {Follows.ANY: "", Follows.NEXT: ", and none that fits between", Follo
 
 @dataclass(frozen=True)
 class Taken:
-    """What a step of a run took."""
+    """The events that a step of a run took."""
 
     step: int  # its number, from 1 on
     arrivals: tuple[int, ...]  # the numbers of the triples
@@ -29,7 +29,7 @@ class Taken:
 
     @property
     def label(self) -> str:
-        """Return what it is called: (1) is the first arrival, (1–3) an event of three triples."""
+        """Return its name: (1) is the first arrival, (1–3) an event of three triples."""
         first, last = self.arrivals[0], self.arrivals[-1]
         return f"({first})" if first == last else f"({first}–{last})"
 

@@ -1,4 +1,4 @@
-"""How an explanation writes patterns: as the query has them, or with what the match binds filled in.
+"""How an explanation writes patterns: as the query has them, or with the match's bindings filled in.
 
 Data's way: patterns, bindings -> **words** -> explanation.
 """
@@ -34,7 +34,7 @@ class Words:
         return " ".join(map(self.prefixes.short, texts))
 
     def absent(self, probe: Probe) -> str:
-        """Return what a probe looks for, with what is bound filled in."""
+        """Return the pattern that a probe looks for, with the bindings filled in."""
         there = probe.written or probe.there
         patterns = " . ".join(" ".join(map(self._filled, each.terms)) for each in _patterns(there))
         filters = (*(each for each in there.steps if isinstance(each, FilterStep)), *probe.conditions)

@@ -79,7 +79,7 @@ class Stats:
             self._late += count
 
     def waits(self, shard: int, rows: int, decisions: int) -> None:
-        """Note what waits in a shard for what comes later."""
+        """Note how many rows and decisions wait in a shard for later items."""
         self._waiting += {shard: (time.time_ns(), rows, decisions)}
 
     def found(self, count: int) -> None:

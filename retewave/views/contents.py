@@ -43,26 +43,32 @@ class Contents:
         self._bounds = bounds  # of a window, by its number, at a time
         self._windows = [leaf.window for leaf in split.leaves]
         self._extents = [None if leaf.window is None else windows[leaf.window].extent for leaf in split.leaves]
+        grouped = tuple(dict.fromkeys(groups_in(pattern)))
+        computed = [
+            dict(pair for each in grouped if each.leaf.leaf == number for pair in each.computed)
+            for number in range(len(split.leaves))
+        ]
+        self._columns = [(*leaf.variables, *more) for leaf, more in zip(split.leaves, computed, strict=True)]
+        self._computed = [tuple(more.items()) for more in computed]
         self.solved = [
-            LeafSolutions(len(leaf.variables), extent) for leaf, extent in zip(split.leaves, self._extents, strict=True)
+            LeafSolutions(len(leaf.variables), extent, len(more))
+            for leaf, extent, more in zip(split.leaves, self._extents, computed, strict=True)
         ]
         self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
-        self._groups: dict[int, KeptGroups] = {}  # by the places in memory of what they stand for
         self._of_leaf: list[list[KeptGroups]] = [[] for _ in split.leaves]
         self._known: ColumnExpressions | None = None
         self._pattern = pattern  # whose parts stay where they are
-        made: dict[GroupsFound, KeptGroups] = {}
-        for each in groups_in(pattern):
-            if each not in made:
-                made[each] = self._made(each)
-                self._of_leaf[each.leaf.leaf].append(made[each])
-            self._groups[id(each)] = made[each]
+        made = {each: self._made(each) for each in grouped}
+        for each, groups in made.items():
+            self._of_leaf[each.leaf.leaf].append(groups)
+        self._groups = {id(each): made[each] for each in groups_in(pattern)}  # by the places of what they stand for
 
     def _made(self, found: GroupsFound) -> KeptGroups:
         from retewave.views.grouping import KeptGroups
 
         extent = self._extents[found.leaf.leaf]
-        return KeptGroups(found, self._terms, self.expressions, None if extent is None else grid_of(extent))
+        grid = None if extent is None else grid_of(extent)
+        return KeptGroups(found, self._columns[found.leaf.leaf], self._terms, self.expressions, grid)
 
     def expressions(self) -> ColumnExpressions:
         """Return what evaluates expressions: made once."""
@@ -71,6 +77,16 @@ class Contents:
 
             self._known = ColumnExpressions(self._terms)
         return self._known
+
+    def add(self, number: int, rows: np.ndarray) -> None:
+        """Take solutions of a leaf: rows of start, end and terms."""
+        computed = self._computed[number]
+        if computed:
+            relation = Bag(self._columns[number][: rows.shape[1] - 2], rows[:, 2:])
+            for variable, expression in computed:
+                relation = relation.extended(variable, self.expressions().values(expression, relation))
+            rows = np.column_stack([rows[:, :2], relation.ids])
+        self.solved[number].add(rows)
 
     def advance(self, time: int) -> None:
         """Let all contents be those of a time."""
@@ -105,7 +121,7 @@ class Contents:
         """All terms that are kept."""
         found = [each.terms for each in dict.fromkeys(self._groups.values())]
         for each in self.solved:
-            found += [each.there(), each.waiting()[:, 2:]]
+            found += [each.lives.terms(each.lives.there), each.waiting()[:, 2:]]
         return found
 
     def state(self) -> dict[str, np.ndarray]:

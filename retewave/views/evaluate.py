@@ -1,7 +1,7 @@
-"""SPARQL 1.1's operators on relations: a view's algebra is evaluated over what its leaves have found.
+"""SPARQL 1.1's operators on relations: a view's algebra is evaluated over the solutions of its leaves.
 
 Data's way: relations of the leaves -> **operators, from the inside out** -> the relation of a report.
-Meaning is that of SPARQL 1.1, section 18, with bags.  What the network keeps stands in the algebra as `LeafFound`.
+Meaning is that of SPARQL 1.1, section 18, with bags.  In the algebra `LeafFound` stands for a leaf of the network.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Evaluation:
         return left.taken(kept)
 
     def _there(self, left: Bag, each: Exists | ExistsValue) -> np.ndarray:
-        """Return for which solutions a group has a compatible one."""
+        """Return for which solutions a group has a compatible solution."""
         mine, _ = self._compatible(left, self.of(each.group), each.condition)
         there = np.zeros(len(left), dtype=np.bool_)
         there[mine] = True
@@ -191,7 +191,7 @@ class Evaluation:
 
 
 def _reached(start: int, after: dict[int, list[int]], most: int | None) -> dict[int, None]:
-    """Return the terms that one step or more lead to; `most`: no more than so many steps."""
+    """Return the terms that one step or more lead to; `most`: the most steps."""
     found: dict[int, None] = {}
     waiting = deque([start])
     while waiting:

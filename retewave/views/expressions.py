@@ -238,13 +238,13 @@ def _before(one: Literal, other: Literal) -> int:
 
 
 def _written(literal: Literal) -> tuple[int, str, str, str]:
-    """Return what sorts literals that `<` does not compare: numbers first, then by datatype, text and language."""
+    """Return the sort key of a literal that `<` does not compare: numbers first; by datatype, text and language."""
     number = 0 if is_numeric(literal) else 1
     return number, "" if number == 0 else str(literal.datatype or ""), str(literal), literal.language or ""
 
 
 def _given(terms: list[Node | None]) -> list[Node]:
-    """Return terms; one that is missing is an error of the whole aggregate."""
+    """Return terms; a missing term is an error of the whole aggregate."""
     if any(each is None for each in terms):
         raise ExpressionError
     return [each for each in terms if each is not None]

@@ -1,21 +1,22 @@
-"""Groups that a view keeps, and what their aggregates are as terms.
+"""Groups that a view keeps, and their aggregates as terms.
 
 Data's way: rows that have come and gone (`retewave.views.contents`) -> **groups, changed ones told anew** -> relations.
 A report finds the terms of the groups that have changed since the one before; the others have theirs.
 Where a group has terms that the table of groups cannot sum or compare, its aggregates are found from its solutions.
-Invariant: what a group tells is what `ColumnExpressions.aggregated` says of its solutions.
+Invariant: a group's aggregates are those that `ColumnExpressions.aggregated` gives for its solutions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 
 import numpy as np
 
-from retewave.compiler.algebra import AggregateCall
 from retewave.compiler.expressions.numbers import DOUBLE, decimal_text, numeric_literal
+from retewave.compiler.expressions.tree import Expression, Variable
 from retewave.compiler.rewrite.kept import GroupsFound
+from retewave.rete.reports.doubles import of_doubles
 from retewave.rete.reports.groups import (
     BOUND,
     DECIMAL_SUM,
@@ -27,11 +28,11 @@ from retewave.rete.reports.groups import (
     WHOLE,
     WHOLE_SUM,
     GroupTable,
-    of_doubles,
 )
 from retewave.rete.reports.lives import Lives
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
+from retewave.views.different import DifferentValues
 from retewave.views.expressions import ColumnExpressions
 from retewave.views.relation import Bag
 from retewave.windows.intervals import BEFORE_ALL
@@ -44,6 +45,8 @@ _INTEGER, _DECIMAL, _DOUBLE = (
     b'"%%s"^^<http://www.w3.org/2001/XMLSchema#%s>' % kind for kind in (b"integer", b"decimal", b"double")
 )
 _NONE = np.zeros(0, dtype=np.int64)
+_UNKNOWN = -1  # in place of a term: the table does not know it
+_FEW = 4  # texts that are interned one by one
 
 
 class KeptGroups:
@@ -52,40 +55,72 @@ class KeptGroups:
     def __init__(
         self,
         found: GroupsFound,
+        columns: Sequence[Variable],
         terms: Terms,
         expressions: Callable[[], ColumnExpressions],
         grid: tuple[int, int] | None = None,
     ) -> None:
         self.found = found  # what it stands for
+        self._columns = tuple(columns)  # of the rows that come and go
         self._terms = terms
         self._expressions = expressions  # made when it is needed: it loads rdflib
-        place = found.leaf.variables.index
+        place = self._columns.index
         calls = [call for _, call in found.aggregates]
-        arguments = list(dict.fromkeys(call.argument for call in calls if call.argument is not None))
-        self._arguments = [None if call.argument is None else arguments.index(call.argument) for call in calls]
+        columns_of = [_variable(call.argument) for call in calls]
+        arguments = list(dict.fromkeys(each for each in columns_of if each is not None))
+        self._arguments = [None if each is None else arguments.index(each) for each in columns_of]
         wanted = [(of, _SIGNS.get(call.function, 0)) for call, of in zip(calls, self._arguments, strict=True)]
         extremes = list(dict.fromkeys((of, sign) for of, sign in wanted if sign and of is not None))
         self._extremes = [extremes.index((of or 0, sign)) if sign else -1 for of, sign in wanted]
-        keys, seen = [place(key) for key in found.keys], [place(each) for each in arguments]
+        keys, seen = [place(key) for key in found.by], [place(each) for each in arguments]
         self.table = GroupTable(keys, seen, extremes, grid)
+        self._different = {  # by the argument's place
+            of: DifferentValues(keys, seen[of])
+            for call, of in zip(calls, self._arguments, strict=True)
+            if of is not None and call.distinct and call.function not in _SIGNS
+        }
         self._shown = np.zeros((1, len(found.variables)), dtype=np.int64)  # the solution of each group; 0: the first
         self._is_shown = np.zeros(1, dtype=np.bool_)
         self.came = self.gone = Bag(found.variables, self._shown[:0])  # at the latest report
 
+    def change(self, lives: Lives, touched: np.ndarray, gone: np.ndarray, values: Values) -> None:
+        """Take rows that have come or live longer, and rows that have left."""
+        for table in (self.table, *(each.pairs for each in self._different.values())):
+            table.add(lives.rows, touched, values)
+            table.take_away(lives.rows, gone, values)
+        for each in self._different.values():
+            each.settle(values)
+
     def settle(self, lives: Lives, low: int) -> None:
-        """Find anew what has changed since the last time."""
+        """Find the aggregates of the groups anew that have changed since the last time."""
         changed, extremes = self.table.settle(low)
         self._reach(len(self.table))
+        if len(changed) == 1:
+            self._settle_one(int(changed[0]), extremes, lives)
+            return
         former = changed[self._is_shown[changed]]
         self.gone = Bag(self.found.variables, self._shown[former])
         self._is_shown[former] = False
         alive = self.table.sizes(changed) > 0
         groups = changed[alive]
         if len(groups):
-            columns = [*self.table.keys_of(groups).T, *self._aggregates(groups, extremes[alive], lives)]
-            self._shown[groups] = np.column_stack(columns)
+            shown = np.empty((len(groups), self._shown.shape[1]), dtype=np.int64)
+            keys = len(self.found.keys)
+            shown[:, :keys] = self.table.keys_of(groups)
+            shown[:, keys:] = self._aggregates(groups, extremes[alive], lives)
+            self._shown[groups] = shown
             self._is_shown[groups] = True
         self.came = Bag(self.found.variables, self._shown[groups])
+
+    def _settle_one(self, group: int, extremes: np.ndarray, lives: Lives) -> None:
+        """Find one group anew: as `settle` does, without arrays of places."""
+        place = slice(group, group + 1)
+        self.gone = Bag(self.found.variables, self._shown[place].copy() if self._is_shown[group] else self._shown[:0])
+        self._is_shown[group] = alive = self.table.has_any(group)
+        if alive:
+            found = self._aggregates(np.array([group]), extremes, lives)[0]
+            self._shown[group] = [*self.table.groups[group, self.table.key_words].tolist(), *found.tolist()]
+        self.came = Bag(self.found.variables, self._shown[place].copy() if alive else self._shown[:0])
 
     def all(self) -> Bag:
         """Return the solutions of all groups."""
@@ -93,7 +128,7 @@ class KeptGroups:
         if len(found) or not self.found.implicit:
             return Bag(self.found.variables, found)
         one = Bag.unit()
-        nobody = Bag(self.found.leaf.variables, np.zeros((0, len(self.found.leaf.variables)), dtype=np.int64))
+        nobody = Bag(self._columns, np.zeros((0, len(self._columns)), dtype=np.int64))
         for variable, call in self.found.aggregates:
             one = one.extended(variable, self._expressions().aggregated(call, nobody, _NONE, 1))
         return one
@@ -110,74 +145,98 @@ class KeptGroups:
             self._shown, self._is_shown = shown, is_shown
 
     # ---- aggregates of changed groups ----
-    def _aggregates(self, groups: np.ndarray, extremes: np.ndarray, lives: Lives) -> list[np.ndarray]:
-        """Return a column of terms for each aggregate."""
-        sizes, columns, known = self.table.sizes(groups), [], []
-        for place, (_, call) in enumerate(self.found.aggregates):
-            column, good = self._quick(call, place, groups, sizes, extremes)
-            columns.append(column)
-            known.append(good)
-        unknown = ~np.logical_and.reduce(known) if known else np.zeros(len(groups), dtype=np.bool_)
-        if unknown.any():
-            self._slow(groups, known, columns, lives)
-        return columns
+    def _aggregates(self, groups: np.ndarray, extremes: np.ndarray, lives: Lives) -> np.ndarray:
+        """Return the terms of all aggregates, a row a group."""
+        whole = _Told(self.table, groups)
+        keys = self.table.keys_of(groups) if self._different else groups
+        different = {of: _Told(each.table, each.groups_of(keys)) for of, each in self._different.items()}
+        columns = [self._said(place, whole, different, extremes) for place in range(len(self._arguments))]
+        texts = [each for column in columns for each in column if isinstance(each, bytes)]
+        interned = iter(self._interned(texts))
+        known = [[next(interned) if isinstance(each, bytes) else each for each in column] for column in columns]
+        found = np.array(known, dtype=np.int64).reshape(len(columns), len(groups)).T
+        if (found < 0).any():
+            self._slow(groups, found, lives)
+        return found
 
-    def _quick(
-        self, call: AggregateCall, place: int, groups: np.ndarray, sizes: np.ndarray, extremes: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the terms of an aggregate by what the table has kept, and for which groups they hold."""
-        argument = self._arguments[place]
+    def _interned(self, texts: list[bytes]) -> list[int]:
+        if len(texts) <= _FEW:
+            return [self._terms.intern(each) for each in texts]
+        found: list[int] = self._terms.intern_many(texts).tolist()
+        return found
+
+    def _said(
+        self, place: int, whole: _Told, different: Mapping[int, _Told], extremes: np.ndarray
+    ) -> Sequence[bytes | int]:
+        """Return an aggregate of each group by what the tables have kept: texts or terms, or that it is not known."""
+        call, argument = self.found.aggregates[place][1], self._arguments[place]
         if argument is None:
-            return self._counts(sizes), np.ones(len(groups), dtype=np.bool_)
-        kept = self.table.kept(groups, argument)
-        if call.function == "COUNT":
-            return self._counts(kept[:, BOUND]), np.ones(len(groups), dtype=np.bool_)
+            return [_INTEGER % (b"%d" % record[0]) for record in whole.records]
         if call.function in _SIGNS:
-            return extremes[:, self._extremes[place]], (kept[:, NUMBERS] == sizes) | (kept[:, MOMENTS] == sizes)
-        return self._sums(call.function, groups, kept, sizes, argument)
+            least: list[int] = extremes[:, self._extremes[place]].tolist()
+            known = (size in (kept[NUMBERS], kept[MOMENTS]) for size, kept in whole.of(argument))
+            return [term if good else _UNKNOWN for term, good in zip(least, known, strict=True)]
+        told, argument = (different[argument], 0) if call.distinct else (whole, argument)
+        if call.function == "COUNT":
+            return [_INTEGER % (b"%d" % kept[BOUND]) for _, kept in told.of(argument)]
+        return [
+            _sum(call.function, size, kept, told.limbs(number, argument))
+            for number, (size, kept) in enumerate(told.of(argument))
+        ]
 
-    def _counts(self, counts: np.ndarray) -> np.ndarray:
-        used, places = np.unique(counts, return_inverse=True)
-        return self._terms.intern_many([_INTEGER % (b"%d" % each) for each in used.tolist()])[places]
-
-    def _sums(
-        self, function: str, groups: np.ndarray, kept: np.ndarray, sizes: np.ndarray, argument: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        exact = kept[:, WHOLE] + kept[:, DECIMALS] == sizes
-        doubles = kept[:, DOUBLES] == sizes
-        good = exact | doubles
-        texts = [b"<>"] * len(groups)
-        for place in np.flatnonzero(exact).tolist():
-            texts[place] = _exact(function, kept[place].tolist())
-        for place in np.flatnonzero(doubles).tolist():
-            total = of_doubles(self.table.limbs[groups[place], argument])
-            texts[place] = _of_double(total / int(sizes[place]) if function == "AVG" else total)
-        column = np.zeros(len(groups), dtype=np.int64)
-        if good.any():
-            places = np.flatnonzero(good)
-            column[places] = self._terms.intern_many([texts[place] for place in places.tolist()])
-        return column, good
-
-    def _slow(self, groups: np.ndarray, known: list[np.ndarray], columns: list[np.ndarray], lives: Lives) -> None:
+    def _slow(self, groups: np.ndarray, found: np.ndarray, lives: Lives) -> None:
         """Find from their solutions what the table does not know of some groups."""
-        wanted = groups[~np.logical_and.reduce(known)]
+        wanted = groups[(found < 0).any(axis=1)]
         rows = lives.there
         own = self.table.groups_of(lives.rows, rows)
         kept = np.isin(own, wanted)
         ids = lives.terms(rows[kept])
         order = np.lexsort(ids.T)  # sums of what is rounded hang on it, so it follows from the terms alone
-        solutions = Bag(self.found.leaf.variables, ids[order])
+        solutions = Bag(self._columns, ids[order])
         numbers = np.searchsorted(np.sort(wanted), own[kept][order])
         places = np.searchsorted(np.sort(wanted), groups).clip(max=len(wanted) - 1)
-        for (_, call), good, column in zip(self.found.aggregates, known, columns, strict=True):
-            if not good.all():
-                found = self._expressions().aggregated(call, solutions, numbers, len(wanted))
-                column[~good] = found[places[~good]]
+        for (_, call), column in zip(self.found.aggregates, found.T, strict=True):
+            unknown = column < 0
+            if unknown.any():
+                column[unknown] = self._expressions().aggregated(call, solutions, numbers, len(wanted))[places[unknown]]
 
     def fill(self, lives: Lives, values: Values) -> None:
         """Begin with the rows that are alive."""
-        self.table.add(lives.rows, lives.there, values)
+        self.change(lives, lives.there, _NONE, values)
         self.settle(lives, BEFORE_ALL)
+
+
+class _Told:
+    """What a table has kept of some groups."""
+
+    def __init__(self, table: GroupTable, groups: np.ndarray) -> None:
+        self._table, self._groups = table, groups
+        self.records: list[list[int]] = table.groups[groups].tolist()  # the words of each; the first: its solutions
+
+    def of(self, argument: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield how many solutions a group has, and what is kept of an argument."""
+        return ((record[0], self._table.of_argument(record, argument)) for record in self.records)
+
+    def limbs(self, place: int, argument: int) -> np.ndarray:
+        """Return the words of a group's sum of doubles."""
+        found: np.ndarray = self._table.limbs[self._groups[place], argument]
+        return found
+
+
+def _sum(function: str, size: int, kept: list[int], limbs: np.ndarray) -> bytes | int:
+    """Return a sum or a mean as text, if all of a group's values are exact numbers, or all are doubles."""
+    if kept[WHOLE] + kept[DECIMALS] == size:
+        return _exact(function, kept)
+    if kept[DOUBLES] != size:
+        return _UNKNOWN
+    total = of_doubles(limbs)
+    return _of_double(total / size if function == "AVG" else total)
+
+
+def _variable(argument: Expression | None) -> Variable | None:
+    """Return the column that an aggregate is of."""
+    assert argument is None or isinstance(argument, Variable)
+    return argument
 
 
 def _exact(function: str, kept: list[int]) -> bytes:

@@ -1,7 +1,7 @@
 """Solutions whose times a report asks for: those of event patterns, and the triples that f:timestamp looks at.
 
 Data's way: output rows of the network -> **solutions with their events and times** -> MATCH, f:timestamp.
-Invariant: what has left its window for good is forgotten.
+Invariant: a solution that has left its window for good is forgotten.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Happened", "latest_of"]
 
 
 def latest_of(rows: np.ndarray) -> np.ndarray:
-    """Return of rows of a time and terms those with the latest time, once for equal terms."""
+    """Return, of rows of a time and terms, the row with the latest time for each combination of terms."""
     ordered = rows[np.argsort(-rows[:, 0], kind="stable")]
     found: np.ndarray = ordered[first_places(ordered[:, 1:])]
     return found
@@ -58,6 +58,6 @@ class Happened:
         return self._rows
 
     def put(self, rows: np.ndarray) -> None:
-        """Take over such rows."""
+        """Take over rows, as `all` returns them."""
         self._rows = rows
         self._new.clear()

@@ -1,4 +1,4 @@
-"""The arrivals on the stream of a window, for windows whose bounds depend on them: those that count, and NOW.
+"""The arrivals on the stream of a window, for windows whose bounds depend on arrivals: windows that count, and NOW.
 
 Data's way: all input rows, also those that no pattern can use -> **instants and counts** -> bounds of windows.
 Invariants: rows come in the order of their ends.  An event that came in several rows of one instant is one.  What lies
@@ -22,7 +22,7 @@ _TIME, _TRIPLES, _EVENTS = 0, 1, 2  # the columns of the counts
 
 
 def is_moved(extent: Extent) -> bool:
-    """Tell whether a window's bounds depend on what comes."""
+    """Tell whether a window's bounds depend on the items that come."""
     return bool(newest_of(extent)) or _has_current(extent)
 
 
@@ -33,7 +33,7 @@ def _has_current(extent: Extent) -> bool:
 
 
 class History:
-    """What has come on one stream, and the instants of all streams."""
+    """The arrivals on one stream, and the instants of all streams."""
 
     def __init__(self, extent: Extent, stream: int | None) -> None:
         self._newest = newest_of(extent)
@@ -56,7 +56,7 @@ class History:
             self._count([(int(ends[begin]), own[begin:end, EVENT]) for begin, end in pairwise(cuts)])
 
     def _count(self, instants: list[tuple[int, np.ndarray]]) -> None:
-        """Count the arrivals of instants, of which the first may go on with the latest."""
+        """Count the arrivals of instants; the first of them may be the latest instant that is known."""
         made: list[tuple[int, int, int]] = []
         before = self._counts
         triples, events = before[-1, 1:].tolist() if len(before) else (0, 0)
@@ -107,7 +107,7 @@ class History:
         return min((int(each[place]) for each, place in places if place < len(each)), default=AFTER_ALL)
 
     def forget(self, at: int) -> None:
-        """Forget what no report from a time on asks for."""
+        """Forget the arrivals that no report from a time on needs."""
         kept = [found for each in self._newest if (found := self.oldest(each, at)) is not None]
         if kept:
             first = int(np.searchsorted(self._counts[:, _TIME], min(kept), "left"))
@@ -117,9 +117,9 @@ class History:
 
     # ---- as a part of a state ----
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that is remembered."""
+        """Return all that it remembers."""
         return {"counts": self._counts, "open": self._open, "instants": self._instants}
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over such arrays."""
+        """Take over a state."""
         self._counts, self._open, self._instants = state["counts"], state["open"], state["instants"]

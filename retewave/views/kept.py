@@ -1,8 +1,8 @@
-"""What a view keeps between reports: solutions that may be in a window, and which triples come and go.
+"""The memory of a view between reports: solutions that may be in a window, and triples that come and go.
 
 Data's way: output rows of the network -> **solutions, presence** -> relations and report times.
 A solution that comes again lengthens the life of the equal one that is there (`rete/reports/lives.py`).
-Invariant: what has left its window for good is forgotten.
+Invariant: whatever has left its window for good is forgotten.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _ENTERS, _LEAVES = 0, 1  # what happens to a triple; at one time all enter first
 class LeafSolutions:
     """The different solutions of one leaf that are in its window, and those that may yet come into it."""
 
-    def __init__(self, columns: int, extent: Extent | None) -> None:
-        """Keep solutions with so many terms; without an extent for ever."""
+    def __init__(self, columns: int, extent: Extent | None, computed: int = 0) -> None:
+        """Keep solutions with so many terms, and computed ones behind them; without an extent for ever."""
+        self._shown = columns
         span, grid = (None, None) if extent is None else (reach((extent,)), grid_of(extent))
         if extent is not None and is_moved(extent):
             span = _MOVED
-        self.lives = Lives(columns, 0 if span is None else span + 1, grid)
-        self._new = [np.zeros((0, columns + 2), dtype=np.int64)]  # start, end and terms of what may come in
-        self.came = self.gone = self._new[0][:, 2:]  # what has come and gone at the latest report
+        self.lives = Lives(columns + computed, 0 if span is None else span + 1, grid)
+        self._new = [np.zeros((0, columns + computed + 2), dtype=np.int64)]  # start, end and terms of what may come in
+        self.came = self.gone = self._new[0][:, 2 : columns + 2]  # what has come and gone at the latest report
         self._there: np.ndarray | None = None  # all, if somebody has asked since the last change
 
     def add(self, rows: np.ndarray) -> None:
@@ -53,9 +54,8 @@ class LeafSolutions:
         self._new = [rows[waiting]]
         gone = lives.leave(low)
         for each in groupings:
-            each.table.add(lives.rows, touched, values)
-            each.table.take_away(lives.rows, gone, values)
-        self.came, self.gone = lives.terms(touched[touched > 0]), lives.terms(gone)
+            each.change(lives, touched, gone, values)
+        self.came, self.gone = self._terms(touched[touched > 0]), self._terms(gone)
         lives.give_back(gone)
         if len(self.came) or len(self.gone):
             self._there = None
@@ -63,18 +63,22 @@ class LeafSolutions:
             each.settle(lives, low)
 
     def there(self) -> np.ndarray:
-        """Return the terms of all that are in the window."""
+        """Return the terms of all solutions in the window."""
         if self._there is None:
-            self._there = self.lives.terms(self.lives.there)
+            self._there = self._terms(self.lives.there)
         return self._there
 
+    def _terms(self, rows: np.ndarray) -> np.ndarray:
+        """Return what rows bind."""
+        return self.lives.terms(rows)[:, : self._shown]
+
     def waiting(self) -> np.ndarray:
-        """Return start, end and terms of what may yet come in."""
+        """Return start, end and terms of the solutions that may yet come in."""
         self._new = [np.concatenate(self._new)]
         return self._new[0]
 
     def put(self, there: np.ndarray, waiting: np.ndarray) -> None:
-        """Begin with what is in the window, and what may come into it."""
+        """Begin with the solutions in the window, and with those that may come into it."""
         self.lives.enter(there, BEFORE_ALL, AFTER_ALL)
         self._new = [waiting]
 
@@ -82,21 +86,27 @@ class LeafSolutions:
 class Arrivals:
     """The times of the triples that some pattern can use, in one window."""
 
-    def __init__(self) -> None:
-        self.times = np.zeros(0, dtype=np.int64)  # in order, each once
+    def __init__(self, cells: tuple[int, int] | None) -> None:
+        """Begin with none; `cells`: the stretches within which all times are alike (`retewave.views.cells`)."""
+        self.times = np.zeros(0, dtype=np.int64)  # in order, each once; of a stretch only its last
+        self._cells = cells
 
     def add(self, ends: np.ndarray) -> None:
         """Take times."""
         if not len(ends):
             return
-        fresh = np.unique(ends) if (ends[1:] < ends[:-1]).any() else ends[np.append(True, ends[1:] != ends[:-1])]
-        if not len(self.times) or fresh[0] > self.times[-1]:
-            self.times = np.concatenate([self.times, fresh])
+        if self._cells is not None:
+            width, origin = self._cells
+            ends = ends + (origin - ends) % width
+        fresh = ends[np.append(True, ends[1:] != ends[:-1])]
+        if (fresh[1:] < fresh[:-1]).any() or (len(self.times) and fresh[0] <= self.times[-1]):
+            fresh = np.sort(np.concatenate([self.times, fresh]))
+            self.times = fresh[np.append(True, fresh[1:] != fresh[:-1])]
         else:
-            self.times = np.union1d(self.times, fresh)
+            self.times = np.concatenate([self.times, fresh])
 
     def any_inside(self, low: int, high: int) -> bool:
-        """Tell whether a time is in a window, and forget those that are older."""
+        """Tell whether a time is in a window, and forget older times."""
         gone = int(np.searchsorted(self.times, low, "right"))
         if gone:
             self.times = self.times[gone:]
@@ -119,11 +129,11 @@ class Changes:
 
     @property
     def next(self) -> int:
-        """The next time at which something enters or leaves."""
+        """The next time at which a triple enters or leaves."""
         return self._coming[0][0] if self._coming else NEVER
 
     def go_to(self, time: int) -> bool:
-        """Let triples enter and leave that do so at a time; tell whether the set has changed."""
+        """Let the triples enter and leave that do so at a time; tell whether the set has changed."""
         changed = False
         while self._coming and self._coming[0][0] == time:
             _, what, triple, until = heappop(self._coming)

@@ -109,7 +109,7 @@ class _Matching:
         return _both(lefts, rights, lefts.context)
 
     def _last_pairs(self, left: Any, right: Any, given: EventSolutions) -> EventSolutions:
-        """Return the pairs of the last left and the last right solutions of a context, as far as they go together."""
+        """Return the pairs of the last left and the last right solution of a context, if these are compatible."""
         lefts, rights = self.of(left, given), self.of(right, given)
         lefts, rights = lefts.extreme(True, lefts.context), rights.extreme(True, rights.context)
         mine, its = pairs(lefts.bag, rights.bag)

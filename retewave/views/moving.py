@@ -1,4 +1,4 @@
-"""When the triples change in a window whose bounds depend on what comes.
+"""When the triples change in a window whose bounds depend on the items that come.
 
 Data's way: output rows of the network, the window's bounds -> **the triples in it** -> report times.
 Both bounds never go back, so each arrival enters once and leaves once, in the order of time.
@@ -22,7 +22,7 @@ _Triple = tuple[int, ...]  # number of the leaf, terms
 
 
 class MovingTriples:
-    """The arrivals that are in one window, or may come to be."""
+    """The arrivals that are in one window, or may come into it."""
 
     def __init__(self, extent: Extent, history: History) -> None:
         self._extent, self._history = extent, history
@@ -68,12 +68,12 @@ class MovingTriples:
         return any(was != (triple in self._there) for triple, was in before.items())
 
     def all(self) -> Iterable[tuple[int, ...]]:
-        """Yield time, leaf and terms of all that it knows."""
+        """Yield time, leaf and terms of all arrivals that it knows."""
         for end, triple in (*self._inside, *sorted(self._coming)):
             yield end, *triple
 
     def put(self, rows: Iterable[tuple[int, ...]], at: int) -> None:
-        """Take over such rows, as they were at a time."""
+        """Take over rows, as `all` yielded them at a time."""
         self._coming, self._inside = [], deque()
         self._there.clear()
         for end, *triple in rows:

@@ -41,7 +41,7 @@ class Bag:
         return np.zeros(len(self.ids), dtype=np.int64)
 
     def projected(self, variables: Sequence[Variable]) -> Bag:
-        """Return the same solutions with these columns only."""
+        """Return the solutions with these columns only."""
         if tuple(variables) == self.variables:
             return self
         columns = [self.column(each) for each in variables]
@@ -53,7 +53,7 @@ class Bag:
         return Bag(self.variables, self.ids[places])
 
     def extended(self, variable: Variable, column: np.ndarray) -> Bag:
-        """Return the solutions with one more column, or with what that column adds to one that is there."""
+        """Return the solutions with one more column; a column that is there gets values where it has none."""
         if variable in self.variables:
             ids = self.ids.copy()
             place = self.variables.index(variable)

@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.kept import GroupsFound, is_row_by_row, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, picked_columns, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.query import Query
@@ -25,6 +25,7 @@ from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
 from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
+from retewave.views.cells import cells_of
 from retewave.views.contents import Contents
 from retewave.views.happened import Happened, latest_of
 from retewave.views.history import History, is_moved
@@ -43,7 +44,7 @@ _AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, 
 
 
 class RunningView:
-    """The content of a view's windows, and its reports so far."""
+    """The content of a view's windows, and its reports until now."""
 
     follows = False  # from the rows that are alive
 
@@ -52,7 +53,8 @@ class RunningView:
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
         self._pattern = with_groups(split.pattern)
-        self._by_changes = self.frame.told != "RSTREAM" and is_row_by_row(self._pattern)  # no report needs the former
+        self._by_changes = goes_by_changes(self._pattern, query.parsed)
+        self._picked = None if query.parsed.form == "ASK" else picked_columns(self._pattern, query.variables)
         self._contents = Contents(split, self._pattern, self.frame.windows, terms, self._bounds)
         self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
@@ -61,7 +63,7 @@ class RunningView:
             if leaf.timed or (leaf.event is not None and not leaf.presence)
         }
         self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
-        self._arrivals = [Arrivals() for _ in self.frame.windows]
+        self._arrivals = [Arrivals(cells_of(self.frame, number)) for number in range(len(self.frame.windows))]
         self._changes = Changes()
         self._histories = dict(self._made_histories(streams))  # of the windows that what comes moves, by number
         self._moving = {
@@ -93,7 +95,8 @@ class RunningView:
     def _take(self, number: int, times: np.ndarray, columns: np.ndarray) -> None:
         """Take solutions of one leaf."""
         leaf = self.split.leaves[number]
-        kept = np.column_stack([times, columns[:, self._places[number]]])
+        kept = np.empty((len(times), 2 + len(self._places[number])), dtype=np.int64)
+        kept[:, :2], kept[:, 2:] = times, columns[:, self._places[number]]
         if leaf.timed:
             self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
             return
@@ -106,7 +109,7 @@ class RunningView:
 
     def _keep(self, number: int, leaf: Leaf, rows: np.ndarray) -> None:
         if not leaf.presence and leaf.event is None:
-            self._contents.solved[number].add(rows)
+            self._contents.add(number, rows)
         if leaf.window is None or not (leaf.presence or leaf.is_triple):
             return
         streamed = rows if rows[:, 1].min() != STATIC_END else rows[rows[:, 1] != STATIC_END]
@@ -118,7 +121,7 @@ class RunningView:
             self._arrivals[leaf.window].add(streamed[:, 1])
 
     def see(self, rows: np.ndarray) -> None:
-        """Take input rows, in order: all that come, also those that no pattern can use."""
+        """Take all input rows, in order, also those that no pattern can use."""
         if self._first == NEVER:
             self._first = int(rows[0, END])
             self._at = max(self._at, self._first - 1)
@@ -135,6 +138,7 @@ class RunningView:
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
             batch.reported = opened, time
+            batch.bounds = tuple(self._bounds(number, time) for number in range(len(self.frame.windows)))
             yield batch
             for history in self._histories.values():
                 history.forget(time)
@@ -166,14 +170,26 @@ class RunningView:
             if told:
                 yield time
 
+    def solutions(self, leaf: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the terms of a leaf's solutions that are in its window or may come into it, and their starts."""
+        solved = self._contents.solved[leaf]
+        rows = solved.lives.all()
+        count = 2 + len(self.split.leaves[leaf].variables)
+        both = np.concatenate([rows[:, :count], solved.waiting()[:, :count]])
+        return both[:, 2:], both[:, 0]
+
+    def is_beyond(self, time: int) -> bool:
+        """Tell whether all reports up to a time are made."""
+        return self._at >= time
+
     def next_time(self, until: int) -> int:
-        """Return the next time, before another, at which there may be a report; what comes may bring an earlier one."""
+        """Return the next time before `until` at which a report may be due; items may bring an earlier time."""
         if self._first == NEVER:
             return NEVER
         return self._next_change() if self.frame.reporting.policy == "change" else self._next(until)
 
     def may_report(self, first: int) -> int:
-        """Return the first time, from one on, at which there may be a report, whatever comes."""
+        """Return the first time, from `first` on, at which there may be a report, whatever items come."""
         counted = any(newest_of(each.extent) for each in self.frame.windows)
         period = self.frame.reporting.period
         if period is not None:
@@ -184,7 +200,7 @@ class RunningView:
 
     @property
     def due(self) -> int | None:
-        """The time of the next report that may be told, by what has come; nothing: none before more comes."""
+        """The time of the next report, as far as the items until now tell; None: no report before more items come."""
         if self._first == NEVER:
             return None
         if self.frame.reporting.policy == "change":
@@ -266,6 +282,10 @@ class RunningView:
 
     def _evaluated(self, found: Callable[[Any], Bag]) -> np.ndarray:
         """Return the rows of the query, where its leaves have found these solutions."""
+        if self._picked is not None:
+            each, places = self._picked
+            ids = found(each).ids
+            return ids if places == list(range(ids.shape[1])) else ids[:, places]
         from retewave.views.evaluate import Evaluation
 
         relation = Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern)
@@ -293,7 +313,7 @@ class RunningView:
     # ---- as a state ----
     @property
     def said(self) -> tuple[str, ...]:
-        """Return what tells it from other views of the same text: what may have been said beside that."""
+        """Return the options that tell it from other views of the same text: those that were given beside the text."""
         return str(self.frame.reporting), str(self.frame.t0), str(self.query.parsed.policy)
 
     @property
@@ -320,7 +340,7 @@ class RunningView:
         return max((len(leaf.variables) for leaf in self.split.leaves), default=0) or 1
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that is remembered."""
+        """Return all that the view remembers."""
         numbers = [self._first, self._at, int(self._was_empty), self.reported]
         found = self._contents.state()
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
@@ -344,7 +364,7 @@ class RunningView:
         return np.array(rows, dtype=np.int64).reshape(-1, self._width + 4)
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take over the content of such arrays."""
+        """Take over a state."""
         self._contents.put(state)
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
@@ -364,6 +384,10 @@ class RunningView:
 
 def _without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return rows without as many equal ones as there are among others, in their order."""
+    if not len(rows) or not len(others):
+        return rows
+    if len(rows) == 1:
+        return rows[:0] if rows[0].tolist() in others.tolist() else rows
     known = codes(np.concatenate([others, rows]))
     before, mine = known[: len(others)], known[len(others) :]
     left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)

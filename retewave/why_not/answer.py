@@ -16,7 +16,8 @@ from retewave.windows.times import Instant, spell_instant, spell_interval
 __all__ = ["Alternative", "Candidate", "Found", "Partial", "Pending", "Reason", "Refusal", "RunsReached", "WhyNot"]
 
 Reason = Literal[
-    "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided"
+    "no triple", "no memory", "stream", "key", "window", "relation", "filter", "value", "barred", "absent", "undecided",
+    "report"
 ]  # fmt: skip
 
 
@@ -64,7 +65,7 @@ class Partial:
 
 @dataclass(frozen=True)
 class Pending:
-    """What waits for its decision, and has the binding as far as it goes."""
+    """A tuple that waits for its decision, and agrees with the binding."""
 
     operator: str  # that decides on it
     binding: dict[str, str]  # its variables
@@ -87,7 +88,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class RunsReached:
-    """The runs of a sequence that have come to one of its states, and what became of them."""
+    """The runs of a sequence that have come to one of its states, and their fate."""
 
     alternative: int  # which choice of steps that may be left out, from 1 on
     step: int  # how many steps they have taken
@@ -125,6 +126,7 @@ class WhyNot:
     alternatives: tuple[Alternative, ...]  # in the order of the query
     notes: tuple[str, ...] = field(default=())  # further facts, and the questions that cannot be answered
     runs: tuple[RunsReached, ...] = ()  # of a sequence: how far its runs have come
+    parts: bool = False  # the alternatives are parts of a view, each with a window
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data; times as they are."""
@@ -144,17 +146,17 @@ class WhyNot:
             yield f"  it did match: {self.matched:,} of the matches that are kept"
         for number, alternative in enumerate(self.alternatives, 1):
             if len(self.alternatives) > 1:
-                yield f"  alternative {number} of {len(self.alternatives)}"
-            yield from _alternative(alternative)
+                yield f"  {'part' if self.parts else 'alternative'} {number} of {len(self.alternatives)}"
+            yield from _alternative(alternative, self.parts)
         choices = max((each.alternative for each in self.runs), default=1)
         for each in self.runs:
             yield f"  {f'alternative {each.alternative}: ' if choices > 1 else ''}{each}"
         yield from (f"  note: {note}" for note in self.notes)
 
 
-def _alternative(alternative: Alternative) -> Iterator[str]:
+def _alternative(alternative: Alternative, of_view: bool) -> Iterator[str]:
     if alternative.matches:
-        yield "  everything is there: this matches"
+        yield "  everything is there" + ("" if of_view else ": this matches")
         yield from (f"    ✓ {_row(each)}" for each in alternative.matches)
     for each in alternative.pending:
         shown = ", ".join(f"?{name} = {term}" for name, term in each.binding.items())

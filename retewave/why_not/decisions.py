@@ -1,6 +1,6 @@
-"""What probes say of a complete combination of patterns: it is barred, nothing is there that must be, or it waits.
+"""The decisions of probes on a complete combination of patterns: it is barred, lacks a needed row, or waits.
 
-Data's way: complete combinations -> **what its intervals pass, what probes find** -> the answer of `why_not`.
+Data's way: complete combinations -> **passed intervals, rows that probes find** -> the answer of `why_not`.
 It looks at what memories hold now.  What barred a match may have been collected since; then it looks like a match.
 """
 
@@ -39,7 +39,7 @@ DUE, END_WAITING, START_WAITING = 0, 1, 3  # columns of what waits
 
 
 class Inquiry(Protocol):
-    """What is asked, of which engine."""
+    """A question, and the engine that it is about."""
 
     compiled: CompiledNetwork  # its network
     terms: Terms  # its dictionary
@@ -51,7 +51,7 @@ class Inquiry(Protocol):
 
 
 class Decisions:
-    """The probes of one branch, and what intervals must pass on the way to them."""
+    """The probes of a branch, and the gates for intervals on the way to them."""
 
     def __init__(self, asked: Inquiry, branch: Parts, steps: Steps) -> None:
         self.all, self.branch, self.steps = asked, branch, steps
@@ -64,7 +64,7 @@ class Decisions:
         return self.search.interval(within, self.branch.whole)
 
     def refusal(self, within: Within) -> Refusal | None:
-        """Return what keeps a complete combination from being a match, if probes and windows do."""
+        """Return the probe or window that keeps a complete combination from being a match, if any."""
         for gate in self.branch.gates:
             start, end = self.search.interval(within, gate.tree)
             if gate.streamed and end < start:
@@ -81,7 +81,7 @@ class Decisions:
         return next((each for each in refusals if each is not None), None)
 
     def _is_met(self, each: SlotFilter, tree: Reached, within: Within) -> bool:
-        """Tell whether a filter is true that looks at the times of what is joined."""
+        """Tell whether a filter on the times of the joined rows is true."""
         names = {f"c{column}": tree.names[column].removeprefix("?") for column in each.columns if column in tree.names}
         known = self.steps.decoded(within.bound, set(names.values()))
         bound = {column: known[name] for column, name in names.items() if name in known}
@@ -89,7 +89,7 @@ class Decisions:
         return Evaluator(expression).truth(bound) is True
 
     def pending(self) -> Iterator[Pending]:
-        """Yield what waits for its decision and agrees with what was asked for, a few of each probe."""
+        """Yield tuples that wait for their decision and agree with the question, a few of each probe."""
         for look in self.branch.looked:
             _, rows = self.all.compiled.runtime.waiting_of(look.number)
             for row in rows[np.lexsort((rows[:, START_WAITING], rows[:, DUE]))][: 100 * MOST_SHOWN].tolist():
@@ -127,7 +127,7 @@ class Decisions:
         return None
 
     def _binding(self, look: Looked, columns: list[int]) -> dict[str, int]:
-        """Return what a tuple of a probe binds."""
+        """Return the bindings of a probe's tuple."""
         times = self._times[look.tree.number]
         names = look.tree.names
         return {
@@ -143,7 +143,7 @@ class Decisions:
 
     # ---- what fits ----
     def _fitting(self, look: Looked, within: Within) -> list[tuple[list[int], dict[str, int]]]:
-        """Return the rows that fit a combination, the latest first, and what each binds."""
+        """Return the rows that fit a combination, the latest first, with their bindings."""
         rows = look.rows
         fits = np.ones(len(rows), dtype=np.bool_)
         decides, looked = look.probe.inputs
@@ -186,7 +186,7 @@ class Decisions:
         return fits
 
     def _passes(self, look: Looked, row: list[int]) -> bool:
-        """Tell whether a row passes what stands before the memory that a probe looks at."""
+        """Tell whether a row passes the gates before the memory that a probe looks at."""
         read, terms = look.probe.inputs[1], self.all.terms
         if read.within is not None and row[END] - row[START] > read.within:
             return False
@@ -218,7 +218,7 @@ class Decisions:
         return Candidate(self._pattern(look, bound), start, end, wrong)
 
     def _pattern(self, look: Looked, bound: Mapping[str, int]) -> str:
-        """Return what a probe looks for, as the query has it, with what is bound filled in."""
+        """Return the pattern that a probe looks for, as the query has it, with the bindings filled in."""
         return " . ".join(" ".join(self._term(term, bound) for term in pattern.terms) for pattern in look.patterns)
 
     def _term(self, term: bytes | Variable, bound: Mapping[str, int]) -> str:

@@ -28,16 +28,29 @@ from retewave.viz.explain.relations import grouped
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
 from retewave.windows.relations import NONE
 
-__all__ = ["END", "START", "WINDOW_START", "Gate", "Looked", "Memories", "Parts", "PatternRows", "Related", "Span"]
+__all__ = [
+    "END",
+    "START",
+    "UNKNOWN",
+    "WINDOW_START",
+    "Gate",
+    "Looked",
+    "Memories",
+    "Parts",
+    "PatternRows",
+    "Related",
+    "Span",
+]
 
 END, WINDOW_START, START = 0, 1, 2  # columns of `PatternRows.times`
+UNKNOWN = -1  # the id of a term that the dictionary does not have: no row holds it
 _TIMES = 3
 _STATIC = (STATIC_END, STATIC_START, STATIC_START)
 
 
 @dataclass(frozen=True)
 class PatternRows:
-    """What one triple pattern or inline table of a query can draw on."""
+    """The rows that a triple pattern or inline table of a query can draw on."""
 
     pattern: TriplePattern | Values  # as the query has it
     test: AlphaTest | None  # the test that its triples have passed; None for an inline table
@@ -75,17 +88,17 @@ class Related:
 
 @dataclass(frozen=True)
 class Gate:
-    """What an interval must pass on its way."""
+    """A gate that intervals must pass on their way."""
 
     tree: Reached  # whose
-    within: int | None  # it is at most so long, microseconds
+    within: int | None  # the longest that it may be, microseconds
     streamed: bool  # it is not static
     filters: tuple[SlotFilter, ...]  # that look at its times
 
 
 @dataclass(frozen=True)
 class Looked:
-    """A look of a probe at what is there, or is not."""
+    """A look of a probe at the rows of a memory."""
 
     look: Look  # what it asks, in the query's words
     probe: producers.Probe  # the same in the plan's
@@ -97,7 +110,7 @@ class Looked:
 
     @property
     def decides(self) -> Reached:
-        """Return what it decides on."""
+        """Return the tuples that it decides on."""
         return self.tree.inputs[0]
 
 
@@ -122,7 +135,7 @@ class Memories:
         self._static = static  # static triples, as input rows
 
     def parts(self, end: End, member: Member) -> Parts:
-        """Return the rows of every pattern and inline table of one branch of a query, and what is asked of them."""
+        """Return the rows of every pattern and inline table of a branch, with the conditions on them."""
         tree = reached(self.plan, end, member)
         written = member.steps.leaves
         open_ = {f"${place}": self.terms.find(text) or -1 for place, text in enumerate(member.constants, 1)}
@@ -152,7 +165,7 @@ class Memories:
             yield from self._leaves(tree.inputs[0])
 
     def _steps(self, tree: Reached) -> Iterator[Reached]:
-        """Yield the steps of which a match is made: not what probes look at; each behind its inputs."""
+        """Yield the steps of which a match is made, each behind its inputs, without steps that are only looked at."""
         for each in tree.inputs if isinstance(tree.producer, Join) else tree.inputs[:1]:
             yield from self._steps(each)
         yield tree
@@ -162,7 +175,7 @@ class Memories:
         return Span(tree, frozenset(places[leaf] for leaf in leaves if leaf in places))
 
     def _related(self, tree: Reached, places: Mapping[int, int]) -> Iterator[Related]:
-        """Yield the relations between inputs of joins, as relations between what was written."""
+        """Yield the relations between inputs of joins, as relations between operands of the query's text."""
         for join in self._steps(tree):
             if not isinstance(join.producer, Join):
                 continue
@@ -187,7 +200,7 @@ class Memories:
                 )
 
     def _gates(self, tree: Reached, read: Input) -> Iterator[Gate]:
-        """Yield what intervals must pass, each behind those of its inputs."""
+        """Yield the gates for intervals, each behind the gates of its inputs."""
         inputs = inputs_of(tree.producer) if isinstance(tree.producer, Join) else inputs_of(tree.producer)[:1]
         for below, each in zip(tree.inputs, inputs, strict=False):
             yield from self._gates(below, each)

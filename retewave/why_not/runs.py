@@ -1,4 +1,4 @@
-"""Why a sequence has no match: how far its runs have come, and what became of them.
+"""Why a sequence has no match: how far its runs have come, and why they went no further.
 
 Data's way: the memories of a sequence's states -> **runs, state by state** -> the answer.
 Runs that are out of the window are left out.  A run waits for the very next event if each of its ways does; then the
@@ -36,11 +36,11 @@ class _Runs:
     keys: tuple[int, ...]  # the columns that make its key, which stands before them in a row
 
     def value(self, row: np.ndarray, column: int) -> int:
-        """Return what a run has in a column."""
+        """Return the term of a run in a column."""
         return int(row[ROW_TIMES + len(self.keys) + column])
 
     def values(self, row: np.ndarray, names: list[str]) -> list[int]:
-        """Return what a run binds of some variables."""
+        """Return the terms of a run for some variables."""
         return [self.value(row, self.columns[name]) for name in names]
 
 
@@ -80,7 +80,7 @@ def _told(
     compiled: CompiledNetwork, found: Mapping[int, _Runs], producer: int, number: int, step: int, name: str,
     instant: Callable[[int], Instant],
 ) -> RunsReached:  # fmt: skip
-    """Return what became of the runs of a state."""
+    """Return the fate of a state's runs."""
     ways = list(_leaving(compiled, producer))
     runs, grown = found[producer], [found[target] for target, _ in ways if target in found]
     strict = bool(ways) and all(way.follows == STRICT for _, way in ways)
@@ -107,7 +107,7 @@ def _leaving(compiled: CompiledNetwork, producer: int) -> Iterator[tuple[int, Ru
 
 
 def _target(compiled: CompiledNetwork, number: int) -> int:
-    """Return the state that what a step makes enters in the end, perhaps through probes; -1: none."""
+    """Return the state that a step's tuples enter in the end, perhaps through probes; -1: none."""
     for user, made in enumerate(compiled.plan.producers[number + 1 :], number + 1):
         inputs = getattr(made, "inputs", ())
         if inputs and any(each.producer == number for each in inputs[:1] if not isinstance(made, State)):

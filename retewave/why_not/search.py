@@ -148,7 +148,7 @@ class Search:
         return ([each for each in found if self._tied(each)] or found)[:MOST_PARTIALS]
 
     def _tied(self, within: Within) -> bool:
-        """Return whether the patterns found, and the terms asked for, hang together by their variables."""
+        """Tell whether the patterns found, and the terms asked for, hang together by their variables."""
         groups = [set(self.parts[place].names) for place in within.chosen]
         tied = set(self.start.bound) or set().union(*groups[:1])
         while groups:
@@ -189,7 +189,7 @@ class Search:
         return Verdict(unmet=unmet) if unmet else None
 
     def _breaks(self, within: Within, related: Related) -> bool:
-        """Say whether a relation can be decided, and does not hold."""
+        """Tell whether a relation can be decided, and does not hold."""
         if not related.places <= within.chosen.keys():
             return False
         sides = [self.interval(within, side.tree) for side in (related.left, related.right)]
@@ -198,7 +198,7 @@ class Search:
         return any(sides[one][at_end] + gap > sides[other][at_] for (one, at_end), gap, (other, at_) in related.bounds)
 
     def actual(self, within: Within, place: int, row: int, related: Related) -> str:
-        """Return how two sides are related that are not as they should, by name; nothing for what is static."""
+        """Return the name of the actual relation of two sides that are not as they should; None for static rows."""
         over = self._joined(within, place, row)
         sides = [self.interval(over, side.tree) for side in (related.left, related.right)]
         if any(end < start for start, end in sides):
@@ -206,7 +206,7 @@ class Search:
         return next(NAMES[code] for code in range(1, len(NAMES)) if holds(code, *sides[0], *sides[1]))
 
     def interval(self, within: Within, tree: Reached) -> tuple[int, int]:
-        """Return the start and the end of what is joined of the chosen rows."""
+        """Return the start and the end of the join of the chosen rows."""
         if not tree.inputs:
             place = self._places.get(tree.leaf)
             if place is None:

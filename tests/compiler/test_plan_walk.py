@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from helpers.inside import network_of
 
 from retewave import Engine
 from retewave.compiler.plan.producers import AlphaTest
@@ -23,7 +24,7 @@ QUERIES = (
 def test_the_leaves_of_an_end_are_the_patterns_and_tables_as_they_are_written(text: str) -> None:
     engine = Engine()
     engine.register(text)
-    plan = engine.matcher.current().plan
+    plan = network_of(engine).plan
     (end,) = plan.ends
     (member,) = end.shape.members
     leaves = sorted(reached(plan, end).leaves(), key=lambda leaf: leaf.leaf)
@@ -38,7 +39,7 @@ def test_each_member_of_a_shape_reads_the_tree_in_its_own_words() -> None:
     engine = Engine()
     for name, other in (("x", "y"), ("a", "b")):
         engine.register(f"SELECT * {{ ?{name} <urn:p> ?{other} . ?{other} <urn:q> <urn:{name}> }}")
-    plan = engine.matcher.current().plan
+    plan = network_of(engine).plan
     (end,) = plan.ends
     said = [
         {name for leaf in reached(plan, end, each).leaves() for name in leaf.names.values()}
@@ -51,7 +52,7 @@ def test_a_producer_is_as_deep_as_the_joins_below_it_and_knows_the_ends_that_use
     engine = Engine()
     for text in QUERIES:
         engine.register(text, allow_cartesian=True)
-    plan = engine.matcher.current().plan
+    plan = network_of(engine).plan
     below = [
         {each.number: max((inner.number != each.number) for inner in each.walk()) for each in reached(plan, end).walk()}
         for end in plan.ends

@@ -85,7 +85,7 @@ CASES = suite()
 
 
 def entails(action: Path, result: Path) -> bool:
-    """Say whether some naming of the result's blank nodes makes each of its triples stated or entailed."""
+    """Tell whether some naming of the result's blank nodes makes each of its triples stated or entailed."""
     stated, _ = read_source(action, 0)
     asked, _ = read_source(result, 1)
     with warnings.catch_warnings():

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from helpers.inside import network_of, sweep
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,7 +116,7 @@ def test_static_data_is_one_instant_before_the_stream() -> None:
     engine = rw.Engine(static=[triples], max_future=None)
     engine.register(text)
     assert len(engine.flush()) == 2
-    engine.matcher.sweep()  # it must not forget them before the stream has begun
+    sweep(engine)  # it must not forget them before the stream has begun
     engine.load(static=[[("http://e/x9", "http://e/in", "http://e/a")]])
     assert engine.flush() == []
     assert [len(push(engine, time, "y", "a")) for time in (-9e9, 0, 1, 2)] == [1, 1, 1, 0]
@@ -126,10 +127,10 @@ def test_it_is_bounded_by_the_keys_reported_within_the_time() -> None:
     engine = engine_of("SELECT DISTINCT ON (?room) LIMIT 3 FOR 5s ?x")
     for second in range(2_000):
         push(engine, second, "x", f"r{second}")
-    (stage,) = engine.matcher.current().outcome.reports[0]
+    (stage,) = network_of(engine).outcome.reports[0]
     assert isinstance(stage.report, CoolDown)
     assert len(stage.report.latest) <= 256
-    engine.matcher.sweep()
+    sweep(engine)
     assert len(stage.report) == 6
     assert len(engine.terms) < 100
 
@@ -139,7 +140,7 @@ def test_terms_that_only_a_cool_down_remembers_outlive_sweeps() -> None:
     assert push(engine, 0, "x", "a")
     for second in range(1, 200):
         push(engine, second, f"x{second}", f"r{second}")
-        engine.matcher.sweep()
+        sweep(engine)
     assert push(engine, 300, "y", "a") == []
     assert push(engine, 301, "y", "fresh") == [(301, "fresh")]
 
@@ -151,7 +152,7 @@ def test_it_is_in_explain_stats_why_not_and_the_inspector(tmp_path: Path) -> Non
     assert "  reports at most 3 for each ?room within 5m\n" in engine.explain()
     assert json.loads(engine.explain("json"))["sections"][0]["on"] == "at most 3 for each ?room within 5m"
     assert (engine.stats()["suppressed"], engine.stats()["remembered"]) == ({"q": 2}, {"q": 1})
-    assert counts_by_node(engine.matcher.current())["query:q"] == {"matches": 3, "suppressed": 2, "remembered": 1}
+    assert counts_by_node(network_of(engine))["query:q"] == {"matches": 3, "suppressed": 2, "remembered": 1}
     assert "at most 3 for each ?room within 5m" in str(engine.why_not(engine.queries[0], {"room": "http://e/a"}))
     engine.snapshot(tmp_path / "one")
     restored = rw.Engine.restore(tmp_path / "one")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.engine.registry import CartesianWarning
@@ -29,7 +30,7 @@ def triple(s: str, p: str, o: object) -> tuple[str, str, object]:
 
 # ---- sharing, proved by counts ----
 def network(engine: rw.Engine) -> Network:
-    return engine.matcher.current().lowered.network
+    return network_of(engine).lowered.network
 
 
 def test_a_thousand_queries_that_differ_in_a_constant_are_one_network() -> None:
@@ -93,7 +94,7 @@ def test_rows_that_can_no_longer_match_are_collected() -> None:
     engine.register(pair("1s"))
     lines = b"".join(b"<http://e/s%d> <http://e/p> <http://e/o> .\n" % n for n in range(50_000))
     assert list(engine.run(rw.read(lines, format="nt", rate=10_000))) == []
-    engine.matcher.current().runtime.collect()
+    network_of(engine).runtime.collect()
     assert engine.stats()["live_rows"] == 10_001
 
 
@@ -141,7 +142,7 @@ def test_at_the_bound_the_oldest_rows_are_shed_and_counted_if_the_user_says_so()
 def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
     engine = rw.Engine()
     engine.register(pair("1h"))
-    engine.matcher.current().runtime.arena[layout.A_MOST_WORDS] = 1 << 14
+    network_of(engine).runtime.arena[layout.A_MOST_WORDS] = 1 << 14
     with pytest.raises(rw.LimitError, match="the most that one network can hold"):
         for n in range(100_000):
             engine.push(triple(f"s{n}", "p", n), time=0)
@@ -151,11 +152,11 @@ def test_an_arena_that_may_grow_no_further_is_an_error_and_no_damage() -> None:
 def test_what_a_full_arena_has_stopped_goes_in_once_when_there_is_room() -> None:
     engine = rw.Engine()
     engine.register(pair("1h"))
-    arena = engine.matcher.current().runtime.arena
+    arena = network_of(engine).runtime.arena
     most, arena[layout.A_MOST_WORDS] = int(arena[layout.A_MOST_WORDS]), 1 << 14
     with pytest.raises(rw.LimitError, match="the most that one network can hold"):
         engine.push([triple(f"s{n}", "p", n) for n in range(5_000)], time=0)
-    engine.matcher.current().runtime.arena[layout.A_MOST_WORDS] = most
+    network_of(engine).runtime.arena[layout.A_MOST_WORDS] = most
     assert engine.push([], time=0) == []
     assert len(engine.push([triple(f"s{n}", "q", n) for n in range(5_000)], time=0)) == 5_000
 
@@ -483,7 +484,7 @@ def test_a_reader_that_is_left_in_the_middle_lets_the_engine_go_on_from_what_it_
     matches: Any = engine.run(rw.read(lines, format="nt", rate=1000))
     next(matches)
     matches.close()
-    assert engine.matcher._readings == []
+    assert engine.matcher.sweeps._readings == []
     before = engine.triples
     assert 0 < before < 300_000
     *rest, last = engine.push(triple("a", "p", 1), time=1000)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.rete.words.rows import END, OBJECT, ROW_WIDTH
@@ -41,7 +42,7 @@ def engine_of(**options: Any) -> rw.Engine:
 
 
 def times(engine: rw.Engine) -> int:
-    return engine.matcher.current().lowered.network.times
+    return network_of(engine).lowered.network.times
 
 
 def test_rows_of_instants_have_one_time() -> None:
@@ -86,7 +87,7 @@ def test_a_network_for_instants_refuses_an_interval_where_nobody_makes_another()
     rows[:, : OBJECT + 1] = engine.encode([("<http://e/a>", "<http://e/p>", "<http://e/b>")])[:, : OBJECT + 1]
     rows[:, END] = 5
     with pytest.raises(ValueError, match="made for instants"):
-        list(engine.matcher.current().runtime.pour(rows, engine.terms.values))
+        list(network_of(engine).runtime.pour(rows, engine.terms.values))
 
 
 def test_ends_outlive_the_query_that_asked_for_them() -> None:

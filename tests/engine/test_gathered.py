@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.rete.words import layout
@@ -51,7 +52,7 @@ def engine_with(query: str = FALL) -> rw.Engine:
 def test_equal_patterns_of_steps_are_gathered_once() -> None:
     engine = engine_with()
     engine.flush()
-    net = engine.matcher.current().runtime.net
+    net = network_of(engine).runtime.net
     assert net[layout.N_GATHERING_COUNT] == 1
     node = net[net[layout.N_GATHERING]]
     assert net[node + layout.NODE_DIRECT_COUNT] == 1
@@ -87,7 +88,7 @@ def test_rows_may_be_poured_in_pieces_that_cut_events(size: int) -> None:
     engine.flush()
     reader = quads(60)
     rows = np.concatenate([chunk.rows for chunk in reader.chunks(engine.terms)])
-    runtime, values = engine.matcher.current().runtime, engine.terms.values
+    runtime, values = network_of(engine).runtime, engine.terms.values
     pieces = [rows[begin : begin + size] for begin in range(0, len(rows), size)]
     found = sum(len(out) for piece in pieces for out in runtime.pour(piece, values))
     assert found == len(list(engine_with().run(quads(60)))) > 10

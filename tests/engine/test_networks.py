@@ -9,12 +9,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown
+from helpers.inside import poured
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.test_engine_laws import LAW, anywhere, changes_kept, rows_of
+from laws.telling import changes_kept
+from laws.test_engine_laws import LAW, anywhere, rows_of
 
 import retewave as rw
-from retewave.engine import compiled, matcher
+from retewave.engine import compiled, following, matcher
 from retewave.rete.terms import dictionary as terms_module
 from retewave.windows.times import Clock
 
@@ -70,7 +72,7 @@ def test_changes_that_are_many_make_one_network_of_all(planned: SIZES) -> None:
 
 
 def test_a_stream_that_goes_on_runs_in_one_network(planned: SIZES, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "_SETTLING", 2)
+    monkeypatch.setattr(following, "_SETTLING", 2)
     engine = many(40)
     engine.register("SELECT ?x { ?x <http://e/guest> ?y }")
     for number in range(200):
@@ -146,7 +148,7 @@ def test_a_guest_of_its_own_network_changes_no_batch(case: Case, other: Case, cu
     guest = None
     with changes_kept(apart=True):
         for block in np.split(rows, sorted(min(cut, len(rows)) for cut in cuts)):
-            for batches in engine.matcher.pour(block, engine.shown_clock):
+            for batches in poured(engine, block):
                 for batch in batches:
                     batch.query.take(batch)
             if guest is None:

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.engine.registry import UnboundedWarning
@@ -179,7 +180,7 @@ def test_what_is_used_up_is_collected_though_no_window_bounds_it(policy: str) ->
         most = max(most, live_rows(engine))
     assert sum(query.matched for query in engine.queries) == 2999
     assert 256 < most < 1500
-    marks = engine.matcher.current().runtime.arena[layout.A_SPENT]
+    marks = network_of(engine).runtime.arena[layout.A_SPENT]
     assert marks <= 1500
 
 
@@ -275,7 +276,7 @@ CHAIN = " SEQ ".join(f"{{ ?x :a{place} ?y{place} }}" for place in range(5))
 @pytest.mark.parametrize(("policy", "probes"), [("naive", 16), ("chronological", 4), ("recent KEEP", 4)])
 def test_each_sequence_of_a_long_chain_is_chosen_once(policy: str, probes: int) -> None:
     engine = engine_of(f"{{ {CHAIN} }}", policy)
-    assert len(engine.matcher.current().lowered.network.probes) == probes
+    assert len(network_of(engine).lowered.network.probes) == probes
 
 
 @pytest.mark.parametrize("policy", ["naive", "chronological", "recent KEEP"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import networkx
 import pytest
 from cases.many import many
+from helpers.inside import sweep
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib import RDFS, URIRef
@@ -208,7 +209,7 @@ def test_a_triple_that_is_no_rdf_is_not_built_and_the_others_are() -> None:
 def test_terms_of_an_open_instant_outlive_a_sweep() -> None:
     engine, query = closing()
     engine.push(("urn:a", "urn:edge", "urn:b"), time=1)
-    engine.matcher.sweep()
+    sweep(engine)
     engine.push([(f"urn:new{i}", "urn:other", i) for i in range(50)], time=1)
     assert pairs(query, engine.flush()) == [("urn:a", "urn:b")]
 

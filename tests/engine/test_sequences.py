@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.inspector.reading import counts_by_node, rows_of_memory
@@ -291,7 +292,7 @@ def test_a_sequence_is_explained_drawn_and_counted(sequence: str) -> None:
     engine.push(("urn:s", "urn:a", 1), time=1, stream="urn:S")
     assert EVENT in engine.explain()
     assert EVENT.encode() in engine.draw("all", format="dot")
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     assert counts_by_node(compiled)
     rows = [rows_of_memory(engine, slot)["rows"] for slot in range(len(compiled.lowered.network.slots))]
     assert any(rows)

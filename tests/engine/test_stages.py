@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from helpers.inside import network_of, sweep
 
 import retewave as rw
 from retewave.rete.reports.distinct import Support
@@ -41,7 +42,7 @@ def test_a_sweep_takes_the_terms_that_only_a_report_stage_remembered() -> None:
     push(engine, "later", 9)
     engine.queries[0]._kept.clear()
     before = len(engine.terms)
-    assert engine.matcher.sweep() >= 20
+    assert sweep(engine) >= 20
     assert len(engine.terms) < before
 
 
@@ -59,5 +60,5 @@ def test_what_a_report_stage_remembers_outlives_a_snapshot_and_a_change_of_the_q
 
 def test_a_query_without_report_stages_is_only_decided() -> None:
     engine = engine_of(DISTINCT, f"SELECT ?x {{ ?x {P} ?y }}")
-    outcome = engine.matcher.current().outcome
+    outcome = network_of(engine).outcome
     assert [len(outcome.stages(query.number)) for query in engine.queries] == [2, 1]

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, cast
 
 import pytest
+from helpers.inside import sweep
 
 import retewave as rw
 from retewave.engine import telling
@@ -157,7 +158,7 @@ def test_a_match_may_be_looked_at_while_the_dictionary_is_swept() -> None:
         for n in range(150):
             engine.push(triple(f"s{n}", "p", 1), time=n)
             with engine.lock:
-                engine.matcher.sweep()
+                sweep(engine)
                 engine.terms.intern(b"<http://e/other%d>" % n)
         done.set()
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import retewave as rw
+from retewave.views.running import RunningView
 
 E = "http://e/"
 
@@ -146,3 +148,39 @@ def test_a_window_that_counts_stands_in_others(of: str) -> None:
         [(1, 1), (2, 2), (3, 3), (4, 2), (5, 1)] if of == "FROM 0 TO 3" else [(1, 1), (2, 2), (3, 3), (4, 3), (5, 3)]
     )
     assert counts(engine, query) == wanted
+
+
+def test_that_something_came_is_told_once_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = 0
+    take = RunningView.take
+
+    def counted(self: RunningView, columns: np.ndarray, rows: np.ndarray) -> None:
+        nonlocal taken
+        taken += len(rows)
+        take(self, columns, rows)
+
+    monkeypatch.setattr(RunningView, "take", counted)
+    engine = rw.Engine()
+    query = engine.register(
+        f"PREFIX : <{E}> SELECT * FROM STREAM :s [RANGE 3s STEP 2s] REPORT WINDOW CLOSE NON EMPTY {{ ?x :p ?y; :q ?z }}"
+    )
+    for tenth in range(80):
+        push(engine, tenth / 10, f"x{tenth}")  # half of a solution each
+    push(engine, 30, "x", predicate="other")
+    assert taken == 9  # stretches end at each whole second; the first is 0 alone
+    assert [report.time for report in engine.reports(query)] == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_query_that_comes_later_makes_no_view_forget_what_came() -> None:
+    engine = rw.Engine()
+    window = "FROM STREAM :s [RANGE 4s STEP 4s] REPORT WINDOW CLOSE NON EMPTY"
+    text = f"PREFIX : <{E}> SELECT * {window} {{ ?x :p ?y; :q ?z }}"
+    push(engine, 1, "a")
+    before = engine.register(text)
+    push(engine, 2, "b")
+    engine.register(f"PREFIX : <{E}> SELECT * FROM STREAM :s [RANGE 1h] {{ ?x :p ?y }}")
+    after = engine.register(text)
+    push(engine, 3, "c")
+    push(engine, 9, "d", predicate="other")
+    assert [report.time for report in engine.reports(before)] == [4]
+    assert [report.time for report in engine.reports(after)] == [4]

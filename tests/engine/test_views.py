@@ -120,6 +120,16 @@ def test_ask_tells_one_empty_row_or_none() -> None:
     ]
 
 
+def test_an_answer_that_was_yes_before_is_not_new() -> None:
+    items = [(1, "a", "p", 1), (6, "b", "p", 1), (11, "c", "q", 1), (20, "z", "q", 1)]
+    new, gone = (
+        run(f"REGISTER {told} :o AS ASK FROM STREAM :s [RANGE 8s STEP 5s] {{ ?x :p ?y }}", *items)
+        for told in ("ISTREAM", "DSTREAM")
+    )
+    assert [(time, len(rows)) for _, time, rows in new] == [(5, 1), (10, 0), (15, 0)]
+    assert [(time, len(rows)) for _, time, rows in gone] == [(5, 0), (10, 0), (15, 1)]
+
+
 def test_a_named_window_sees_no_background_and_other_patterns_no_window() -> None:
     text = "SELECT ?x ?r FROM NAMED WINDOW :w ON :s [RANGE 5s STEP 5s] { WINDOW :w { ?x :p ?y } ?x :in ?r }"
     static = [
@@ -209,9 +219,6 @@ def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
         rw.Engine().register(text, explain=True)
     with pytest.raises(rw.QueryError, match='at_limit="shed"'):
         rw.Engine(max_live_rows=10, at_limit="shed").register(text)
-    with pytest.raises(rw.UsageError, match="is a view: why a row is not in a report"):
-        engine = rw.Engine()
-        engine.why_not(engine.register(text))
     with pytest.raises(rw.UsageError, match="on_report is for views"):
         rw.Engine().register(PREFIX + "SELECT * { ?x :p ?y }", on_report=print)
 

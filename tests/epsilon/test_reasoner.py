@@ -78,11 +78,25 @@ def test_more_lies_below_an_expression_than_horn_axioms_say(case: str) -> None:
     assert found(ontology, text if "xsd" in expression else expression, *classes) == expected
 
 
-def test_without_a_reasoner_a_notice_names_the_expression_and_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_reasoner_the_error_names_the_expression_and_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(reasoner, "find_spec", lambda name: None)
     engine = rw.Engine(schema=(HEAD + UNION).encode())
-    with pytest.warns(UserWarning, match=r"\(D\).*A SubClassOf B or C.*pip install 'retewave\[dl\]'"):
+    with pytest.raises(QueryError, match=r"\(D\) needs a reasoner.*A SubClassOf B or C") as error:
         engine.register(f"PREFIX : <{E}> EVENT Found AS D", language="obep")
+    assert "pip install 'retewave[dl]'" in str(error.value.hint)
+
+
+def test_a_budget_of_no_time_takes_what_the_closure_finds_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reasoner, "_run", lambda *_: pytest.fail("the reasoner was asked"))
+    engine = rw.Engine(schema=(HEAD + UNION).encode(), closure_budget=Budget(seconds=0))
+    with pytest.warns(UserWarning, match=r"more may follow of \(D\).*A SubClassOf B or C.*asks no reasoner"):
+        query = engine.register(f"PREFIX : <{E}> EVENT Found AS D", language="obep")
+    for time, name in enumerate("AB"):
+        engine.push((E + name, TYPE, E + name), time=time)
+    engine.flush()
+    assert [str(match.individual) for match in query.matches] == [E + "B"]
 
 
 @needs_reasoner

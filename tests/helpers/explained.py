@@ -40,7 +40,7 @@ def bsbm_engine(**options: Any) -> rw.Engine:
 
 
 def agrees_with_golden(text: str, name: str) -> bool:
-    """Say whether a text is what the golden file holds; write the file instead when golden files are renewed."""
+    """Tell whether a text is what the golden file holds; write the file instead when golden files are renewed."""
     path = GOLDEN / name
     if os.environ.get("RETEWAVE_GOLDEN") == "renew":
         path.parent.mkdir(exist_ok=True)

@@ -57,9 +57,26 @@ def cheated() -> str:
     return match.to_svg()
 
 
+def busy() -> str:
+    """Return the picture of reports in docs/views.md."""
+    engine = rw.Engine()
+    view = engine.register(
+        """PREFIX e: <http://e/> REGISTER RSTREAM e:busy AS SELECT ?road (COUNT(*) AS ?n)
+        FROM NAMED WINDOW e:short ON e:cars [RANGE 10s STEP 5s] FROM NAMED WINDOW e:long ON e:cars [RANGE 30s STEP 15s]
+        WHERE { WINDOW e:short { ?road e:had ?car } WINDOW e:long { ?road e:kind ?kind } } GROUP BY ?road""",
+        name="busy",
+    )
+    for second in range(0, 60, 3):
+        road = f"http://e/r{second % 2}"
+        triples = [(road, "http://e/had", second), (road, "http://e/kind", second % 5)]
+        engine.push(triples, time=f"2026-03-01T12:00:{second:02}Z", stream="http://e/cars")
+    return rw.draw_reports(list(engine.reports(view)))
+
+
 def main() -> None:
     GALLERY.mkdir(exist_ok=True)
     (GALLERY / "match.svg").write_text(cheated(), encoding="utf-8")
+    (GALLERY / "reports.svg").write_text(busy(), encoding="utf-8")
     social, benchmark, counted = social_engine(), bsbm_engine(), poured()
     for name, engine, drawing in (
         ("social-full", social, "full"),

@@ -33,7 +33,7 @@ class Run:
         assert self.start(*more).wait(PATIENCE) == 0, self.told()
 
     def killed_when(self, path: Path, changes: int, chance: random.Random) -> bool:
-        """Kill it some moments after a file has changed so often; say whether it was still at work."""
+        """Kill it some moments after a file has changed so often; tell whether it was still at work."""
         process = self.start()
         try:
             seen = _stamp(path)

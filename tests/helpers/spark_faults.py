@@ -224,7 +224,7 @@ def _session(process: psutil.Process) -> int | None:
 
 
 def killed(process: psutil.Process) -> bool:
-    """Kill a process; say whether it was still there."""
+    """Kill a process; tell whether it was still there."""
     try:
         process.send_signal(signal.SIGKILL)
     except psutil.NoSuchProcess:

@@ -62,7 +62,7 @@ def test_links_between_documents_lead_to_files_and_headings() -> None:
 
 
 def _leads(doc: Path, target: str, heading: str) -> bool:
-    """Return whether a link's file exists, and has the heading, whose anchor is its words in lower case."""
+    """Tell whether a link's file exists, and has the heading, whose anchor is its words in lower case."""
     file = doc.parent / target if target else doc
     if not heading:
         return file.exists()

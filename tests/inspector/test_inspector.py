@@ -10,6 +10,7 @@ import networkx
 import pytest
 from cases.many import many
 from cases.temporal import Case, temporal_case
+from helpers.inside import network_of
 from hypothesis import HealthCheck, given, settings
 
 import retewave as rw
@@ -226,7 +227,7 @@ def test_rows_of_joins_show_no_end_where_they_keep_none() -> None:
     engine.register(f"SELECT * FROM STREAM <http://e/s> [RANGE 20s] {chain}")
     engine.push(("<http://e/a>", "<http://e/p>", "<http://e/b>"), time=1.0)
     engine.push(("<http://e/b>", "<http://e/q>", "<http://e/c>"), time=4.0)
-    slots = range(len(engine.matcher.current().lowered.slots))
+    slots = range(len(network_of(engine).lowered.slots))
     shown = [[*page["rows"][0][:2], page["note"]] for slot in slots if (page := rows_of_memory(engine, slot))["rows"]]
     assert shown == [
         ["1.0", "1.0", ""],
@@ -313,7 +314,7 @@ def test_columns_that_hold_times_are_shown_as_times() -> None:
     engine.register("PREFIX e: <http://e/> SELECT * { ?x e:a ?a . ?x e:d ?d OPTIONAL { ?x e:b ?b . ?b e:c ?c } }")
     engine.push(("http://e/x", "http://e/b", "http://e/y"), time=0)
     engine.push(("http://e/y", "http://e/c", 1), time=1)
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     pages = [rows_of_memory(engine, slot) for slot in range(len(compiled.lowered.slots))]
     timed_ = [page for page in pages if "end" in page["columns"][2:] and page["rows"]]
     assert timed_
@@ -333,7 +334,7 @@ def test_columns_that_hold_times_are_shown_as_times() -> None:
 )
 def test_every_step_memory_and_probe_of_operators_of_time_can_be_shown(query: str) -> None:
     controller = timed("PREFIX e: <http://e/> " + query)
-    compiled = controller.engine.matcher.current()
+    compiled = network_of(controller.engine)
     while controller.step() is not None:
         for slot in range(len(compiled.lowered.slots)):
             controller.memory(slot)
@@ -353,12 +354,12 @@ def test_whatever_a_query_asks_of_time_its_memories_and_probes_can_be_shown(case
         warnings.simplefilter("ignore", CartesianWarning)
         try:
             engine.register(case.query, name="q")
-            engine.matcher.current()
+            network_of(engine)
         except rw.QueryError:  # what the engine refuses
             return
     for item in case.stream:
         engine.push([tuple(part.decode() for part in item.triple)], time=(item.start / 1e6, item.end / 1e6))
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     for slot in range(len(compiled.lowered.slots)):
         rows_of_memory(engine, slot)
     waiting = sum(waiting_at_probe(engine, probe)["total"] for probe in range(len(compiled.lowered.probes)))
@@ -373,11 +374,11 @@ def test_memories_show_the_triples_of_an_explained_query_and_not_what_they_tell(
     engine.register("PREFIX e: <http://e/> SELECT * { ?x e:p ?y . ?y e:q ?z OPTIONAL { ?x e:r ?w } }", explain=True)
     engine.push(("http://e/a", "http://e/p", "http://e/b"), time=1, event=3)
     engine.push(("http://e/b", "http://e/q", 7), time=2)
-    slots = range(len(engine.matcher.current().lowered.slots))
+    slots = range(len(network_of(engine).lowered.slots))
     pages = [rows_of_memory(engine, slot) for slot in slots]
     assert [["1", "1", "e:b", "e:a"]] in [page["rows"] for page in pages]
     assert all(len(row) == len(page["columns"]) for page in pages for row in page["rows"])
-    for probe in engine.matcher.current().lowered.probes.values():
+    for probe in network_of(engine).lowered.probes.values():
         page = waiting_at_probe(engine, probe)
         assert {"e:a", "e:b", "7"} <= set(page["rows"][0])
         assert len(page["rows"][0]) == len(page["columns"])

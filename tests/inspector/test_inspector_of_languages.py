@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.inside import network_of
 from typer.testing import CliRunner
 
 import retewave as rw
@@ -47,7 +48,7 @@ def test_every_step_and_memory_of_it_can_be_shown_and_its_network_drawn(kind: st
     engine = rw.Engine(**FILES, stats=True)
     query = engine.register(QUERIES[kind], name="q")
     controller = Controller(engine, [readings()])
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     while controller.step() is not None:
         for slot in range(len(compiled.lowered.slots)):
             controller.memory(slot)
@@ -76,7 +77,6 @@ def of_its_row(engine: rw.Engine, query: rw.Query) -> object:
 @pytest.mark.parametrize(
     ("kind", "asked", "told"),
     [
-        ("view", of_a_view, "q is a view: why a row is not in a report cannot be told yet"),
         ("view", of_its_row, "q is a view: its rows are made of whole windows, and cannot be explained"),
         ("obep", of_a_view, "q is of OBEP: why something is no detection cannot be told yet"),
     ],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
+from cases.lines import Statement
 from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,19 +30,6 @@ SECONDS = {  # of the objects that tell a time
     f'"-1.0E0"^^<{XSD}double>': -1,
 }  # fmt: skip
 NO_TIMES = ['"1"', "<http://e/o>", f'"soon"^^<{XSD}date>', f'"INF"^^<{XSD}double>', f'"NaN"^^<{XSD}float>']
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One line."""
-
-    subject: str
-    predicate: str
-    object: str
-    graph: str  # "" for the default graph
-
-    def __str__(self) -> str:
-        return f"{self.subject} {self.predicate} {self.object} {self.graph} .\n"
 
 
 def statements(graphs: Sequence[str]) -> st.SearchStrategy[Statement]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from cases.lines import Statement
 from cases.many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retewave.io.lines.job import KEEP_GRAPHS, ONLY_FOR_TIME, TOLD
 from retewave.io.lines.lines import LineReading, Wanted
-from retewave.io.lines.scan import KEEP_GRAPHS, ONLY_FOR_TIME, TOLD
 from retewave.io.reading.reader import read
 from retewave.io.reading.sources import open_bytes
 from retewave.rete.terms.acceptance import Acceptance
@@ -23,19 +23,6 @@ DATE = "http://www.w3.org/2001/XMLSchema#dateTime"
 NAMES = ["<http://e/g1>", "<http://e/g2>", "<http://e/\\u00e9>", "_:b", "<http://e/s>"]  # two of them are rewritten
 OBJECTS = ['"1"', "<http://e/o>", f'"2024-01-01T00:00:01Z"^^<{DATE}>', f'"100000-01-01T00:00:00Z"^^<{DATE}>']
 MICROS = {OBJECTS[2]: 1_704_067_201_000_000}  # of those that are told as times
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One line."""
-
-    subject: str
-    predicate: str
-    object: str
-    graph: str  # "" for the default graph
-
-    def __str__(self) -> str:
-        return f"{self.subject} {self.predicate} {self.object} {self.graph} .\n"
 
 
 statements = st.builds(

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from retewave.errors import MalformedInput
 from retewave.io import read
 from retewave.io.lines import lines
+from retewave.io.lines.job import SCRATCH
 from retewave.io.lines.reasons import REASONS
-from retewave.io.lines.scan import SCRATCH
 from retewave.io.lines.terms import WRITTEN
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, sieve_of
 from retewave.rete.terms.dictionary import Terms

@@ -7,8 +7,8 @@ from cases.many import many
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from retewave.io.lines.job import KEEP_GRAPHS, TOLD
 from retewave.io.lines.lines import LineReading, Wanted
-from retewave.io.lines.scan import KEEP_GRAPHS, TOLD
 from retewave.io.reading.sources import open_bytes
 from retewave.rete.terms.acceptance import Acceptance
 from retewave.rete.terms.dictionary import Terms

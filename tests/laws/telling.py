@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,16 +15,18 @@ from cases.engine import written
 from cases.many import many
 from cases.temporal import Case
 from hypothesis import HealthCheck, assume, settings
+from hypothesis import strategies as st
 from laws.test_engine_time import Told, engine_for, of_token, shown
 from naive.streams import Item, Triple
 from naive.tokens import Token
 
 import retewave as rw
 from retewave.compiler import algebra
-from retewave.engine import matcher, snapshot
+from retewave.engine import following, snapshot
 from retewave.engine.registry import CartesianWarning, UnboundedWarning
 from retewave.errors import QueryError
 from retewave.rete.words.rows import END, EVENT, ROW_WIDTH, START, STREAM
+from retewave.windows.times import Clock
 
 __all__ = [
     "asked",
@@ -119,11 +122,24 @@ def poured(engine: rw.Engine, stream: Sequence[Item]) -> list[rw.Match]:
     return [match for found in batches for batch in found for match in batch]
 
 
+def told_in_cuts(case: Case, data: st.DataObject) -> Counter[Told]:
+    """Pour a case's stream in any cuts, in any order within instants; return what is told."""
+    stream = sorted(data.draw(st.permutations(case.stream)), key=lambda item: item.end)
+    engine, _ = listening(case)
+    engine.clock = Clock("float")
+    found = told(engine.flush())
+    cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
+    for first, last in pairwise(cuts):
+        found += told(poured(engine, stream[first:last]))
+    found += told(engine.flush())
+    return found
+
+
 @contextmanager
 def changes_kept(apart: bool) -> Iterator[None]:
     """Let every change of queries make a young network, or none."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matcher, "are_few", lambda *_: apart)
+        patch.setattr(following, "are_few", lambda *_: apart)
         yield
 
 

@@ -8,20 +8,19 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
 from cases.many import many
+from helpers.inside import network_of, poured
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from laws.telling import changes_kept
 from naive.streams import Item
 
 import retewave as rw
-from retewave.engine import matcher
 from retewave.engine.registry import CartesianWarning
 from retewave.rete.words.rows import END, ROW_WIDTH, START, STREAM
 from retewave.windows.times import Clock
@@ -55,7 +54,7 @@ def test_a_batch_finds_what_its_rows_find_one_by_one(case: Case, cuts: list[int]
     in_batches.clock = Clock("float")
     rows = rows_of(in_batches, case.stream)
     for block in np.split(rows, sorted(min(cut, len(rows)) for cut in cuts)):
-        for batches in in_batches.matcher.pour(block, in_batches.shown_clock):
+        for batches in poured(in_batches, block):
             for batch in batches:
                 query.take(batch)
     found = Counter(shown(match, 0, case.query.distinct) for match in query.matches)
@@ -75,14 +74,6 @@ def test_a_restored_engine_goes_on_as_if_it_had_never_stopped(
     restored = rw.Engine.restore(path)
     rest = Case(case.query, case.text, case.stream[stop:], case.static)
     assert pushed_one_by_one(restored, rest) == pushed_one_by_one(engine, rest)
-
-
-@contextmanager
-def changes_kept(apart: bool) -> Iterator[None]:
-    """Let every change of queries make a young network, or none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matcher, "are_few", lambda *_: apart)
-        yield
 
 
 @LAW
@@ -110,7 +101,7 @@ def alone_and_with_a_guest(case: Case, other: Case, comes: int, goes: int, joins
             if arrival == goes and guest is not None:
                 engine.remove(guest)
         if arrival == joins:
-            engine.matcher.current()
+            network_of(engine)
         time = (item.start / 1e6, item.end / 1e6)
         for match in engine.push(written(item.triple), time=time, stream=item.stream):
             if match.query is query:
@@ -139,7 +130,7 @@ def goes_on_with_what_the_memories_hold(case: Case, comes: int, joins: int) -> N
             engine.flush()  # what the memories hold is reported here
             found = {query: Counter(), again: Counter()}
         if arrival == joins:
-            engine.matcher.current()
+            network_of(engine)
         time = (item.start / 1e6, item.end / 1e6)
         for match in engine.push(written(item.triple), time=time, stream=item.stream):
             found[match.query][shown(match, arrival, case.query.distinct)] += 1

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from cases.many import many
 from cases.rules import RulesCase, rules_case
 from cases.temporal import OPERATORS, Case, temporal_case
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws.telling import listening_all, pushed
 from laws.test_engine_rules import by_query
 from laws.test_engine_rules import naive as naive_of_rules
-from laws.test_engine_time import REFUSED, all_told, engine_for, of_token
-from naive.detectors import detected
-
-from retewave.errors import QueryError
+from laws.test_engine_time import check_told
 
 LAW = settings(max_examples=many(200), deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -36,13 +31,7 @@ FAMILIES = {  # what stands beside the sequences
 def test_the_engine_takes_the_pairs_that_the_naive_meaning_takes(family: str, data: st.DataObject) -> None:
     operators, depth = FAMILIES[family]
     case: Case = data.draw(temporal_case(operators=operators, depth=depth, policies=True))
-    try:
-        engine, _ = engine_for(case)
-    except QueryError as refused:
-        assert any(each in refused.what for each in REFUSED)
-        assume(condition=False)
-        raise
-    assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))
+    check_told(case)
 
 
 @LAW

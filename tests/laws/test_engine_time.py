@@ -97,12 +97,8 @@ def all_told(engine: rw.Engine, case: Case) -> Counter[Told]:
     return found
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@LAW
-@given(data=st.data())
-def test_the_engine_tells_what_the_naive_meaning_says(family: str, data: st.DataObject) -> None:
-    operators, depth = FAMILIES[family]
-    case: Case = data.draw(temporal_case(operators=operators, depth=depth))
+def check_told(case: Case) -> None:
+    """Check that an engine tells what the naive meaning says, unless it refuses the query for a known reason."""
     try:
         engine, _ = engine_for(case)
     except QueryError as refused:
@@ -110,3 +106,12 @@ def test_the_engine_tells_what_the_naive_meaning_says(family: str, data: st.Data
         assume(condition=False)
         raise
     assert all_told(engine, case) == Counter(map(of_token, detected(case.query, case.stream, case.static)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@LAW
+@given(data=st.data())
+def test_the_engine_tells_what_the_naive_meaning_says(family: str, data: st.DataObject) -> None:
+    operators, depth = FAMILIES[family]
+    case: Case = data.draw(temporal_case(operators=operators, depth=depth))
+    check_told(case)

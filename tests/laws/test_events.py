@@ -10,11 +10,14 @@ from random import Random
 import pytest
 from cases.many import many
 from cases.ontologies import SECOND, EventsCase, manchester, random_case, random_composite, random_expression
+from naive.classes import entailed_of, individuals, justifications
 from naive.detections import Detected, Events, Graph
 
 import retewave as rw
+from retewave.epsilon.classes.expression import NOTHING
 from retewave.errors import QueryError
 
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 Told = tuple[str, object, object, object, object]
 
 
@@ -86,6 +89,57 @@ def test_logical_events_are_found_with_their_minimal_justifications() -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}") from error
     assert refused < cases / 4 and (cases < 20 or found > cases / 10), (found, refused)
+
+
+def _contradicts(case: EventsCase, graph: Graph) -> bool:
+    """Tell whether triples of an event, with static data or by themselves, are what nothing may be."""
+    apart = [sub for sub, above in case.ontology.inclusions if above == NOTHING]
+    event, static = sorted(graph.triples), sorted(case.static)
+    who = individuals(entailed_of(case.ontology, frozenset((*event, *static))))
+    return any(justifications(case.ontology, sub, one, event, static) for sub in apart for one in who)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_events_that_contradict_the_ontology_are_counted() -> None:
+    counted = 0
+    for seed in range(many(500)):
+        case = random_case(Random(seed), events=6)
+        engine, _ = engine_of(case, "EVENT <http://e/X> AS <http://e/p> some <http://e/A>")
+        pushed(engine, case)
+        found = engine.stats()["inconsistent_events"].get("query1", 0)
+        assert found == sum(_contradicts(case, graph) for graph in case.graphs), (seed, case)
+        counted += found
+    assert counted > many(500) / 50
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_event_that_contradicts_the_ontology_in_many_ways_is_counted_once_also_after_a_restore(
+    tmp_path: Path,
+) -> None:
+    schema = b"<http://e/A> <http://www.w3.org/2002/07/owl#disjointWith> <http://e/B> ."
+    engine = rw.Engine(schema=schema)
+    engine.register("EVENT <http://e/X> AS <http://e/p> some .", language="obep", name="events")
+    types = [(f"http://e/{who}", TYPE, f"http://e/{kind}") for who in "xyz" for kind in "AB"]
+    engine.push(types, time=1)
+    engine.push(types[:1], time=2)
+    engine.flush()
+    engine.snapshot(tmp_path / "events")
+    engine = rw.Engine.restore(tmp_path / "events")
+    assert engine.stats()["inconsistent_events"] == {"events": 1}
+    engine.push(types, time=3)
+    engine.flush()
+    assert engine.stats()["inconsistent_events"] == {"events": 2}
+
+
+@pytest.mark.parametrize("more", ["", "EVENT <http://e/Z> MATCH <http://e/X> SEQ <http://e/Y> WITHIN 3s RETURN ALL"])
+def test_detections_that_are_told_are_not_kept(more: str) -> None:
+    engine = rw.Engine()
+    logical = "".join(f"EVENT <http://e/{name}> AS <http://e/{name.lower()}> some . " for name in "XY")
+    query = engine.register(logical + more, language="obep", keep=0)
+    for time in range(400):
+        engine.push((f"http://e/{time}", f"http://e/{'xy'[time % 2]}", "http://e/o"), time=time)
+    assert query.matched >= 199
+    assert engine.stats()["live_rows"] < 10
 
 
 COMPOSITES = {

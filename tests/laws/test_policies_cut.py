@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from cases.temporal import Case, temporal_case
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import bag, changes_kept, law, listening, named, poured, pushed, told
+from laws.telling import bag, changes_kept, law, listening, named, pushed, told, told_in_cuts
 from laws.test_time_cuts import beside_a_guest, guests, places
 from naive.detectors import detected
 
 import retewave as rw
 from retewave.compiler.algebra import Query
 from retewave.rete import runtime
-from retewave.windows.times import Clock
 
 OPERATORS = frozenset({"seq", "between", "within", "join", "union", "optional", "after", "before", "filter", "minus"})
 
@@ -49,14 +47,7 @@ def cleared_often() -> Iterator[None]:
 def test_any_cut_of_a_stream_in_any_order_within_instants_takes_what_the_naive_meaning_takes(
     case: Case, data: st.DataObject
 ) -> None:
-    stream = sorted(data.draw(st.permutations(case.stream)), key=lambda item: item.end)
-    engine, _ = listening(case)
-    engine.clock = Clock("float")
-    found = told(engine.flush())
-    cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
-    for first, last in pairwise(cuts):
-        found += told(poured(engine, stream[first:last]))
-    found += told(engine.flush())
+    found = told_in_cuts(case, data)
     assert found == bag(detected(case.query, case.stream, case.static))
 
 

@@ -18,9 +18,11 @@ import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, written
 from cases.many import many
 from cases.shards import Cluster, instants, job_for, streamed
+from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.test_engine_laws import LAW, changes_kept
+from laws.telling import changes_kept
+from laws.test_engine_laws import LAW
 
 import retewave as rw
 from retewave.compiler.lower import Lowered
@@ -65,7 +67,9 @@ class Seen:
         self.before = state["came"] - self.here()
 
 
-def seen(lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]]) -> Mapping[str, State]:
+def seen(
+    lowered: Lowered, runtime: Runtime, identities: Callable[[], Sequence[Identity]], _: object
+) -> Mapping[str, State]:
     found = {}
     for name, _, slots in nodes_of(lowered, identities()):
         fed = [slot for slot in slots if isinstance(lowered.plan.producers[lowered.slots[slot].producer], AlphaTest)]
@@ -110,12 +114,12 @@ def test_queries_that_come_and_go_change_nothing_of_what_other_nodes_have_seen(
             if arrival == goes and guest is not None:
                 engine.remove(guest)
             if arrival == joins:
-                engine.matcher.current()
+                network_of(engine)
             engine.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
         (wanted,) = remembered(alone)
         for merged in (False, True):
             if merged:
-                engine.matcher.current()
+                network_of(engine)
             networks = remembered(engine)
             assert set(wanted) <= set().union(*networks)
             assert all(wanted[name] == found[name] for found in networks for name in wanted.keys() & found.keys())
@@ -129,7 +133,7 @@ def test_a_restored_engine_remembers_what_its_nodes_have_seen(
     with nodes_that_count():
         engine, _ = engine_for(case)
         pushed_one_by_one(engine, Case(case.query, case.text, case.stream[:stop], case.static))
-        engine.matcher._renew()  # what was counted before is no longer in the memories' own counters
+        engine.matcher.renew()  # what was counted before is no longer in the memories' own counters
         path = tmp_path_factory.getbasetemp() / "seen.snapshot"
         engine.snapshot(path)
         restored = rw.Engine.restore(path)
@@ -169,7 +173,7 @@ def test_a_shard_that_goes_on_elsewhere_remembers_what_its_nodes_have_seen(
 # ---- identities ----
 def names_of(engine: rw.Engine) -> dict[str, str]:
     """Return the identity of the join, or the test, at the end of each query."""
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     ends = {member.listener.number: end.producer for end in compiled.plan.ends for member in end.shape.members}
     return {query.text: compiled.identities[ends[query.number]].digest for query in engine.queries}
 
@@ -210,8 +214,8 @@ def push(engine: rw.Engine, predicate: str, time: float) -> int:
 
 def test_counters_go_on_when_queries_come_and_go() -> None:
     def counts(engine: rw.Engine) -> list[object]:
-        arena, slots = engine.matcher.current().runtime.arena, engine.matcher.current().lowered.nodes[2]
-        return [slot_counters(arena, slot) for slot in engine.matcher.current().lowered.network.nodes[slots].slots]
+        arena, slots = network_of(engine).runtime.arena, network_of(engine).lowered.nodes[2]
+        return [slot_counters(arena, slot) for slot in network_of(engine).lowered.network.nodes[slots].slots]
 
     alone, engine = rw.Engine(stats=True, seed=1), rw.Engine(stats=True, seed=1)
     for each in (alone, engine):
@@ -243,5 +247,5 @@ def test_what_a_query_has_told_is_found_in_a_snapshot_by_its_name_and_text(tmp_p
     engine.remove(engine.queries[0])
     engine.snapshot(tmp_path / "it")
     restored = rw.Engine.restore(tmp_path / "it")
-    assert list(restored.matcher.current().states) == list(engine.matcher.current().states)
+    assert list(network_of(restored).states) == list(network_of(engine).states)
     assert (push(restored, P, 1), push(restored, Q, 1)) == (0, 0)

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from cases.engine import case_of
 from cases.temporal import ANYWHERE, GRAPH, OPERATORS, Case, condition_of, room_of, temporal_case
+from helpers.inside import network_of
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.telling import asked, bag, changes_kept, law, listening, named, of_query, poured, pushed, registered, told
+from laws.telling import (
+    asked,
+    bag,
+    changes_kept,
+    law,
+    listening,
+    named,
+    of_query,
+    poured,
+    pushed,
+    registered,
+    told,
+    told_in_cuts,
+)
 from naive.detectors import detected
 
 import retewave as rw
@@ -29,14 +42,7 @@ places = st.integers(0, 12)
 def test_any_cut_of_a_stream_in_any_order_within_instants_tells_what_the_naive_meaning_says(
     case: Case, data: st.DataObject
 ) -> None:
-    stream = sorted(data.draw(st.permutations(case.stream)), key=lambda item: item.end)
-    engine, _ = listening(case)
-    engine.clock = Clock("float")
-    found = told(engine.flush())
-    cuts = sorted({0, len(stream), *data.draw(st.lists(st.integers(0, len(stream)), max_size=3))})
-    for first, last in pairwise(cuts):
-        found += told(poured(engine, stream[first:last]))
-    found += told(engine.flush())
+    found = told_in_cuts(case, data)
     assert found == bag(detected(case.query, case.stream, case.static))
 
 
@@ -117,6 +123,6 @@ def beside_a_guest(case: Case, guest: Query, comes: int, goes: int, joins: int) 
         if place == goes and visitor is not None:
             engine.remove(visitor)
         if place == joins:
-            engine.matcher.current()
+            network_of(engine)
         assert of_query(pushed(engine, item), query) == told(pushed(alone, item))
     assert of_query(engine.flush(), query) == told(alone.flush())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import network_of, sweep
 from hypothesis import given
 from hypothesis import strategies as st
 from laws.telling import asked, changes_kept, law, listening, named, of_query, pushed, registered, told
@@ -35,15 +36,15 @@ class House:
             case "restore":
                 self.restore()
             case "join":
-                self.engine.matcher.current()
+                network_of(self.engine)
             case "come" if self.waiting:
                 self.guests.append(registered(self.engine, self.waiting.pop()))
             case "go" if self.guests:
                 self.engine.remove(self.guests.pop())
             case "sweep":
-                self.engine.matcher.sweep()
+                sweep(self.engine)
             case "collect":
-                self.engine.matcher.current().runtime.collect()
+                network_of(self.engine).runtime.collect()
 
     def restore(self) -> None:
         """Go on with a snapshot."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import sweep
 from hypothesis import given
 from hypothesis import strategies as st
 from laws.telling import asked, bag, changes_kept, law, listening, named, pushed, registered, told
@@ -95,5 +96,5 @@ def after(what: str, engine: rw.Engine, guest: Query, path: Path) -> rw.Engine:
         case "come":
             registered(engine, guest)
         case "sweep":
-            engine.matcher.sweep()
+            sweep(engine)
     return engine

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import replace
 
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import network_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from laws.telling import asked, bag, changes_kept, law, listening, of_query, pushed, registered
@@ -117,7 +118,7 @@ def test_beside_the_same_query_it_tells_from_then_on_what_that_one_tells(
         engine.advance(0)
         for place, item in enumerate(case.stream[comes:], comes):
             if place == joins:
-                engine.matcher.current()
+                network_of(engine)
             matches = pushed(engine, item)
             assert of_query(matches, second) == of_query(matches, first)
         matches = engine.flush()

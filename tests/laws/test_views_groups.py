@@ -24,6 +24,8 @@ NUMBERS = (
 )
 DATES = tuple(f'"2024-01-0{day}T00:00:00Z"^^<{XSD}dateTime>' for day in (1, 2, 3))
 CALLS = ("AVG(?v)", "SUM(?v)", "MIN(?v)", "MAX(?v)", "COUNT(?v)", "COUNT(*)")
+EXPRESSIONS = ("AVG(?v + 1)", "SUM(?v * 2)", "MAX(?v - 3)", "MIN(1 / ?v)", "SUM(IF(?v > 2, 1, 0))")
+DIFFERENT = ("COUNT(DISTINCT ?v)", "SUM(DISTINCT ?v)", "AVG(DISTINCT ?v)", "MAX(DISTINCT ?v)", "SUM(DISTINCT ?v + 1)")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -48,13 +50,15 @@ def view_of(r: random.Random) -> Written:
         policies += [(ReportPolicy("close"), "WINDOW CLOSE")] * 3
     policy, report = r.choice(policies)
     told_as: Told = r.choice(["RSTREAM", "ISTREAM", "DSTREAM"])
-    calls = r.sample(CALLS, r.randint(1, 4))
+    calls = r.sample(r.choice([CALLS, CALLS + EXPRESSIONS, CALLS + DIFFERENT, DIFFERENT]), r.randint(1, 4))
     named = " ".join(f"({call} AS ?m{number})" for number, call in enumerate(calls))
     where, (shown, by) = r.choice(
         [
             (f"?s {iri('p')} ?v", r.choice([("?s", "GROUP BY ?s"), ("", ""), ("?v", "GROUP BY ?v")])),
             (f"?s {iri('p')} ?v . ?s {iri('q')} ?w", r.choice([("?w", "GROUP BY ?w"), ("?s ?w", "GROUP BY ?s ?w")])),
             (f"?s {iri('p')} ?v FILTER(?v != 2)", ("?s", "GROUP BY ?s")),
+            (f"?s {iri('p')} ?v", ("?k", "GROUP BY (?v > 2 AS ?k)")),
+            (f"?s {iri('p')} ?v BIND(?v > 2 AS ?k)", ("?s ?k", "GROUP BY ?s ?k")),
         ]
     )
     having = "HAVING (COUNT(*) > 1)" if r.random() < 0.3 else ""
@@ -107,6 +111,30 @@ def test_groups_go_on_where_a_snapshot_was_taken(seed: int, tmp_path: Path) -> N
 def _alone(view: Written, items: list[Item]) -> tuple[rw.Query, list[rw.Match]]:
     engine, query = engine_of(view)
     return query, pushed(engine, items)
+
+
+def test_a_value_is_counted_as_long_as_some_solution_has_it_and_an_error_is_no_value() -> None:
+    engine = rw.Engine()
+    query = engine.register(
+        f"""SELECT (COUNT(DISTINCT ?v) AS ?values) (COUNT(1 / ?v) AS ?parts) (SUM(DISTINCT ?v * ?v) AS ?squares)
+        FROM STREAM <{STREAM}> [RANGE 10s STEP 5s] {{ ?s <http://e/p> ?v }}"""
+    )
+    for time, name, value in [(1, "a", 2), (2, "b", 0), (7, "c", -2), (12, "d", 3), (30, "e", 1)]:
+        engine.push((f"http://e/{name}", "http://e/p", value), time=time, stream=STREAM)
+    told_ = [
+        (str(report.time), [row[name].toPython() for name in ("values", "parts", "squares")])
+        for report in engine.reports(query)
+        for row in report
+    ]
+    assert told_ == [
+        ("5", [2, 1, 4]),
+        ("10", [3, 2, 4]),  # both squares are 4
+        ("15", [2, 2, 13]),
+        ("20", [1, 1, 9]),
+        ("25", [0, 0, 0]),
+    ]
+    kept = [line for line in engine.explain().splitlines() if "kept from" in line]
+    assert kept == ["  kept from report to report: its solutions, and groups with COUNT DISTINCT, COUNT, SUM DISTINCT"]
 
 
 @pytest.mark.parametrize("kind", ["integer", "decimal", "double"])

@@ -93,7 +93,7 @@ def individuals(triples: Iterable[Triple]) -> frozenset[bytes]:
 def holds(
     ontology: Ontology, expression: ClassExpression, one: bytes, facts: frozenset[Triple], seen: Seen = frozenset()
 ) -> bool:
-    """Say whether facts, closed under the schema, put a term into a class expression."""
+    """Tell whether facts, closed under the schema, put a term into a class expression."""
     if (expression, one) in seen:
         return False
     seen |= {(expression, one)}
@@ -126,7 +126,7 @@ def _others(role: Property, one: bytes, facts: Iterable[Triple]) -> set[bytes]:
 
 
 def _is_value(expression: DataType | Restricted, text: bytes) -> bool:
-    """Say whether a literal is of a datatype and keeps the facets; numbers are enough here."""
+    """Tell whether a literal is of a datatype and keeps the facets; numbers are enough here."""
     name = expression.name if isinstance(expression, DataType) else expression.datatype
     if not is_literal(text) or not text.endswith(b"^^" + name):
         return False

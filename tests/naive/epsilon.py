@@ -30,7 +30,7 @@ def facts(axioms: Iterable[Axiom]) -> set[Triple]:
 
 
 def matches(atom: Atom, triple: Triple) -> bool:
-    """Say whether a triple is one that an atom asks for."""
+    """Tell whether a triple is one that an atom asks for."""
     subject, predicate, object_ = triple
     return (
         (atom.subject is None or subject in atom.subject)
@@ -76,6 +76,6 @@ def _concluded(axiom: Axiom, triple: Triple) -> list[Triple]:
 
 
 def _is_said(triple: Triple) -> bool:
-    """Say whether it is an RDF triple, about no nameless class of the schema."""
+    """Tell whether it is an RDF triple, about no nameless class of the schema."""
     s, p, o = triple
     return not (is_literal(s) or is_blank(p) or (p == TYPE and is_blank(o)))

@@ -10,7 +10,7 @@ Decisions where the page is silent:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from naive.times import is_true, value_of
 from naive.tokens import Bindings, Repetition
@@ -18,11 +18,11 @@ from retewave.compiler.expressions.tree import (
     Call,
     Constant,
     Expression,
-    Membership,
     Operation,
     Variable,
     mentions,
     variables,
+    with_children,
 )
 from retewave.io.rdf import to_text
 
@@ -56,13 +56,7 @@ class Seen:
                 if name in ("FIRST", "LAST"):
                     return self._value(argument, found[:1] if name == "FIRST" else found[-1:])
                 return AGGREGATES[name]([*self._values(argument, found, expression.distinct)], *more)
-            case Call(arguments=parts):
-                return replace(expression, arguments=tuple(map(self.plain, parts)))
-            case Operation(operands=parts):
-                return replace(expression, operands=tuple(map(self.plain, parts)))
-            case Membership(needle, members):
-                return replace(expression, needle=self.plain(needle), members=tuple(map(self.plain, members)))
-        return expression
+        return with_children(expression, self.plain)
 
     def _repetitions(self, argument: Expression) -> list[Repetition]:
         return [each for each in self.groups if each.own & variables(argument)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +17,14 @@ from rdflib import BNode
 from rdflib.term import Node
 
 from retewave.compiler.expressions.evaluate import Evaluator
-from retewave.compiler.expressions.tree import Call, Constant, Expression, Membership, Operation, Variable
+from retewave.compiler.expressions.tree import (
+    Call,
+    Constant,
+    Expression,
+    Operation,
+    Variable,
+    with_children,
+)
 from retewave.io.rdf import from_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -64,13 +70,7 @@ def _with_variables(expression: Expression) -> Expression:
     match expression:
         case Call(name, ()) if name in CALLS:
             return Variable(f"_:{name}")
-        case Call(arguments=parts):
-            return replace(expression, arguments=tuple(map(_with_variables, parts)))
-        case Operation(operands=parts):
-            return replace(expression, operands=tuple(map(_with_variables, parts)))
-        case Membership(needle, members):
-            return replace(expression, needle=_with_variables(needle), members=tuple(map(_with_variables, members)))
-    return expression
+    return with_children(expression, _with_variables)
 
 
 def duration_text(microseconds: int) -> bytes:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import sweep
 from hypothesis import given
 from laws.telling import asked, law
 from provenance.test_replay import explained
@@ -229,7 +230,7 @@ def test_an_explanation_outlasts_sweeps_and_the_query(tmp_path: Path) -> None:
         restored.remove(match.query)
         for number in range(40):
             push(restored, f"bob{number} asks {number}", 100 + number)
-            restored.matcher.sweep()
+            sweep(restored)
         assert str(match.explain()) == before
         assert ":ann :asks 1" in before
 

@@ -9,9 +9,10 @@ from typing import cast
 import pytest
 from cases.engine import written
 from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
+from helpers.inside import network_of, sweep
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.telling import asked, changes_kept, law, named, rows_of, told
+from laws.telling import asked, changes_kept, law, named, poured, told
 from naive.streams import Item, Triple
 
 import retewave as rw
@@ -155,9 +156,9 @@ def test_whatever_is_done_between_items_the_parts_stay_known(
                         numbered = {each.number: each for each in engine.queries}
                         query, guests = numbered[query.number], [numbered[each.number] for each in guests]
                     case "sweep":
-                        engine.matcher.sweep()
+                        sweep(engine)
                     case "join":
-                        engine.matcher.current()
+                        network_of(engine)
                     case "go" if guests:
                         engine.remove(guests.pop())
                     case "come" | "come explained" if waiting:
@@ -181,8 +182,7 @@ def test_a_triple_that_a_reader_brings_alone_is_an_event_of_its_own(triples: lis
     ]
     engine = rw.Engine()
     engine.register(said, explain=True)
-    batches = engine.matcher.pour(rows_of(engine, stream), engine.shown_clock)
-    for match in (match for found in batches for batch in found for match in batch):
+    for match in poured(engine, stream):
         told = match._batch.made_of.told(match._row)  # type: ignore[union-attr]
         numbers = {number for each, number in told.items() if each.what == EVENT}
         assert len(numbers) == 2

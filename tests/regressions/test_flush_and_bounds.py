@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.compiler.expressions.evaluate import Evaluator
@@ -78,7 +79,7 @@ def test_of_streams_with_and_without_a_range_within_bounds_what_is_kept() -> Non
     )
     for time in range(2_000):
         push(engine, "p", time, stream="urn:s" if time % 7 == 0 else "urn:t")
-    engine.matcher.current().runtime.collect()
+    network_of(engine).runtime.collect()
     assert engine.stats()["live_rows"] == 11  # it is at 1999: what is of 1989 is within
     assert len(push(engine, "q", 1999, stream="urn:t")) == 10  # that of 1999 is not before it
 

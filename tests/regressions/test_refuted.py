@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from helpers.inside import network_of, sweep
 from hypothesis import given
 from laws.test_engine_laws import LAW, anywhere
 
@@ -93,7 +94,7 @@ def test_a_sweep_spares_the_rows_of_a_block_that_is_half_poured() -> None:
     query = engine.register(ONE)
     matches = engine.run(ten_subjects())
     next(matches)
-    engine.matcher.sweep()
+    sweep(engine)
     for i in range(20):
         engine.terms.intern(b"<http://e/other%d>" % i)
     list(matches)
@@ -114,13 +115,13 @@ def test_a_snapshot_of_a_suspended_run_holds_the_rest_of_the_block(tmp_path: Pat
 def test_a_readers_thread_that_asks_what_it_may_drop_makes_no_network() -> None:
     engine = rw.Engine()
     engine.register(ONE)
-    before = engine.matcher.current()
+    before = network_of(engine)
     engine.register(TWO)
     asked = threading.Thread(target=engine.matcher.acceptance)
     asked.start()
     asked.join()
     assert engine.matcher.main is before
-    assert engine.matcher.current() is not before
+    assert network_of(engine) is not before
 
 
 def test_a_removed_query_is_silent_in_the_middle_of_its_matches() -> None:
@@ -143,7 +144,7 @@ def test_a_sweep_spares_what_a_new_query_has_found_and_not_reported() -> None:
     engine.push(triple("a", "p", "b"), time=1)
     engine.remove(pairs)
     engine.register(ONE)
-    engine.matcher.sweep()
+    sweep(engine)
     engine.terms.intern(b"<http://e/other>")
     assert [match.text("x") for match in engine.push(triple("k", "n", "z"), time=2)] == [b"<http://e/a>"]
 
@@ -468,7 +469,7 @@ def test_a_sweep_before_every_row_and_a_pause_after_every_match_change_nothing(c
     runtime.MOST_OUTPUT = 1
     try:
         for place, item in enumerate(case.stream):
-            freed = swept.matcher.sweep()
+            freed = sweep(swept)
             for number in range(freed):
                 swept.terms.intern(b"<http://e/other%d.%d>" % (place, number))  # takes a reclaimed id
             swept.push(written(item.triple), time=(item.start / 1e6, item.end / 1e6), stream=item.stream)
@@ -483,7 +484,7 @@ def test_the_constants_of_removed_queries_leave_the_dictionary() -> None:
     engine = rw.Engine(seed=1)
     kept = engine.register("SELECT ?x { ?x <http://e/p> <http://e/kept> FILTER(?x != <http://e/other>) }")
     engine.push(triple("s", "p", "kept"), time=0)
-    engine.matcher.sweep()
+    sweep(engine)
     before = len(engine.terms)
     for number in range(40):
         guest = engine.register(
@@ -493,7 +494,7 @@ def test_the_constants_of_removed_queries_leave_the_dictionary() -> None:
         engine.push(triple("s", "p", "kept"), time=1 + number)
         engine.remove(guest)
     engine.push(triple("s", "p", "kept"), time=100)
-    engine.matcher.sweep()
+    sweep(engine)
     assert len(engine.terms) == before
     assert engine.terms.find(b"<http://e/kept>") and engine.terms.find(b"<http://e/other>")
     assert kept.matched == 42
@@ -506,7 +507,7 @@ def test_a_constant_stays_while_one_of_several_queries_has_it(tmp_path: Path) ->
     engine.push(triple("s", "r", "o"), time=0)
     engine.remove(one)
     engine.push(triple("s", "r", "o"), time=1)
-    engine.matcher.sweep()
+    sweep(engine)
     assert engine.terms.find(b"<http://e/shared>")
     engine.snapshot(tmp_path / "one.snapshot")
     restored = rw.Engine.restore(tmp_path / "one.snapshot")
@@ -514,5 +515,5 @@ def test_a_constant_stays_while_one_of_several_queries_has_it(tmp_path: Path) ->
     for each, query in ((engine, other), (restored, again)):
         each.remove(query)
         each.push(triple("s", "r", "o"), time=2)
-        each.matcher.sweep()
+        sweep(each)
         assert not each.terms.find(b"<http://e/shared>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 
@@ -97,7 +98,7 @@ def test_what_python_builds_is_counted_by_the_instant() -> None:
     for second in range(20):
         engine.push(("urn:a", "urn:p", second), time=second)
     assert len(query.matches) == 19
-    assert len(engine.matcher.current().runtime.instant[0]) == 1
+    assert len(network_of(engine).runtime.instant[0]) == 1
 
 
 @pytest.mark.parametrize("closes", ["advance", "flush"])

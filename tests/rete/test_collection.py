@@ -13,6 +13,7 @@ import pytest
 from cases.conjunctions import MS, Branch, Pattern, Query, text_of
 from cases.engine import STREAMS, Case, engine_for, expected, pushed_one_by_one, shown, written
 from cases.many import many
+from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.streams import Item
@@ -81,7 +82,7 @@ def found_late(case: Case, text: str, comes: int, *, collects: bool) -> Counter:
     late = None
     for place, item in enumerate(case.stream):
         if collects:
-            engine.matcher.current().runtime.collect()
+            network_of(engine).runtime.collect()
         if place == comes:
             late = engine.register(text)
         for match in engine.push(written(item.triple), time=item.end / 1e6, stream=item.stream):
@@ -117,7 +118,7 @@ def test_what_is_due_leaves_a_memory_when_a_page_of_new_rows_has_come() -> None:
     for n in range(2_000):
         engine.push((f"http://e/s{n}", "http://e/p", "http://e/o"), time=n / 100)
         most = max(most, engine.stats()["live_rows"])
-    net = engine.matcher.current().runtime.state.net
+    net = network_of(engine).runtime.state.net
     assert 101 < most <= 101 + (layout.PAGE - 1) // net[net[layout.N_SLOTS] + layout.SLOT_ROW_WORDS]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.inside import network_of
 
 import retewave as rw
 from retewave.rete.filters.compare import is_beyond
@@ -44,7 +45,7 @@ def push(engine: rw.Engine, price: float, at: float) -> int:
 
 def last_was_beyond(engine: rw.Engine) -> bool:
     """Tell whether the last row that passed is beyond all rows of its group."""
-    runtime: Runtime = engine.matcher.current().runtime
+    runtime: Runtime = network_of(engine).runtime
     net, arena = runtime.net, runtime.arena
     passing = next(number for number in range(len(runtime.network.slots)) if runtime.network.passes(number))
     slot = int(net[N_SLOTS]) + passing * SLOT_WIDTH
@@ -86,7 +87,7 @@ def test_an_engine_that_counts_compares_nothing_before_it_combines() -> None:
     engine = rw.Engine(stats=True)
     engine.register(QUERY)
     engine.flush()
-    net = engine.matcher.current().runtime.net
+    net = network_of(engine).runtime.net
     assert net[int(net[N_NODES]) + NODE_COMPARED_COUNT] == 0
 
 

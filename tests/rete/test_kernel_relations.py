@@ -14,8 +14,9 @@ from naive.detectors import detected
 from naive.streams import Item
 
 from retewave.compiler.algebra import Query, TriplePattern, Triples, Variable
+from retewave.rete.memories import Options
 from retewave.rete.network.records import Alpha, Edge, Instance, Network, Node, Relation, Route, Slot, Terminal
-from retewave.rete.runtime import Options, Runtime
+from retewave.rete.runtime import Runtime
 from retewave.rete.terms.kinds import IRI, Values
 from retewave.rete.words import layout
 from retewave.rete.words.layout import OF_END, OF_START

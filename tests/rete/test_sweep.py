@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
 from cases.many import many
+from helpers.inside import network_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws.test_engine_laws import anywhere
@@ -90,12 +91,12 @@ def test_a_match_that_is_made_while_rows_are_marked_keeps_the_terms_of_one_that_
     )
     for n in range(200):
         engine.push((f"http://e/who{n}", "http://e/likes", f"http://e/tea{n}"), time=0, stream="http://e/s")
-    engine.matcher.leave_sweep()  # the next one begins with the next row, and comes to the last of these rows last
+    engine.matcher.sweeps.leave()  # the next one begins with the next row, and comes to the last of these rows last
     engine.push(("http://e/who0", "http://e/is", "http://e/here"), time=0, stream="http://e/s")
     (held,) = engine.push(("http://e/who199", "http://e/has", "http://e/it"), time=0.9, stream="http://e/s")
     for n in range(1_000):
         engine.push((f"http://e/later{n}", "http://e/likes", "http://e/tea"), time=10 + n, stream="http://e/s")
-        engine.matcher.current().runtime.collect()
+        network_of(engine).runtime.collect()
         monkeypatch.setattr(matcher, "SWEPT_A_ROW", 8)
         take_reclaimed_ids(engine.terms, n)
     assert held.text("what") == b"<http://e/tea199>"
@@ -194,7 +195,7 @@ def test_a_snapshot_and_another_query_in_the_middle_of_a_sweep_lose_nothing(tmp_
     engine.register(LIKES)
     for n in range(40):
         engine.push((f"http://e/who{n}", "http://e/likes", "http://e/tea"), time=n / 50, stream="http://e/s")
-    assert engine.matcher._sweep is not None
+    assert engine.matcher.sweeps.under_way
     engine.snapshot(tmp_path / "snapshot")
     restored = rw.Engine.restore(tmp_path / "snapshot")
     engine.register("SELECT ?x { ?x <http://e/has> ?y }", name="Has")

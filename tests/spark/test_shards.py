@@ -26,8 +26,9 @@ from retewave.errors import MalformedInput, UsageError
 from retewave.spark.driver.job import Job, OneShardWarning
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
+from retewave.spark.worker.progress import Arrival, Progress
 from retewave.spark.worker.route import Router, router_of
-from retewave.spark.worker.shard import Arrival, Progress, Shard, shard_of
+from retewave.spark.worker.shard import Shard, shard_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.waiting import Waiting
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from helpers.explained import agrees_with_golden, bsbm_engine, bsbm_query, social_engine
+from helpers.inside import network_of
 
 import retewave as rw
-from retewave.viz.explain.describe import Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Section, StepPlan
 from retewave.viz.explain.text import explain, explain_data
 
 PREFIX = "PREFIX e: <http://e/>\n"
@@ -27,7 +29,7 @@ def engine_of(*queries: str, schema: str = "", **options: Any) -> rw.Engine:
 
 
 def section_of(query: str, **options: str) -> Section:
-    (section,) = describe(engine_of(query, **options).matcher.current()).sections
+    (section,) = describe(network_of(engine_of(query, **options))).sections
     return section
 
 
@@ -165,14 +167,14 @@ def test_streams_show_their_own_windows() -> None:
 
 
 def test_patterns_and_joins_name_the_queries_that_they_are_shared_with() -> None:
-    patterns = describe(bsbm_engine().matcher.current()).sections[0].patterns
+    patterns = describe(network_of(bsbm_engine())).sections[0].patterns
     assert patterns[0].shared_with == ("pattern2", "pattern3")
     assert "join 0 on ?offer, star of 10, keeps 5s  (shared with pattern2, pattern3)" in bsbm_engine().explain()
 
 
 def test_a_thousand_queries_of_one_shape_are_one_section() -> None:
     engine = engine_of(*(f"SELECT * {{ ?offer e:product e:P{n} ; e:price ?price }}" for n in range(1000)))
-    (section,) = describe(engine.matcher.current()).sections
+    (section,) = describe(network_of(engine)).sections
     assert (section.count, len(section.queries), section.open[0].terms) == (1000, 8, 1000)
     assert "1,000 queries of one shape: query1, query2" in engine.explain()
     assert "?offer e:product $1" in engine.explain()
@@ -202,7 +204,7 @@ def test_a_filter_says_where_it_is_done_and_by_whom() -> None:
 
 
 def test_data_is_json_and_says_what_the_text_says() -> None:
-    compiled = social_engine().matcher.current()
+    compiled = network_of(social_engine())
     data = json.loads(json.dumps(explain_data(compiled)))
     assert data["sections"][0]["patterns"][0]["pattern"] in explain(compiled)
     assert "counts" not in data and "counts" in explain_data(compiled, stats=True)

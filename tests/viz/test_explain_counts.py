@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cases.conjunctions import MS
 from cases.many import many
+from helpers.inside import network_of
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from naive.reports import matches
@@ -14,7 +15,8 @@ from naive.streams import Item
 import retewave as rw
 from retewave.compiler.parse import parse
 from retewave.viz.explain.counts import Counts, count, counts
-from retewave.viz.explain.describe import StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import StepPlan
 
 CASES = many(200)
 PREFIX = "PREFIX e: <http://e/> "
@@ -66,7 +68,7 @@ def poured(query: str, items: list[Item]) -> rw.Engine:
 
 
 def counted(engine: rw.Engine) -> tuple[Counts, StepPlan]:
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     (section,) = describe(compiled).sections
     return count(compiled), section.joins
 
@@ -137,7 +139,7 @@ def test_without_stats_only_live_rows_and_matches_are_known() -> None:
     engine = rw.Engine()
     engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:q ?z }")
     engine.push(("http://e/a", "http://e/p", "http://e/b"), time=0)
-    have = counts(engine.matcher.current())
+    have = counts(network_of(engine))
     assert have["counting"] is False
     assert [(each["live"], each["rows_in"]) for each in have["memories"]] == [(1, 0), (0, 0)]
     assert "live" not in engine.explain()
@@ -175,7 +177,7 @@ def test_probe_counts_what_it_has_decided_and_what_of_that_passed() -> None:
     engine = rw.Engine(stats=True)
     engine.register(PREFIX + NEVER, name="never")
     a_and_b(engine, ("x", "a", 1, 1.0), ("x", "b", 2, 2.0), ("y", "a", 1, 3.0), ("y", "b", 1, 4.0), ("z", "a", 1, 9.0))
-    counted = count(engine.matcher.current())
+    counted = count(network_of(engine))
     (probe,) = counted.probes
     assert (probe.decided, probe.passed, probe.unknown, probe.waiting, probe.due) == (2, 1, 0, 1, 14_000_000)
     (memory,) = counted.memories
@@ -191,7 +193,7 @@ def test_counts_of_a_probe_go_on_in_the_next_network() -> None:
     engine.register(PREFIX + NEVER, name="never")
     a_and_b(engine, ("x", "a", 1, 1.0), ("x", "b", 2, 2.0), ("y", "a", 1, 9.0))
     engine.register(PREFIX + "SELECT * { ?x e:p ?y . ?y e:a ?z }")
-    counted = count(engine.matcher.current())
+    counted = count(network_of(engine))
     (probe,) = counted.probes
     assert (probe.decided, probe.passed, probe.waiting) == (1, 0, 1)
     assert next(each.rows_in for each in counted.memories if each.join is None) == 1
@@ -203,6 +205,6 @@ def test_decision_on_what_may_have_been_before_the_query_came_is_counted_as_not_
     a_and_b(engine, ("x", "c", 1, 1.0))
     engine.register(PREFIX + "SELECT * { NOT { ?x e:b ?b } SEQ { ?x e:a ?a } WITHIN 5s }")
     a_and_b(engine, ("x", "a", 1, 2.0), ("x", "a", 1, 9.0))
-    (probe,) = count(engine.matcher.current()).probes
+    (probe,) = count(network_of(engine)).probes
     assert (probe.decided, probe.passed, probe.unknown) == (2, 1, 1)
     assert "2 decided, 1 passed, 0 waiting, 1 not known" in engine.explain()

@@ -7,17 +7,19 @@ import json
 import pytest
 from cases.many import many
 from cases.temporal import Case, temporal_case
+from helpers.inside import network_of
 from helpers.shown import BETWEEN, NESTED, NEVER, OPTIONAL, OPTIONALSEQ, SEQ, engine_of
 from hypothesis import assume, given, settings
 
 import retewave as rw
-from retewave.viz.explain.describe import Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Section, StepPlan
 
 CASES = many(60)
 
 
 def sections_of(query: str) -> tuple[Section, ...]:
-    return describe(engine_of(query).matcher.current()).sections
+    return describe(network_of(engine_of(query))).sections
 
 
 def probe_of(query: str) -> StepPlan:
@@ -38,7 +40,7 @@ def test_whatever_a_query_asks_of_time_it_is_explained_and_drawn(case: Case) -> 
     engine = rw.Engine(static=[case.static] if case.static else [], stats=True, allow_cartesian=True)
     try:
         engine.register(case.query, name="q")
-        engine.matcher.current()
+        network_of(engine)
     except rw.QueryError:  # what the engine refuses
         assume(False)
     text = engine.explain()
@@ -47,7 +49,7 @@ def test_whatever_a_query_asks_of_time_it_is_explained_and_drawn(case: Case) -> 
     graph = engine.graph()
     layers = graph.nodes(data="layer")
     assert all(layers[source] < layers[target] for source, target in graph.edges())
-    compiled = engine.matcher.current()
+    compiled = network_of(engine)
     assert sum(kind == "probe" for _, kind in graph.nodes(data="kind")) == len(compiled.lowered.probes)
     for drawing in ("all", "network"):
         assert engine.draw(drawing, "dot").startswith(b"digraph")
@@ -172,6 +174,6 @@ def test_absent_part_between_is_placed_by_the_patterns_around_it() -> None:
 
 
 def test_memories_of_probes_are_no_joins() -> None:
-    described = describe(engine_of(NEVER).matcher.current())
+    described = describe(network_of(engine_of(NEVER)))
     assert (described.joins, described.memories, described.probes) == (0, 1, 1)
     assert engine_of(NEVER).explain().startswith("1 query: 2 α tests, 0 joins, 1 memory, 1 probe\n")

@@ -16,6 +16,7 @@ import networkx
 import pytest
 from cases.many import many
 from helpers.explained import agrees_with_golden, bsbm_engine, social_engine
+from helpers.inside import network_of
 from helpers.shown import needs_renderer
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -94,7 +95,7 @@ def test_a_drawing_does_not_hang_on_the_order_of_sets() -> None:
 
 
 def test_the_papers_figure_5_has_its_numbers_of_nodes_and_links() -> None:
-    compiled = social_engine().matcher.current()
+    compiled = network_of(social_engine())
     full = epsilon_full(compiled.dispatch.reduction.network)
     reduced = epsilon_reduced(compiled)
     assert kinds_of(full)["class"] == 8
@@ -166,27 +167,27 @@ def test_an_engine_without_queries_has_an_empty_graph() -> None:
 
 
 def test_nodes_with_the_same_neighbours_are_drawn_as_one() -> None:
-    drawn = epsilon_reduced(class_tree(500).matcher.current())
+    drawn = epsilon_reduced(network_of(class_tree(500)))
     folded = fold_alike(drawn)
     assert sum(data.get("count", 1) for _, data in folded.nodes(data=True)) == len(drawn) > 20 > len(folded)
 
 
 def test_what_is_far_from_the_queries_is_one_node_that_counts_them() -> None:
-    drawn = epsilon_full(class_tree(500).matcher.current().dispatch.reduction.network)
+    drawn = epsilon_full(network_of(class_tree(500)).dispatch.reduction.network)
     folded = fold_far(drawn)
     assert len(folded) == MOST_EPSILON + 1
     assert folded.nodes["rest"]["count"] == len(drawn) - MOST_EPSILON
 
 
 def test_folding_leaves_the_given_graph_as_it_is() -> None:
-    drawn = graph(many_queries(20).matcher.current())
+    drawn = graph(network_of(many_queries(20)))
     before = networkx.to_dict_of_dicts(drawn)
     fold_tests(fold_alike(drawn))
     assert networkx.to_dict_of_dicts(drawn) == before
 
 
 def test_tests_are_written_into_memories_when_these_are_many() -> None:
-    drawn = graph(many_queries(50).matcher.current())
+    drawn = graph(network_of(many_queries(50)))
     folded = fold_tests(drawn)
     assert kinds_of(drawn)["memory"] > MOST_MEMORIES
     assert kinds_of(folded)["alpha"] == kinds_of(folded)["stream"] == 0
@@ -291,7 +292,7 @@ def test_a_link_that_two_others_add_up_to_is_left_out_and_what_leads_where_stays
     engine = rw.Engine(schema=[chain + equal])
     for n in (3, 7, 11, 14):
         engine.register(f"SELECT * {{ ?x <http://e/p{n}> ?y }}")
-    drawn = epsilon_reduced(engine.matcher.current())
+    drawn = epsilon_reduced(network_of(engine))
     folded = fold_shortcuts(drawn, most=10)
     assert folded.number_of_edges() == 15 < drawn.number_of_edges()
     assert every_link(folded) == every_link(drawn)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.inside import sweep
 from typer.testing import CliRunner
 
 import retewave as rw
@@ -134,7 +135,7 @@ def test_terms_of_what_waits_are_not_swept() -> None:
     engine.register(QUERY)
     push(engine, "a", 10)
     push(engine, "waiting", 9e8)
-    engine.matcher.sweep()
+    sweep(engine)
     push(engine, "other", 9e8)
     assert [str(match["x"]) for match in engine.flush()] == [E + "waiting", E + "other"]
 

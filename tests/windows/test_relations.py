@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cases.conjunctions import MS
 from cases.many import many
+from helpers.inside import network_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive.reports import matches
@@ -46,7 +47,7 @@ def poured(text: str, stream: list[Item]) -> rw.Engine:
 def test_what_a_relation_refuses_is_counted_apart_from_what_the_window_refuses(
     stream: list[Item], name: str, window: int
 ) -> None:
-    (join,) = count(poured(PAIR % (window, name), stream).matcher.current()).joins
+    (join,) = count(network_of(poured(PAIR % (window, name), stream))).joins
     young = len(matches(parse(PAIR % (window, "")), stream))
     related_and_young = len(matches(parse(PAIR % (window, name)), stream))
     assert (join.hits, join.refused_by_relation) == (related_and_young, young - related_and_young)

@@ -1,8 +1,9 @@
 """The drawings of a network as Graphviz DOT: full ε, reduced ε, α/β, and all of it connected; and those of sequences.
 
 Data's way: graph -> fold -> **DOT text** -> `render`.  The writer is our own and deterministic: equal networks give
-equal text.  Left to right; a join is a table whose rows are its memories, a probe one whose rows are the tuples that it
-decides on and the memory that it looks at (`join_table`); a number beside a line is how many rows passed it.
+equal text.  Left to right; a join is a table whose rows are its memories; a probe is a table with a row for the tuples
+that it decides on and a row for the memory that it looks at (`join_table`); a number beside a line counts the rows that
+passed it.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ DRAWINGS: Mapping[str, str] = {
 }
 _EPSILON = frozenset(("class", "property", "value", "rest"))
 _TABLES = frozenset(("join", "probe"))  # drawn with their memories in them
-_MOST_COLUMNS = 4  # parts that nothing connects stand in so many columns
+_MOST_COLUMNS = 4  # columns in which parts stand that nothing connects
 
 
 def draw(
     compiled: Compiled, drawing: Drawing = "all", *, network: Network | None = None, query: str | None = None
 ) -> str:
-    """Return one of the drawings as DOT text: of all queries, or the part that leads to one, by its name.
+    """Return a drawing as DOT text: of all queries, or of the part that leads to the query of a name.
 
     `network` is the schema's, where it is not the dispatch's own.
     """
@@ -74,7 +75,7 @@ def draw(
 
 
 def _automata(compiled: Compiled, query: str | None) -> dict[str, Automaton]:
-    """Return the automata of the queries that have a sequence of events, or of one of them, by name."""
+    """Return the automata of the queries that have a sequence of events, or of the query of a name."""
     asked = [each for each in compiled.outcome.queries.values() if query in (None, each.name)]
     found = {each.name: made for each in asked if (made := automaton_of(each.parsed)) is not None}
     if not found:

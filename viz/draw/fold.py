@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_ALIKE = 4  # more nodes of one kind with the same neighbours are drawn as one
-MOST_EPSILON = 80  # of more ε nodes only those nearest to the patterns' goals are drawn
+MOST_EPSILON = 80  # of more ε nodes only the nearest to the patterns' goals are drawn
 MOST_LINKS = 60  # of more ε links, those that two other links add up to are left out
 MOST_MEMORIES = 40  # with more memories, α tests are written into them
 _CHAINED = {  # the kind of link that two ε links in a row make
@@ -36,7 +36,7 @@ _FOLDABLE = frozenset(("class", "property", "value", "query", "alpha"))
 
 
 def fold_alike(graph: networkx.MultiDiGraph) -> networkx.MultiDiGraph:
-    """Draw nodes of one kind that have the same neighbours as one node; repeat until no two are alike."""
+    """Draw nodes of the same kind and with the same neighbours as one node; repeat until no two are alike."""
     folded = graph.copy()
     while True:
         groups: dict[Hashable, list[str]] = defaultdict(list)
@@ -88,7 +88,7 @@ def fold_shortcuts(graph: networkx.MultiDiGraph, most: int = MOST_LINKS) -> netw
 
 
 def _ways(graph: networkx.MultiDiGraph, source: str, target: str, key: int) -> Iterator[str]:
-    """Yield the nodes by which two links lead from one node to another, and carry what a link between them does."""
+    """Yield the nodes by which two links lead from a node to another, and carry the same as a direct link does."""
     wanted = graph.edges[source, target, key]["kind"]
     for _, between, first in graph.out_edges(source, data="kind"):
         if between in (source, target) or not graph.has_edge(between, target):

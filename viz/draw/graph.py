@@ -28,6 +28,7 @@ from retewave.viz.draw.labels import elided, node_label, short_term
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, count
 from retewave.viz.explain.describe import prefixes_of
+from retewave.viz.explain.events import EventWords
 from retewave.viz.explain.names import MOST_LISTED, Prefixes, listed, pattern_parts, spell_window
 from retewave.viz.explain.relations import Time, spoken
 from retewave.viz.explain.runs import STRATEGIES, between
@@ -37,6 +38,8 @@ __all__ = ["LAYERS", "epsilon_full", "epsilon_reduced", "graph", "leading_to"]
 
 LAYERS = {"stream": 0, "input": 1, "goal": 2, "alpha": 3, "table": 3}  # memories and joins alternate from 4 on
 _FIRST_MEMORY_LAYER = 4
+_IN_WORDS = {"label", "text", "pattern"}  # texts of nodes that name patterns and variables
+_LISTED_WORDS = {"relations", "conditions"}  # lists of such texts
 _MOST_COLUMNS = 5  # of a memory's row that are named
 
 
@@ -106,6 +109,7 @@ class _Drawn:
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self.lowered, self.plan = compiled, compiled.lowered, compiled.lowered.plan
         self.prefixes = prefixes_of(compiled)
+        self.events = EventWords(compiled.outcome.queries)
         counted = count(compiled)
         self.counts: Counts | None = counted if counted.counting else None
         self.graph = epsilon_reduced(compiled)
@@ -123,6 +127,9 @@ class _Drawn:
             self._end(place, end)
         self._feed()
         self._forget_lonely_goals()
+        for _, told in self.graph.nodes(data=True):
+            told.update({name: self.events.text(told[name]) for name in _IN_WORDS & told.keys()})
+            told.update({name: list(map(self.events.text, told[name])) for name in _LISTED_WORDS & told.keys()})
         return self.graph
 
     def _shared_by(self) -> list[int]:
@@ -159,6 +166,8 @@ class _Drawn:
         sets = [frozenset((part,)) if isinstance(part, bytes) else part for part in places]
         label = " ".join(self._place(terms) for terms in sets)
         text = " ".join("?" if terms is None else self._listed(terms) for terms in sets)
+        if self.events.text(text) != text:
+            label = text = self.events.text(text)
         name = self._alpha(number, "alpha", label, text)
         entailed = False
         for goal in goals(test.atom):
@@ -236,7 +245,7 @@ class _Drawn:
         self.graph.add_edge(self._name(decides.number), name, kind="decides", filters=filters, **rows)
 
     def _runs(self, tree: Reached, made: State | RunStep) -> None:
-        """Draw a state of runs, or a step by which they go on, and what comes to it."""
+        """Draw a state of runs, or a step by which they go on, and its inputs."""
         name, layer = self._name(tree.number), _FIRST_MEMORY_LAYER + 2 * self.depths[tree.number] - 1
         kind, text = "step", "runs begin"
         if isinstance(made, State):
@@ -249,7 +258,7 @@ class _Drawn:
             self.graph.add_edge(self._name(each.number), name, kind="runs", filters=len(read.filters))
 
     def _time(self, tree: Reached, slots: list[int], which: tuple[int, int]) -> Time:
-        """Return whose start or end a time is, of what a join or a probe reads, as its table calls that."""
+        """Return, in the words of a table, which input's start or end a time is."""
         place, column = which
         if column not in (START, END):
             whose, at_end = moment_of(tree.inputs[place], column)
@@ -285,9 +294,9 @@ class _Drawn:
         if not isinstance(leaf.producer, AlphaTest):
             label: str = self.graph.nodes[self._name(leaf.number)]["label"]
             return label
-        return " ".join(
-            short_term(part, self.prefixes) for part in pattern_parts(leaf.producer, leaf.names, self.prefixes)
-        )
+        parts = pattern_parts(leaf.producer, leaf.names, self.prefixes)
+        said = self.events.text(" ".join(parts))
+        return said if said != " ".join(parts) else " ".join(short_term(part, self.prefixes) for part in parts)
 
     def _name(self, number: int) -> str:
         if number in self.lowered.nodes:
@@ -320,14 +329,14 @@ class _Drawn:
             self.graph.add_edge(source, name, kind="completes", branch=member.branch, **rows)
 
     def _feed(self) -> None:
-        """Lead from each rule back to the α tests that may get something of what it builds."""
+        """Link each rule to the α tests that its triples may pass."""
         for test, rules in self.lowered.fed.items():
             for number in dict.fromkeys(rule for rule, _ in rules):
                 query = self.compiled.outcome.queries[number]
                 self.graph.add_edge(f"query:{query.name}", self._name(test), kind="feeds")
 
     def _rows_out(self, number: int) -> dict[str, int]:
-        """Return how many tuples a join has made or a probe let pass; what an α test alone gives is not counted."""
+        """Return how many tuples a join has made or a probe let pass; tuples of an α test alone are not counted."""
         if self.counts is not None and number in self.lowered.probes:
             return {"rows": self.counts.probes[self.lowered.probes[number]].passed}
         if self.counts is None or number not in self.lowered.nodes:

@@ -14,7 +14,7 @@ from retewave.viz.draw.style import FILLS, LINES, MEMORY_FILLS, STATIC_FILL, sho
 
 __all__ = ["join_table", "probe_table"]
 
-_JOIN_INK, _PROBE_INK = "#3f6f58", "#8a4a23"  # of what is said small
+_JOIN_INK, _PROBE_INK = "#3f6f58", "#8a4a23"  # of small text
 _REFUSALS = ("key", "window", "relation", "filter")
 
 

@@ -1,8 +1,8 @@
 """The automaton of a sequence: states and edges, as users of event languages know them.
 
 Data's way: sequence of a query -> **automaton** -> explanations, drawings.
-A state is how many steps a run has taken.  An edge takes an event of a step; a step that may be left out has an edge
-without one; what must not be there is said at the edge that it bars, or at the end.
+A state is a number of steps that a run has taken.  An edge takes an event of a step; a step that may be left out has an
+edge without an event.  A step that must not be there is named at the edge that it bars, or at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class AutomatonEdge:
 
     source: int  # the state that it leaves
     target: int  # the state to which it comes
-    asks: str  # the event pattern, or what & and | connect; empty: none is taken
+    asks: str  # the event pattern, or patterns that & and | connect; empty: no event is taken
     mark: str  # the strategy as it is written: , ; or : ; empty where runs begin
     said: str  # which event is taken, in words
 
@@ -40,7 +40,7 @@ class Automaton:
 
     states: int  # they are numbered from 0, where runs begin; the last one is where they are complete
     edges: tuple[AutomatonEdge, ...]  # in the order written
-    bounds: tuple[str, ...]  # what holds for all runs, in words
+    bounds: tuple[str, ...]  # the bounds on all runs, in words
 
 
 def automaton_of(query: algebra.Query) -> Automaton | None:

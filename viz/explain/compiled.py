@@ -1,4 +1,4 @@
-"""What an explanation needs of a compiled network: its plan, its records, its tables, its state, its queries.
+"""The parts of a compiled network that explanations need: its plan, its records, its tables, its state, its queries.
 
 `retewave.engine.compiled.CompiledNetwork` has all this.  It stands above this part, so it is known here by its shape.
 """
@@ -12,6 +12,7 @@ import numpy as np
 
 from retewave.compiler import algebra
 from retewave.compiler.lower import Lowered
+from retewave.compiler.rewrite.detected import Detecting
 from retewave.epsilon.dispatch import Dispatch
 
 __all__ = ["Answering", "Arrays", "Compiled", "Registered"]
@@ -32,9 +33,13 @@ class Registered(Protocol):
     def matched(self) -> int:
         """How many matches there were."""
 
+    @property
+    def plan(self) -> Detecting | None:
+        """How its rows are read, if it defines events."""
+
 
 class Answering(Protocol):
-    """What makes matches of the network's output."""
+    """The part that makes matches of the network's output."""
 
     @property
     def queries(self) -> Mapping[int, Any]:

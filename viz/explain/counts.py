@@ -22,14 +22,14 @@ __all__ = ["Counts", "JoinCounts", "MemoryCounts", "ProbeCounts", "count", "coun
 
 @dataclass(frozen=True)
 class MemoryCounts:
-    """One memory: one input of one join, or what a probe looks at."""
+    """The counts of a memory: an input of a join, or the rows that a probe looks at."""
 
     memory: int  # number of the slot
     join: int | None  # number of the node whose input it is; None: a probe looks at it
-    live: int  # streamed rows that it holds; those that are due may wait to be collected
+    live: int  # streamed rows that it holds; rows that are due may wait to be collected
     rows_in: int  # rows stored, static ones included
-    probes: int  # of these, those that found a row of their key in every other memory of the join
-    hits: int  # combinations that these made
+    probes: int  # of these rows, how many found a row of their key in every other memory of the join
+    hits: int  # combinations that these rows made
     refused_by_filter: int  # tuples that a filter before the memory kept out
     refused_by_key: int  # rows that found some other memory without a row of their key
     refused_by_window: int  # combinations given up because they outgrew the window
@@ -40,7 +40,7 @@ class MemoryCounts:
 
 @dataclass(frozen=True)
 class JoinCounts:
-    """One join: the sum over its memories."""
+    """The counts of a join: the sum over its memories."""
 
     join: int  # number of the node
     probes: int  # rows that found a row of their key in every other memory
@@ -53,14 +53,14 @@ class JoinCounts:
 
 @dataclass(frozen=True)
 class ProbeCounts:
-    """One probe."""
+    """The counts of a probe."""
 
     probe: int  # its number
     waiting: int  # tuples that wait for their decision
     due: int | None  # when the first of them is decided, microseconds; None: nothing waits
     decided: int  # tuples that have been decided
-    passed: int  # of these, those that went on
-    unknown: int  # likewise, those given up: what is looked for may have come before anybody looked
+    passed: int  # of the decided tuples, how many went on
+    unknown: int  # likewise, how many were given up: the row may have come before the probe began to look
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Counts:
     matches: dict[str, int]  # the name of a query -> its matches so far
 
     def join(self, number: int) -> JoinCounts:
-        """Return what is counted of a join."""
+        """Return the counts of a join."""
         return next(each for each in self.joins if each.join == number)
 
 

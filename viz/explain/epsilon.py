@@ -71,7 +71,7 @@ class Epsilon:
 
 
 def is_given(key: Key, route: Route) -> bool:
-    """Return whether a route gives the input triple itself."""
+    """Tell whether a route gives the input triple itself."""
     emitted = (route.subject, route.predicate, route.object)
     same = zip(key, (SUBJECT, INPUT, OBJECT), emitted, strict=True)
     return all(source is part or (given is not None and source == given) for given, part, source in same)

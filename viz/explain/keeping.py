@@ -1,4 +1,4 @@
-"""What a view keeps from report to report, and what it evaluates at each.
+"""The parts of a view that it keeps from report to report, and the parts that it evaluates at each report.
 
 Data's way: leaves of a view -> **words** -> explanations.
 """
@@ -19,14 +19,17 @@ from retewave.compiler.algebra import (
     LeftJoin,
     Minus,
     Ordered,
+    Query,
     Sliced,
     Union,
 )
 from retewave.compiler.algebra.walk import operands
-from retewave.compiler.rewrite.kept import GroupsFound, groups_in, is_row_by_row, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, groups_in, with_groups
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, ViewLeaves
 
-__all__ = ["evaluated_of", "kept_of"]
+__all__ = ["NOTHING", "evaluated_of", "kept_of"]
+
+NOTHING = "nothing more"  # is evaluated at reports
 
 _NAMED: dict[type, str] = {
     Join: "joins of parts",
@@ -47,7 +50,7 @@ _NAMED: dict[type, str] = {
 
 
 def kept_of(split: ViewLeaves, part: int) -> str:
-    """Say what is kept of one part of a view: solutions, and perhaps groups of them."""
+    """Say what a view keeps of a leaf: solutions, and perhaps groups of them."""
     leaf = split.leaves[part]
     if leaf.presence:
         return "when its triples come and go"
@@ -59,21 +62,22 @@ def kept_of(split: ViewLeaves, part: int) -> str:
 
 def _spelled(groups: GroupsFound) -> str:
     keys = " ".join(map(str, groups.keys))
-    calls = ", ".join(dict.fromkeys(call.function for _, call in groups.aggregates))
+    named = (f"{call.function} DISTINCT" if call.distinct else call.function for _, call in groups.aggregates)
+    calls = ", ".join(dict.fromkeys(named))
     return f"groups{' by ' if keys else ''}{keys}{' with ' if calls else ''}{calls}"
 
 
-def evaluated_of(split: ViewLeaves, told: str) -> str:
+def evaluated_of(split: ViewLeaves, query: Query) -> str:
     """Say what of a view is evaluated at each report."""
     pattern = with_groups(split.pattern)
-    named = ", ".join(dict.fromkeys(_names(pattern))) or "nothing more"
-    if told != "RSTREAM" and is_row_by_row(pattern):
+    named = ", ".join(dict.fromkeys(_names(pattern))) or NOTHING
+    if goes_by_changes(pattern, query):
         return f"{named}, of what has come and gone"
     return named
 
 
 def _names(pattern: Any) -> Iterator[str]:
-    """Yield what a report has to do, from the outside in."""
+    """Yield the operators that a report evaluates, from the outside in."""
     if type(pattern) in _NAMED:
         yield _NAMED[type(pattern)]
     if isinstance(pattern, PathFound):

@@ -1,7 +1,7 @@
 """How explanations name things: terms by prefixed names, variables as the query wrote them, long lists cut short.
 
 Data's way: plan -> **names** -> explanation, drawings.
-A name is for reading.  Where a prefix fits it is used, and listed; where none does, the term stands as it is.
+A name is for reading.  Where a prefix fits, it is used and listed; else the term stands as it is.
 """
 
 from __future__ import annotations

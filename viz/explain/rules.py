@@ -24,13 +24,13 @@ Readers: TypeAlias = Mapping[int, Sequence[str]]  # producer -> the names of the
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What a rule builds of each solution, and what becomes of it."""
+    """The triples that a rule builds of each solution, and the queries that read them."""
 
     triples: tuple[str, ...]  # of its template
     stream: str  # on which they come in again; empty: they are every stream's
     stratum: int  # of the rules that build at one instant, the lower strata come first
-    by: str  # what builds: the kernel, or Python
-    read_by: tuple[str, ...]  # the first queries that may read what it builds
+    by: str  # the builder: the kernel, or Python
+    read_by: tuple[str, ...]  # the first queries that may read its triples
     readers: int  # how many there are
 
 

@@ -25,7 +25,7 @@ def between(probe: Probe, decided: Mapping[int, str], there: Mapping[int, str]) 
 
 
 def conditions_of(way: RunWay, run: Mapping[int, str], event: Mapping[int, str], prefixes: Prefixes) -> tuple[str, ...]:
-    """Return what a run and the event that it takes must keep, in the words of both."""
+    """Return the conditions on a run and the event that it takes, in the words of both."""
     names = {Variable(f"c{column}"): Variable(name.removeprefix("?")) for column, name in event.items()}
     names |= {Variable(f"d{column}"): Variable(name.removeprefix("?")) for column, name in run.items()}
 

@@ -19,7 +19,7 @@ __all__ = ["PatternShare", "QueryShares", "ShardPlan", "describe_shares", "expla
 
 @dataclass(frozen=True)
 class PatternShare:
-    """Where the triples of one pattern go."""
+    """The shards to which the triples of a pattern go."""
 
     pattern: str  # in the query's variables
     shards: int  # the number of shards that a triple goes to
@@ -28,7 +28,7 @@ class PatternShare:
 
 @dataclass(frozen=True)
 class QueryShares:
-    """How the queries of one shape are spread."""
+    """How the queries of a shape are spread."""
 
     queries: tuple[str, ...]  # the first of them
     count: int  # how many they are
@@ -79,7 +79,7 @@ def _of_shape(shape: Shape, scheme: Scheme, names: Mapping[int, str], prefixes: 
 
 
 def _decided(shape: Shape) -> tuple[str, ...]:
-    """Return the operators of a shape that need all that they look at in one shard."""
+    """Return the operators of a shape that need all rows that they look at in one shard."""
     if shape.branch is None:
         return ()
     found = [each.operator for each in shape.branch.all_probes if each.operator]

@@ -13,7 +13,8 @@ from typing import Any
 from retewave.viz.explain.automaton import lines as automaton_lines
 from retewave.viz.explain.compiled import Compiled
 from retewave.viz.explain.counts import Counts, JoinCounts, MemoryCounts, count, counts
-from retewave.viz.explain.describe import Description, PatternPlan, Section, StepPlan, describe
+from retewave.viz.explain.describe import describe
+from retewave.viz.explain.description import Description, PatternPlan, Section, StepPlan
 from retewave.viz.explain.names import listed
 
 __all__ = ["explain", "explain_data"]
@@ -55,10 +56,7 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
     names = listed(section.queries, section.count)
     whole = f"{section.count:,} queries of one shape: {names}" if section.count > 1 else f"query {names}"
     yield f"{whole}: {section.answers}, told {section.told}"
-    shows = " ".join(section.shows)
-    yield f"  {section.form.lower()}{' ' + shows if shows else ''}"
-    if section.on:
-        yield f"  reports {section.on}"
+    yield from _shown(section)
     yield from _kept(section)
     yield from _policy(section)
     yield from _builds(section)
@@ -87,10 +85,20 @@ def _section(section: Section, levels: int, counted: Counts | None) -> Iterator[
         yield f"  matches: {counted.matches[section.queries[0]]:,}"
 
 
+def _shown(section: Section) -> Iterator[str]:
+    if section.form:
+        yield f"  {' '.join((section.form.lower(), *section.shows))}"
+    if section.on:
+        yield f"  reports {section.on}"
+
+
 def _builds(section: Section) -> Iterator[str]:
     rule = section.builds
     if rule is not None:
         where = f"stream {rule.stream}" if rule.stream else "every stream"
+        if not section.form:
+            yield f"  gives {'; '.join(rule.triples) or 'nothing'}, built by {rule.by}, stratum {rule.stratum}"
+            return
         yield f"  feeds {where} with {{ {' . '.join(rule.triples)} }}, built by {rule.by}, stratum {rule.stratum}"
         yield f"    read by {listed(rule.read_by, rule.readers)}" if rule.readers else "    which no query reads"
 

@@ -38,7 +38,7 @@ def told(tree: Reached, fed: Container[int]) -> str:
 
 
 def reported(view: ViewFrame) -> str:
-    """Say when a view is reported, and what of a report is told."""
+    """Say when a view is reported, and which rows of a report are told."""
     return f"by {view.told} at each {str(view.reporting).lower()}"
 
 
@@ -57,7 +57,7 @@ def _told(tree: Reached, fed: Container[int]) -> tuple[Decided, int | None]:
 
 
 def within(width: int, where: Algebra) -> str:
-    """Return a bound on the length of solutions, and what of the query sets it.
+    """Return a bound on the length of solutions, and the part of the query that sets it.
 
     >>> from retewave.compiler.parse import parse
     >>> text = "SELECT * { { { ?x <urn:p> ?y } SEQ { ?x <urn:q> ?z } } WITHIN 5m }"
@@ -69,7 +69,7 @@ def within(width: int, where: Algebra) -> str:
 
 
 def _bounding(each: Algebra, width: int) -> Iterator[str]:
-    """Yield what an operator is called, if it bounds the length of solutions to a width."""
+    """Yield the name of an operator that bounds the length of solutions to a width."""
     match each:
         case algebra.Within(width=own) | algebra.Before(width=own) | algebra.After(width=own) if own == width:
             yield "WITHIN"

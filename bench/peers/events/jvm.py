@@ -60,7 +60,7 @@ def _make(folder: Path, sources: list[Path], command: list[str]) -> str:
 
 
 def built(engine: str) -> bool:
-    """Return whether an engine's jars and its program are there."""
+    """Tell whether an engine's jars and its program are there."""
     folder = BUILD / engine
     return _is_made(folder / "jars", _SOURCES / engine / "pom.xml") and _is_made(folder / "classes", *_sources(engine))
 

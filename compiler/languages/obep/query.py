@@ -23,6 +23,7 @@ from retewave.compiler.algebra.detections import (
     Definitions,
     EventDefinition,
     LogicalEvent,
+    local_name,
     named_events,
 )
 from retewave.compiler.languages.context import Context
@@ -128,10 +129,10 @@ def _check_parts(definition: EventDefinition, known: dict[bytes, EventDefinition
         return
     for each in named_events(definition.pattern):
         if each.event not in known:
-            names = {_local(name): name for name in known}
-            near = difflib.get_close_matches(_local(each.event), names, 1, 0.6)
-            hint = f"did you mean {near[0]}?" if near else f"add EVENT {_local(each.event)} AS …"
-            raise QueryError(f"the event {_local(each.event)} is not defined", place=each.place, hint=hint)
+            names = {local_name(name): name for name in known}
+            near = difflib.get_close_matches(local_name(each.event), names, 1, 0.6)
+            hint = f"did you mean {near[0]}?" if near else f"add EVENT {local_name(each.event)} AS …"
+            raise QueryError(f"the event {local_name(each.event)} is not defined", place=each.place, hint=hint)
 
 
 def _uses(definition: EventDefinition) -> Iterator[bytes]:
@@ -146,7 +147,7 @@ def _ordered(known: dict[bytes, EventDefinition], trees: dict[bytes, ParseTree],
     try:
         return tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:
-        ring = [_local(name) for name in reversed(error.args[1])]
+        ring = [local_name(name) for name in reversed(error.args[1])]
         first = _name_of(trees[error.args[1][-1]])
         hint = "an event cannot be part of what it is defined by"
         raise context.error(f"{' -> '.join(ring)}: these definitions need each other", first, hint) from None
@@ -165,9 +166,9 @@ def _returned(
     for each in trees_of(tree):
         name = context.prologue.term(each)
         if name not in names:
-            near = difflib.get_close_matches(_local(name), [_local(one) for one in names], 1, 0.6)
+            near = difflib.get_close_matches(local_name(name), [local_name(one) for one in names], 1, 0.6)
             hint = f"did you mean {near[0]}?" if near else "RETURN tells events that this file defines"
-            raise context.error(f"the event {_local(name)} is not defined", each, hint)
+            raise context.error(f"the event {local_name(name)} is not defined", each, hint)
         found.append(name)
     if "ALL" in kinds:
         found = [context.prologue.term(_name_of(each)) for each in written]
@@ -180,11 +181,6 @@ def _returned(
 
 def _is_named(tree: ParseTree) -> bool:
     return any(kind_of(each) == "NAMED" for each in tree.children if isinstance(each, Token))
-
-
-def _local(name: bytes) -> str:
-    text = name.decode().strip("<>")
-    return text[max(map(text.rfind, "#/:")) + 1 :]
 
 
 OBEP = Language(

@@ -116,7 +116,7 @@ class _Select:
     def __init__(
         self, where: Algebra, trailing: Algebra | None, clauses: dict[str, ParseTree], context: Context
     ) -> None:
-        self.pattern = where  # what there is so far
+        self.pattern = where  # the algebra that is built until now
         self.trailing = trailing  # VALUES behind the clauses: joined once solutions are grouped
         self.clauses = clauses  # the clauses behind the pattern, by rule
         self.context = context

@@ -34,7 +34,7 @@ from retewave.compiler.languages.windows.events import Events
 __all__ = ["SPARQL", "build", "declare", "registered"]
 
 _BLANK = ("blank_node", "blank_node_property_list", "collection")
-_SOURCES = (*CLAUSES, "default_graph", "named_graph")  # what stands before POLICY
+_SOURCES = (*CLAUSES, "default_graph", "named_graph")  # the clauses before POLICY
 
 
 def build(tree: ParseTree, source: Source, language: Language, prefixes: Mapping[str, str] | None = None) -> Query:

@@ -27,7 +27,7 @@ class Sight:
     """What the conditions of a GPM see."""
 
     seen: dict[Variable, str]  # variables that other GPMs bind by then -> such a GPM
-    later: dict[Variable, str]  # those that only later GPMs bind -> such a GPM
+    later: dict[Variable, str]  # variables that only later GPMs bind -> such a GPM
 
     def beside(self, more: dict[Variable, str]) -> Sight:
         """Return the sight to the right of a part that binds more."""

@@ -21,9 +21,9 @@ class SequenceContext(Context):
     """The state of building one query."""
 
     graphs: dict[str, None] = field(default_factory=dict)  # the background graphs, as written, in order
-    before: dict[Variable, str] = field(default_factory=dict)  # what only earlier GPMs bind -> such a GPM
+    before: dict[Variable, str] = field(default_factory=dict)  # variables that only earlier GPMs bind -> such a GPM
     groups: dict[Variable, str] = field(default_factory=dict)  # group variables of which all values are seen -> GPM
-    repeated: frozenset[Variable] = frozenset()  # those of the step that is being read, which PREV sees
+    repeated: frozenset[Variable] = frozenset()  # variables of the step that is being read, which PREV sees
 
     def unseen(self, missing: Variable, hint: str, node: Node) -> None:
         """Refuse a variable of an earlier GPM; tell of one that has no value at all."""

@@ -45,7 +45,7 @@ __all__ = ["Read", "background", "read_event"]
 class Read:
     """A GPM at its place in SEQ, whose filters at the top are not told apart yet."""
 
-    definition: Definition  # what it is
+    definition: Definition  # its definition
     pattern: Algebra  # over one event
     filters: tuple[tuple[ParseTree, ...], ...]  # the conjuncts of each FILTER at the top
 

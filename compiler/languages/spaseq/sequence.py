@@ -64,7 +64,7 @@ class _Builder:
         self.clauses = clauses
         self.context = context
         self.readings: list[_Reading] = []  # of each step
-        self.bound: list[dict[Variable, str]] = []  # what the steps before each of them bind -> a GPM that binds it
+        self.bound: list[dict[Variable, str]] = []  # by step: variable of earlier steps -> a GPM that binds it
 
     def built(self, seq: ParseTree) -> Sequence:
         bound: dict[Variable, str] = {}

@@ -27,7 +27,7 @@ _MARKS = {"?": Occurs.MAYBE, "!": Occurs.NEVER}
 class WrittenStep:
     """A step as it is written."""
 
-    operand: ParseTree  # a name, or what & and | connect
+    operand: ParseTree  # a name, or operands that & and | connect
     occurs: Occurs  # how often
     follows: Follows  # how it follows the step before
     between: Follows  # how its repetitions follow each other

@@ -37,10 +37,10 @@ class Windows:
     found: list[WindowOn] = field(default_factory=list)  # in the order written
     nodes: dict[bytes, Node] = field(default_factory=dict)  # name of a window -> where it is declared
     hidden: list[bytes] = field(default_factory=list)  # the names of windows that stand inside WHERE
-    by_graph: set[bytes] = field(default_factory=set)  # the names of those that GRAPH reads
+    by_graph: set[bytes] = field(default_factory=set)  # the names of the windows that GRAPH reads
     unread: set[bytes] = field(default_factory=set)  # the names that nothing has read yet
-    policy: ReportPolicy | None = None  # what REPORT or COMPUTED EVERY says
-    told: Told | None = None  # what REGISTER or SELECT says
+    policy: ReportPolicy | None = None  # the policy that REPORT or COMPUTED EVERY says
+    told: Told | None = None  # the word of REGISTER or SELECT
     reported: Node | None = None  # where that is written
     graphs: tuple[str, ...] = ()  # FROM NAMED: the named graphs of the dataset, as written
     stated: bool = False  # one of the clauses makes a view of the query

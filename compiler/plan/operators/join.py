@@ -12,7 +12,7 @@ from retewave.compiler.expressions.tree import Expression, Variable, rename, to_
 from retewave.compiler.plan.producers import END, START, Gap, Input, Join, Open, Plan, SlotFilter, told_columns
 from retewave.compiler.rewrite.branch import Bound, Moment
 
-__all__ = ["Scope", "filters_on", "join", "numbers_in", "slot_filter"]
+__all__ = ["Scope", "filters_on", "join", "number_of", "numbers_in", "slot_filter"]
 
 
 @dataclass
@@ -20,15 +20,15 @@ class Scope:
     """What is still to be checked of one branch while its producers are joined."""
 
     common: tuple[Expression, ...]  # filters, over the shape's variables, that may be done early
-    pushed: set[Expression]  # those of them that are done
-    bounds: list[Bound] = field(default_factory=list)  # those that no join has checked yet
+    pushed: set[Expression]  # the filters of these that are done
+    bounds: list[Bound] = field(default_factory=list)  # the bounds that no join has checked yet
     wanted: frozenset[Moment] = frozenset()  # moments that a probe will ask for
     asked: bool = False  # filters must be decided where they are done
     spender: str = ""  # the query, if it uses events up
 
     @property
     def moments(self) -> frozenset[Moment]:
-        """Return the moments that somebody will ask for."""
+        """Return the moments that are needed later."""
         return self.wanted | {each for bound in self.bounds for each in (bound.earlier, bound.later)}
 
 
@@ -90,10 +90,10 @@ class _Extremes:
 
     @classmethod
     def of(cls, ordered: list[Open], gaps: tuple[Gap, ...]) -> _Extremes:
-        """Return what some gaps say; what may be static has no place in time."""
+        """Return the extremes by some gaps; an input that may be static has no place in time."""
         pairs = {(gap.earlier[0], gap.later[0]) for gap in gaps if _is_before(gap)}
         timed = [place for place, each in enumerate(ordered) if each.streamed or not each.static]
-        for middle in timed:  # what is before another one is before all that this one is before
+        for middle in timed:  # an input before another one is before all inputs that the other is before
             before = [one for one, other in pairs if other == middle]
             pairs |= {(one, other) for one in before for each, other in pairs if each == middle}
         others = range(len(ordered))
@@ -144,3 +144,8 @@ def slot_filter(expression: Expression, columns: Mapping[int, int], asked: bool)
 def numbers_in(expression: Expression) -> set[int]:
     """Return the numbers of the shape's variables that an expression mentions; others are unbound."""
     return {int(variable.name[1:]) for variable in variables(expression) if variable.name.startswith("c")}
+
+
+def number_of(variable: Variable) -> int:
+    """Return the number of one of the shape's variables."""
+    return int(variable.name[1:])

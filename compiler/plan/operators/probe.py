@@ -1,6 +1,6 @@
-"""The probe: tuples for which something is there that fits, or nothing is.
+"""The probe: tuples for which a row of another input fits, or for which none does.
 
-Data's way: a planned branch, what is looked at -> **probe** -> plan; `retewave.rete.operators.probe` runs it.
+Data's way: a planned branch, the branch to look at -> **probe** -> plan; `retewave.rete.operators.probe` runs it.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ def probe(plan: Plan, decided: Open, there: Open, look: Probe, width: int, scope
 
 
 def _taken(there: Open, read: Input) -> dict[Told, int]:
-    """Return what is told of what is looked at, but what the key has: the columns that tuples take along."""
+    """Return what is told of the looked-at row and is not in the key: the columns that tuples take along."""
     return {what: column for what, column in there.told.items() if column not in read.keys}
 
 
 def _shared(there: Open, decided: Input, read: Input, origins: list[int]) -> dict[Told, int]:
-    """Return what is told of what is looked at and is in the key: the tuple that is decided has it, too."""
+    """Return what is told of the looked-at row and is in the key: the decided tuple has it, too."""
     own = dict(zip(read.keys, decided.keys, strict=True))
     return {what: origins.index(own[column]) for what, column in there.told.items() if column in own}
 
 
 def _within(look: Probe) -> Iterator[Gap]:
-    """Yield what says how far a look goes back; what is looked at in its instant only was asked when it came."""
+    """Yield the gap that says how far a look goes back; a memory of one instant has no need of it."""
     if look.within is not None and look.keep is None and not look.rank:
         yield Gap((0, END), -look.within, (1, START))
 
@@ -100,7 +100,7 @@ def _time(moment: Moment, decided: Open, there: Open) -> tuple[int, int]:
 
 
 def _condition(expression: Expression, decided: Open, there: Open) -> Expression:
-    """Return a condition over the columns of both inputs; what both bind is the first one's."""
+    """Return a condition over the columns of both inputs; a variable that both bind is read from the first."""
     names: dict[Variable, Variable] = {}
     for number in numbers_in(expression):
         if number in decided.columns:

@@ -9,6 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from retewave.rete.words.ascii import (
+    DIGIT_0,
+    DIGIT_9,
+    LOWER_A,
+    LOWER_F,
+    LOWER_U,
+    LOWER_Z,
+    MINUS,
+    NOT_ASCII,
+    UNDERSCORE,
+    UPPER_U,
+)
 from retewave.rete.words.bytes import Address, byte, set_byte
 from retewave.rete.words.jit import kernel
 
@@ -46,19 +58,19 @@ _LEAST = np.array([0, 0, 0x80, 0x800, 0x10000])
 
 @kernel
 def is_letter(code: int) -> bool:
-    """Return whether an ASCII code is a letter."""
-    return 97 <= code | 32 <= 122
+    """Tell whether an ASCII code is a letter."""
+    return LOWER_A <= code | 32 <= LOWER_Z
 
 
 @kernel
 def is_alphanumeric(code: int) -> bool:
-    """Return whether an ASCII code is a letter or a digit."""
-    return is_letter(code) or 48 <= code <= 57
+    """Tell whether an ASCII code is a letter or a digit."""
+    return is_letter(code) or DIGIT_0 <= code <= DIGIT_9
 
 
 @kernel
 def _is_base(code: int) -> bool:
-    if code < 128:
+    if code < NOT_ASCII:
         return is_letter(code)
     for i in range(len(_BASE)):  # noqa: SIM110 (Numba knows no any() of a generator)
         if _BASE[i, 0] <= code <= _BASE[i, 1]:
@@ -68,22 +80,22 @@ def _is_base(code: int) -> bool:
 
 @kernel
 def is_label_start(code: int) -> bool:
-    """Return whether a blank node's label may start so: PN_CHARS_U or a digit.
+    """Tell whether a blank node's label may start so: PN_CHARS_U or a digit.
 
     The 2014 grammar's PN_CHARS_U has a colon, too; the W3C's tests and errata have taken it out.
     """
-    return 48 <= code <= 57 or code == 95 or _is_base(code)
+    return DIGIT_0 <= code <= DIGIT_9 or code == UNDERSCORE or _is_base(code)
 
 
 @kernel
 def is_label_part(code: int) -> bool:
-    """Return whether a blank node's label may go on so: PN_CHARS (dots apart)."""
-    return is_label_start(code) or code == 45 or code == 0xB7 or 0x300 <= code <= 0x36F or 0x203F <= code <= 0x2040
+    """Tell whether a blank node's label may go on so: PN_CHARS (dots apart)."""
+    return is_label_start(code) or code == MINUS or code == 0xB7 or 0x300 <= code <= 0x36F or 0x203F <= code <= 0x2040
 
 
 @kernel
 def is_iri_character(code: int) -> bool:
-    """Return whether a character may stand in an IRI, be it escaped or not."""
+    """Tell whether a character may stand in an IRI, be it escaped or not."""
     if code <= 0x20 or code == 0x22 or code == 0x3C or code == 0x3E:  # controls, blank, " < >
         return False
     return not (code == 0x5C or code == 0x5E or code == 0x60 or 0x7B <= code <= 0x7D)  # \ ^ ` { | }
@@ -124,10 +136,10 @@ def encode(code: int, target: Address) -> Address:
 
 @kernel
 def _hexadecimal(digit: int) -> int:
-    if 48 <= digit <= 57:
-        return digit - 48
+    if DIGIT_0 <= digit <= DIGIT_9:
+        return digit - DIGIT_0
     letter = digit | 32
-    return letter - 87 if 97 <= letter <= 102 else -1
+    return letter - LOWER_A + 10 if LOWER_A <= letter <= LOWER_F else -1
 
 
 @kernel
@@ -137,9 +149,9 @@ def escaped(at: Address) -> tuple[int, int]:
     The length is 0 if there is none, -1 if it stands for no Unicode character.
     """
     kind = byte(at + 1)
-    if kind != 117 and kind != 85:  # u U
+    if kind != LOWER_U and kind != UPPER_U:  # u U
         return 0, 0
-    length = 6 if kind == 117 else 10
+    length = 6 if kind == LOWER_U else 10
     code = 0
     for k in range(2, length):
         digit = _hexadecimal(byte(at + k))

@@ -15,8 +15,9 @@ from operator import itemgetter
 import numpy as np
 
 from retewave.errors import MalformedInput, Place
-from retewave.io.lines import scan as job
+from retewave.io.lines import job
 from retewave.io.lines.reasons import LINE_TOO_LONG, REASONS
+from retewave.io.lines.scan import scan
 from retewave.io.lines.terms import SCOPE, SCOPE_SIZE
 from retewave.io.reading.position import BEGINNING, Scanned
 from retewave.io.reading.sources import DAMAGED, Bytes
@@ -31,7 +32,7 @@ __all__ = ["BLOCK_BYTES", "MAX_LINE", "LineReading", "Room", "Wanted"]
 BLOCK_BYTES = 1 << 20  # stays in the caches from reading to scanning
 MAX_LINE = 1 << 26  # a longer line is malformed: no line can take all memory
 _CHUNK_BYTES = 1 << 24  # bytes that are handed on together at most, however few rows they have
-_PADDING = 2 * BLOCK + 16  # the scan looks so far past a line's end at most
+_PADDING = 2 * BLOCK + 16  # bytes past a line's end: the scan looks no further
 FEW = 1 << 12  # rows; fewer are copied
 _EXCERPT = 200  # bytes of a malformed line that its report shows
 _STANDING = [  # the cells that another pass goes on with, in the order of `Scanned`
@@ -45,7 +46,7 @@ class Wanted:
     """The settings of a reading."""
 
     source: str  # the name, for reports
-    graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.lines.scan; the last makes events of graphs
+    graphs: int  # NO_GRAPHS, IGNORE_GRAPHS or KEEP_GRAPHS of retewave.io.lines.job; the last makes events of graphs
     scope: int  # the number of the document, for its blank nodes
     stream: int  # for the rows' STREAM
     last_event: int  # the last event number that is taken
@@ -56,7 +57,7 @@ class Wanted:
     max_line: int = MAX_LINE  # bytes
     places: bool = False  # a raw row's START is the place of its line in the document, not an ordinal
     behind: Scanned = BEGINNING  # where an earlier pass ended; the source stands there
-    events_by: int = job.NO_EVENTS  # BY_SUBJECT or BY_COUNT of retewave.io.lines.scan, where graphs make no events
+    events_by: int = job.NO_EVENTS  # BY_SUBJECT or BY_COUNT of retewave.io.lines.job, where graphs make no events
     event_size: int = 0  # statements, with BY_COUNT
 
 
@@ -264,7 +265,7 @@ class LineReading:
                 self._sieved, self._sieve = acceptance, sieve_of(acceptance, self._terms.table.hashes)
                 cells[job.SIEVE], cells[job.SIEVE_MASK] = address_of(self._sieve), 8 * len(self._sieve) - 1
             while True:
-                ended = int(job.scan(address_of(cells)))
+                ended = int(scan(address_of(cells)))
                 if ended != job.NO_ROOM:
                     return ended
                 self._terms.reserve(int(cells[job.NEED]), 4 * job.BATCH)

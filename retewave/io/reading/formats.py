@@ -123,7 +123,7 @@ class AsQuads:
         return size
 
     def ready(self) -> bool:
-        """Return whether the next `fill` will not have to wait."""
+        """Tell whether the next `fill` will not have to wait."""
         return len(self._rest) > 0 or self._opened.ready()
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Which statements of a source are one event: what a user says, and what it means to the scan.
 
-Where it stands: beside the reader's description; the scan does it (retewave/io/lines/scan.py), and one event an
+Where it stands: beside the reader's description; the scan does it (retewave/io/lines/events.py), and one event an
 instant is made behind the times (retewave/io/times/instants.py).
 Left out: what is pushed, where a call is an event.
 """

@@ -118,7 +118,7 @@ class Reader:
         `chunk_rows` rows, and fewer when the source would make the reader wait. `pause` is entered while it
         reads from the source: then, and only then, the dictionary may be swept.
         """
-        from retewave.io.lines.scan import KEEP_GRAPHS
+        from retewave.io.lines.job import KEEP_GRAPHS
 
         predicate = self._time_predicate(terms)
         wanted = self._wanted(KEEP_GRAPHS, scope, chunk_rows, stream, last_event, predicate)
@@ -130,7 +130,7 @@ class Reader:
 
     def static_rows(self, terms: Terms, *, scope: int | None = None) -> np.ndarray:
         """Read the whole source at once, with times 0 and graphs forgotten."""
-        from retewave.io.lines.scan import IGNORE_GRAPHS
+        from retewave.io.lines.job import IGNORE_GRAPHS
         from retewave.io.times.times import NoTimes
 
         wanted = self._wanted(IGNORE_GRAPHS, scope, CHUNK_ROWS, stream=0, last_event=0, time_predicate=0)
@@ -157,8 +157,8 @@ class Reader:
     def _wanted(
         self, graphs: int, scope: int | None, chunk_rows: int, stream: int, last_event: int, time_predicate: int
     ) -> Wanted:
+        from retewave.io.lines.job import BY_COUNT, BY_SUBJECT, IGNORE_GRAPHS, NO_EVENTS, NO_GRAPHS
         from retewave.io.lines.lines import Wanted
-        from retewave.io.lines.scan import BY_COUNT, BY_SUBJECT, IGNORE_GRAPHS, NO_EVENTS, NO_GRAPHS
 
         quads = self.format in QUADS
         by = NO_EVENTS
@@ -247,7 +247,7 @@ def read(
     by a `time_property` of its events (an IRI, such as GENERATED_AT), or else by their arrival.
     `stream` is the IRI of the stream that they belong to; without it every query hears them.
     `event` says which statements that follow each other are one event: those of a named graph ("graph"), of a
-    "subject", or so many (a number); with "time", all that have one time.
+    "subject", or a number of statements; with "time", all that have one time.
 
     >>> from retewave.rete.terms.dictionary import Terms
     >>> terms = Terms(seed=1)

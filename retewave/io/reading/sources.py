@@ -34,7 +34,7 @@ class Bytes(Protocol):
         """Write some of the next bytes into the room, return how many; 0 is the end."""
 
     def ready(self) -> bool:
-        """Return whether the next `fill` will not have to wait."""
+        """Tell whether the next `fill` will not have to wait."""
 
     def close(self) -> None:
         """Let go of what was opened."""
@@ -63,7 +63,7 @@ class _File:
 
     @property
     def reads_again(self) -> bool:
-        """Return whether its beginning is still there."""
+        """Tell whether its beginning is still there."""
         return self._descriptor < 0 and hasattr(self._file, "seekable") and self._file.seekable()
 
     def go_to(self, place: int, name: str) -> None:
@@ -120,7 +120,7 @@ class Pausing:
             return self._opened.fill(room)
 
     def ready(self) -> bool:
-        """Return whether the next `fill` will not have to wait."""
+        """Tell whether the next `fill` will not have to wait."""
         return self._opened.ready()
 
     def close(self) -> None:

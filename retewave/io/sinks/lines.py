@@ -328,7 +328,7 @@ def _clock(clock: Clock) -> int:
 
 
 def _exact(batch: Rows) -> bool:
-    """Return whether the kernels can write all times as seconds; static data has none."""
+    """Tell whether the kernels can write all times as seconds; static data has none."""
     for times in (batch.starts, batch.ends):
         timed = np.where(batch.ends < batch.starts, 0, times)
         if len(timed) and max(-int(timed.min()), int(timed.max())) >= EXACT:

@@ -111,7 +111,7 @@ def _long(column: _Column) -> pa.Array | None:
 
 
 def table(batches: Sequence[Matches], variables: Iterable[str], *, typed: bool, last: int | None = None) -> pa.Table:
-    """Return the matches of batches of one query as a table, or the last so many of them."""
+    """Return the matches of batches of one query as a table, or the last `last` of them."""
     columns = _times(batches, typed)
     for name in variables:
         column = _Column.of(_runs(batches, name))

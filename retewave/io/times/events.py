@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.io.lines.scan import ONLY_FOR_TIME, TOLD
+from retewave.io.lines.job import ONLY_FOR_TIME, TOLD
 from retewave.io.times.told import FARTHEST, micros_told
 from retewave.rete.words.bare import address_in, tail, words
 from retewave.rete.words.bytes import fence, stream_cell

@@ -141,8 +141,8 @@ class ArrivalTimes(_AtOnce):
 class EventTimes:
     """An event's time is that of a statement about its graph: `<graph> <property> "…"^^xsd:dateTime`, or a number.
 
-    Where the statements of a subject are an event, the subject stands for the graph; where so many statements are one,
-    whatever they say, any of them may tell the time.
+    Where the statements of a subject are an event, the subject stands for the graph; where an event is a number of
+    statements, whatever they say, any of them may tell the time.
 
     The statement stands in the graph itself, or in the default graph next to it: behind the graph's
     statements and before the next named graph's, or before them and behind the last named graph's.
@@ -175,7 +175,7 @@ class EventTimes:
         return out[: state[OUT]]
 
     def _room(self, count: int) -> np.ndarray:
-        """Return an array for so many rows; a large one has been used before, if nobody has it any more."""
+        """Return an array for `count` rows; a large array is used again once nobody has it any more."""
         if count < _FEW:
             return np.empty((count, ROW_WIDTH), np.int64)
         if self._outs.shape[0] < count:

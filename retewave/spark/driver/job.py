@@ -50,7 +50,7 @@ class OneShardWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Image:
-    """What a shard's network was at a time."""
+    """The state of a shard's network at a time."""
 
     arrays: Mapping[str, np.ndarray]  # by name
     counts: Mapping[str, Any]  # how far it had come
@@ -81,7 +81,7 @@ class Job:
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
-    on_error: Literal["count", "raise"] = "count"  # what is done about a malformed line
+    on_error: Literal["count", "raise"] = "count"  # the way to treat a malformed line
     lines: str | None = None  # the format in which shards write matches; None: they pack terms
 
     @classmethod
@@ -101,7 +101,7 @@ class Job:
         sample: Any = None,
         **options: Any,
     ) -> Job:
-        """Plan queries (texts, paths, or a mapping from names to them) for so many shards.
+        """Plan queries (texts, paths, or a mapping from names to them) for a number of shards.
 
         `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the
         stream each pattern takes and how uneven its terms are.  `options` are those of `Engine` that concern data:
@@ -176,7 +176,7 @@ class Job:
 
     @property
     def unbounded(self) -> bool:
-        """Whether some query has no window, so that rows are kept for ever; an image forgets what a network does."""
+        """Whether some query has no window, so that rows are kept for ever; an image has no old rows."""
         return self.follows and self.retention >= UNBOUNDED
 
     def explain(self) -> str:

@@ -84,7 +84,7 @@ def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
 
 
 def check_on_shards(query: Query) -> None:
-    """Refuse what shards do not have: what views feed, and named graphs."""
+    """Refuse feeding views and named graphs, which shards do not have."""
     if query.is_view and query.parsed.is_rule:
         raise QueryError(f"{query.name}: a view that feeds a stream is not supported on Spark yet")
     if query.parsed.graphs:
@@ -110,7 +110,7 @@ def follows(listener: Listener, query: Query) -> bool:
 
 
 def _reason(parsed: algebra.Query) -> str | None:
-    """Return why a query is not spread, whatever its variables; nothing if that hangs on these."""
+    """Return why a query is not spread, whatever its variables; None if that depends on these."""
     if parsed.is_rule:
         return "what a rule builds comes in again in its own shard"
     if parsed.view is not None:

@@ -57,7 +57,7 @@ class Offset:
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """What a micro-batch reads."""
+    """The parts of files that a micro-batch reads."""
 
     parts: tuple[Part, ...]  # in the stream's order
     end: Offset  # where it leaves the stream
@@ -74,7 +74,7 @@ class StatementCounts:
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[type[StatementCounts], tuple[()]]:
-        """Travel without what is remembered, which may be growing."""
+        """Travel without the remembered counts, which may be growing."""
         return StatementCounts, ()
 
     def __call__(self, part: Range) -> int:
@@ -137,7 +137,7 @@ class Files:
     def following(
         self, start: Offset, ends: Mapping[str, int], *, most_bytes: int | None = None, most_files: int | None = None
     ) -> MicroBatch:
-        """Plan what is read next: up to `ends`, within the limits, but always something if there is something."""
+        """Plan the next parts to read: up to `ends`, within the limits, and at least one part if there is any."""
         files, left = dict(start.files), most_bytes
         for path, size in self._unread(start, ends)[:most_files]:
             if left is not None and left <= 0:

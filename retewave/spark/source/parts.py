@@ -45,7 +45,7 @@ class Range:
 
 
 def is_cuttable(path: str, format: str) -> bool:
-    """Return whether parts of a file can be read on their own."""
+    """Tell whether parts of a file can be read on their own."""
     return format in LINES and not is_gzip(path)
 
 

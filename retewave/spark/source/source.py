@@ -52,17 +52,17 @@ def register(spark: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What the source is told."""
+    """The options of the source."""
 
     path: str  # a file, a folder, or a pattern with *
     format: str | None  # of all files; None: their names tell
     rate: float | None  # triples a second
     time_property: str | None  # the IRI that tells a graph's time
     blocks: str  # "false": triples; "true": blocks of lines; "ranges": places of files
-    on_error: str  # "raise" or "skip": what is done about a malformed line
+    on_error: str  # "raise" or "skip" a malformed line
     part_bytes: int  # of a partition, about
     trigger: ReadLimit  # of a micro-batch
-    complete: bool = False  # what is there when all is read is all that ever comes, and is told to be
+    complete: bool = False  # once all is read nothing more comes, and the watermark says so
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -158,7 +158,7 @@ class _Batch(DataSourceReader):
         return _partitions(files.plan(Offset({}), Offset(files.sizes())), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read what a task reads."""
+        """Read the parts of a task."""
         return _rows(self._options, partition.value)
 
 
@@ -168,7 +168,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
         self._files = replace(options.files, count=StatementCounts())
-        self._ends: dict[str, int] | None = None  # where everything ends, if only what is there now is wanted
+        self._ends: dict[str, int] | None = None  # where the files end, if only their bytes of now are wanted
         self._planned: tuple[Offset, MicroBatch] | None = None  # the last plan, and where it starts
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -180,7 +180,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._options.trigger
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Take note of what is there now, a last line without an end included: nothing else will be read."""
+        """Note the files' sizes of now, a last line without an end included: nothing else will be read."""
         self._ends = self._files.sizes()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
@@ -219,7 +219,7 @@ class _Stream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _partitions(self._files.plan(begun, ended), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read what a task reads."""
+        """Read the parts of a task."""
         return iter([_end()]) if partition.value is None else _rows(self._options, partition.value)
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from retewave.errors import MalformedInput
+from retewave.io.lines.job import KEEP_GRAPHS, NO_GRAPHS
 from retewave.io.lines.lines import LineReading, Wanted
-from retewave.io.lines.scan import KEEP_GRAPHS, NO_GRAPHS
 from retewave.io.reading.formats import QUADS
 from retewave.io.reading.sources import open_bytes
 from retewave.io.times.times import EventTimes, NoTimes, RateTimes, Times

@@ -23,7 +23,7 @@ _SIZE = 8  # bytes of a length
 
 def taken(engine: Engine) -> bytes:
     """Return the image of an engine between two pours."""
-    engine.matcher.leave_sweep()
+    engine.matcher.sweeps.leave()
     arrays = {name: np.ascontiguousarray(array) for name, array in image.arrays(engine).items()}
     header = {
         "fingerprint": image.fingerprint(engine.matcher.current()),

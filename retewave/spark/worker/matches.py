@@ -1,7 +1,7 @@
 """Matches on their way out: packed where they are found, Arrow columns where they leave.
 
 Data's way: batches of matches -> **packed matches** -> **record batch**.
-A packed match is its terms, one a column of the job (0: unbound), and three numbers: its query, its start, its end.
+A packed match is its terms, by the columns of the job (0: unbound), and three numbers: its query, its start, its end.
 Terms are written once a batch, however often they occur, and are spelled out only where the columns leave.
 """
 

@@ -1,9 +1,9 @@
 """The memory of a shard that does not follow from its rows: kept in the store, step by step, by identity.
 
 Data's way: states -> **packed, with the texts of their terms** -> the store -> states of another process.
-A network that is made anew sees the rows of the window again; what follows from these (`State.follows`: DISTINCT) is
-remembered by that.  The rest depends on all that was before: it is written down whole with each step.  What nodes hold
-follows from these rows, too; where it does not, the store has an image of the network instead (`imaged`).
+A network made anew sees the rows of the window again.  State that follows from these (`State.follows`: DISTINCT)
+is remembered by that.  The rest depends on all that was before: it is written down whole with each step.  Most memories
+follow from these rows, too; where they do not, the store has an image of the network instead (`imaged`).
 Left out: when a step is written, and when it is read (`retewave/spark/worker/shard.py`).
 """
 

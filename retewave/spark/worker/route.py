@@ -21,8 +21,8 @@ from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.engine import Engine
 from retewave.errors import UsageError
+from retewave.io.lines.job import KEEP_GRAPHS
 from retewave.io.lines.lines import LineReading, Room, Wanted
-from retewave.io.lines.scan import KEEP_GRAPHS
 from retewave.io.reading.sources import open_bytes
 from retewave.io.times.times import EventTimes, NoTimes, RateTimes, Times
 from retewave.rete.pack import pack
@@ -49,7 +49,7 @@ class Packet:
 
 @dataclass
 class IncomingCounts:
-    """What came in since somebody last asked."""
+    """The counts of triples that came in since the last call."""
 
     triples: int = 0  # well-formed statements, unused ones included
     malformed: int = 0  # malformed lines

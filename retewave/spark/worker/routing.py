@@ -40,7 +40,7 @@ _NEWEST = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True)
 class RoutingTask:
-    """What a task of stage 1 does; goes to the workers."""
+    """The work of a task of stage 1; it goes to the workers."""
 
     carried: Carried  # the job
     keys: tuple[int, ...]  # of the shards

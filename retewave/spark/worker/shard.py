@@ -15,128 +15,46 @@ store's.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from operator import itemgetter
-from struct import Struct
-from typing import Protocol
 
 import numpy as np
 
-from retewave.errors import UsageError
 from retewave.rete.pack import unpack
 from retewave.rete.words.rows import END, EVENT, OBJECT, ROW_WIDTH, START, STREAM
 from retewave.spark.driver.job import Image, Job
 from retewave.spark.worker.imaged import read, taken
 from retewave.spark.worker.matches import Finder, Writer
-from retewave.spark.worker.remembered import Remembered, kept, put
+from retewave.spark.worker.progress import Arrival, KeptChunk, KeptImage, Progress, Store, joined, packets_of
+from retewave.spark.worker.remembered import kept, put
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 from retewave.windows.times import Clock
 from retewave.windows.waiting import Run, Waiting, late
 
-__all__ = ["COMPLETE", "Arrival", "Shard", "StepResult", "Store", "shard_of"]
+__all__ = ["COMPLETE", "Shard", "StepResult", "shard_of"]
 
 COMPLETE = 253_370_764_800_000_000  # microseconds, the year 9999: a watermark there says that nothing comes any more
 _STEPS = 64  # steps that the store remembers: a network that has missed more is made anew
 _MOST_NETWORKS = 8  # that a process keeps
 _TORN = "torn"  # no step of any store has this name
 _ENOUGH = 1 << 16  # rows that are worth a trip to the network
-_HEAD = Struct("<qq")  # of a packet in a chunk: its earliest time, and the bytes of its rows
 _LEAST_IMAGE = 1 << 16  # bytes of chunks that are worth an image
 _NO_ROWS = np.empty((0, ROW_WIDTH), np.int64)
 _SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
 
 
-Arrival = tuple[int, bytes]  # microseconds: the earliest time in a packet; its packed rows
-
-
-class Store(Protocol):
-    """Where a shard keeps the state that must not be lost."""
-
-    def meta(self) -> bytes | None:
-        """Return what was put last; nothing at first."""
-
-    def put_meta(self, data: bytes) -> None:
-        """Keep how far the shard has come."""
-
-    def chunk(self, number: int) -> bytes:
-        """Return a chunk."""
-
-    def put_chunk(self, number: int, data: bytes) -> None:
-        """Keep a chunk."""
-
-    def drop(self, number: int) -> None:
-        """Forget a chunk."""
-
-
-@dataclass
-class KeptChunk:
-    """What arrived in one step and was not over with it, as the store knows it."""
-
-    number: int  # its name in the store
-    newest: int  # microseconds: the latest time in it
-    late: int  # microseconds: rows not later than this were late when they arrived
-    size: int  # bytes
-
-
-@dataclass
-class KeptImage:
-    """An image of the network, as the store knows it."""
-
-    number: int  # its name among the chunks; the chunks behind it have higher ones
-    poured: int  # microseconds: the rows up to this time are in it
-    size: int  # bytes
-
-
-@dataclass
-class Progress:
-    """How far a shard has come."""
-
-    digest: str  # of the job
-    poured: int = BEFORE_ALL  # microseconds: the rows up to this time are in the network
-    number: int = 0  # of the next chunk
-    chunks: list[KeptChunk] = field(default_factory=list)  # that may still matter, oldest first
-    steps: list[str] = field(default_factory=list)  # the names of the last steps, oldest first
-    late: int = 0  # rows that came too late
-    remembered: Remembered = field(default_factory=dict)  # the state that does not follow from rows
-    newest: int = BEFORE_ALL  # microseconds: the latest time that came in
-    image: KeptImage | None = None  # from which a network goes on
-
-    @classmethod
-    def of(cls, data: bytes | None, digest: str) -> Progress:
-        """Read the contents of a store."""
-        if data is None:
-            return cls(digest)
-        known = json.loads(data)
-        if known["digest"] != digest:
-            raise UsageError(
-                "the checkpoint belongs to other queries, another schema or other shards",
-                hint="start with a new checkpoint folder, or run what it was made for",
-            )
-        known["chunks"] = [KeptChunk(*each) for each in known["chunks"]]
-        known["image"] = None if known["image"] is None else KeptImage(*known["image"])
-        return cls(**known)
-
-    def data(self) -> bytes:
-        """Return it as bytes."""
-        known = asdict(self)
-        known["chunks"] = [list(asdict(each).values()) for each in self.chunks]
-        known["image"] = None if self.image is None else list(asdict(self.image).values())
-        return json.dumps(known, separators=(",", ":")).encode()
-
-
 @dataclass(frozen=True)
 class StepResult:
-    """What a step brings."""
+    """The result of a step."""
 
     found: list[bytes]  # packed matches
     wake: int | None  # microseconds: when the watermark has come to this, there is more to do; None: nothing waits
     late: int  # rows that came too late in this step
     cached: bool  # the live network could be used as it was
-    waits: tuple[int, int]  # rows, and decisions, that wait for what comes later
+    waits: tuple[int, int]  # rows, and decisions, that wait for later items
 
 
 @dataclass
@@ -169,11 +87,11 @@ class Shard:
 
     # ---- streams ----
     def step(self, store: Store, packets: Iterable[Arrival], watermark: int, ahead: int = BEFORE_ALL) -> StepResult:
-        """Take in what has arrived, pour what nothing can come before any more, and bring the store up to date.
+        """Take in the packets that have arrived, pour the rows that nothing can precede any more, update the store.
 
-        Rows up to the watermark are late.  `ahead` is where the next watermark will be at least: whatever comes in
-        later steps and is not later than it will be late, so what has arrived up to it need not wait.  A packet
-        without rows tells a time.  From COMPLETE on nothing comes any more.
+        Rows up to the watermark are late.  `ahead` is a lower bound of the next watermark: rows of later steps up to it
+        will be late, so rows up to it that have arrived need not wait.  A packet without rows tells a time.  From
+        COMPLETE on nothing comes any more.
         """
         until = max(watermark, ahead)
         data = store.meta()
@@ -209,7 +127,7 @@ class Shard:
         return AFTER_ALL if self.job.follows else self.engine.matcher.due
 
     def _catch_up(self, store: Store, progress: Progress, step: str) -> bool:
-        """Bring the network to where the store is; return whether it was on the way there."""
+        """Bring the network to where the store is; tell whether it was on the way there."""
         image = progress.image
         cached = step in progress.steps if progress.steps else step == ""
         cached = cached and (image is None or self._next >= image.number)
@@ -222,7 +140,7 @@ class Shard:
         for chunk in progress.chunks:
             if chunk.number >= self._next:
                 again = _Intake(max(chunk.late, over))
-                _silently(self._feed(_parts(store.chunk(chunk.number)), again, BEFORE_ALL))
+                _silently(self._feed(packets_of(store.chunk(chunk.number)), again, BEFORE_ALL))
         self._next = progress.number
         _silently(self._pour(progress.poured))
         self._poured = max(self._poured, progress.poured)  # also where no row of it is left to pour again
@@ -231,11 +149,11 @@ class Shard:
         return cached
 
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
-        """Keep what has arrived, and is not over once all up to a time has been poured, as a chunk."""
+        """Keep, as a chunk, the arrived packets that still matter once all rows up to a time are poured."""
         over = max(intake.bound, until - self._retention if self.job.follows else BEFORE_ALL)
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
-            chunk = _joined(kept)
+            chunk = joined(kept)
             store.put_chunk(progress.number, chunk)
             progress.chunks.append(KeptChunk(progress.number, max(intake.newest), intake.bound, len(chunk)))
             self._next = progress.number + 1
@@ -244,7 +162,7 @@ class Shard:
         return self._next > progress.number or self._poured > progress.poured
 
     def _forget(self, store: Store, progress: Progress, until: int) -> bool:
-        """Drop the chunks that cannot matter any more; return whether there were any."""
+        """Drop the chunks that cannot matter any more; tell whether there were any."""
         if not self.job.follows:
             return self._imaged(store, progress) if self._is_due(progress) else False
         past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
@@ -273,11 +191,11 @@ class Shard:
         return True
 
     def _ended(self, store: Store, progress: Progress) -> Iterator[bytes]:
-        """Tell what there is once nothing comes any more, as the end of a run does; yield what that matches."""
+        """Tell the matches that there are when nothing more comes, as the end of a run does; yield them."""
         if self.job.follows:
             return
         yield from self._flushed(progress.newest)
-        self._imaged(store, progress)  # what was told ahead does not follow from rows,
+        self._imaged(store, progress)  # matches told ahead do not follow from rows,
         progress.steps = []  # and no network that has not told it may go on
 
     def _flushed(self, newest: int) -> Iterator[bytes]:
@@ -312,9 +230,9 @@ class Shard:
 
     # ---- the network ----
     def _feed(self, packets: Iterable[Arrival], intake: _Intake, until: int) -> Iterator[bytes]:
-        """Take packets in, in the order of their earliest times, and pour up to a time; yield what that matches.
+        """Take packets in, in the order of their earliest times, and pour up to a time; yield the matches.
 
-        Of much that arrives at once and may be poured little waits: a sweep of the dictionary goes through all of it.
+        Few rows wait, even if many arrive at once: a sweep of the dictionary goes through all waiting rows.
         """
         for oldest, payload in packets:
             if len(self._waiting) >= _ENOUGH:
@@ -344,7 +262,7 @@ class Shard:
         return list(self._found(_NO_ROWS))
 
     def _pour(self, until: int) -> Iterator[bytes]:
-        """Pour the rows that wait, up to a time, in time order, and let the clock go there; yield what they match."""
+        """Pour the rows that wait, up to a time, in time order, and let the clock go there; yield the matches."""
         for run in self._waiting.until(until):
             self._poured = until
             yield from self._found(run.rows)
@@ -372,24 +290,6 @@ def _with_rows(packets: Iterable[Arrival], newest: list[int]) -> Iterator[Arriva
 def _silently(found: Iterable[bytes]) -> None:
     """Go through the matches that an earlier step has reported."""
     deque(found, maxlen=0)
-
-
-def _joined(packets: Sequence[Arrival]) -> bytes:
-    """Return packets as one chunk."""
-    return b"".join(_HEAD.pack(oldest, len(payload)) + payload for oldest, payload in packets)
-
-
-def _parts(chunk: bytes) -> Iterator[Arrival]:
-    """Iterate over the packets of a chunk.
-
-    >>> list(_parts(_joined([(-7, b"a"), (0, b"bc")])))
-    [(-7, b'a'), (0, b'bc')]
-    """
-    at = 0
-    while at < len(chunk):
-        oldest, size = _HEAD.unpack_from(chunk, at)
-        at += _HEAD.size + size
-        yield oldest, chunk[at - size : at]
 
 
 _shards: dict[tuple[str, str | None, int], Shard] = {}  # the one that was used last is the last

@@ -40,7 +40,7 @@ class _Store:
         self._meta, self._chunks = meta, chunks
 
     def meta(self) -> bytes | None:
-        """Return what was put last."""
+        """Return the data that was put last."""
         value = self._meta.get()
         return None if value is None else bytes(value[0])
 

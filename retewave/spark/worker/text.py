@@ -51,7 +51,7 @@ class Lines:
         settle()
 
     def _written(self, job: Job, packed: bytes) -> tuple[pa.Array, int]:
-        """Return matches as one text, and how many they are."""
+        """Return matches as a text, and their number."""
         if job.lines is not None:  # shards have written it
             return pa.array([packed.removesuffix(b"\n").decode()]), packed.count(b"\n")
         return ntriples(packed) if job.format == "nt" else ndjson(job, packed)
@@ -62,7 +62,7 @@ class _Shown:
     """A query, as its lines show it."""
 
     name: str  # in the output
-    variables: tuple[str, ...]  # all columns of the job: what is unbound is left out
+    variables: tuple[str, ...]  # all columns of the job: unbound ones are left out
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def ndjson(job: Job, packed: bytes) -> tuple[pa.Array, int]:
 
 
 def ntriples(packed: bytes) -> tuple[pa.Array, int]:
-    """Return the N-Triples that CONSTRUCT queries have built as one text, and how many they are."""
+    """Return the N-Triples that CONSTRUCT queries have built as a text, and their number."""
     columns = unpack_texts(packed)[0].columns()
     lines = pc.binary_join_element_wise(*columns, ".", " ")
     return pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n"), len(lines)

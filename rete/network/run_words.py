@@ -1,0 +1,77 @@
+"""The words of runs: states, and the steps between them.
+
+Data's way: states and steps of a network -> **words** -> the network's array; `rete/operators/runs.py` reads them.
+"""
+
+from __future__ import annotations
+
+from retewave.rete.network.gathering import leads_to
+from retewave.rete.network.laying import Laying
+from retewave.rete.network.pairs import ComparedPair, pairs_of
+from retewave.rete.network.records import TUPLE_TIMES, State, Step
+from retewave.rete.words import layout
+
+__all__ = ["state_words", "step_words"]
+
+
+def state_words(laid: Laying, number: int, state: State, edges: list[int]) -> list[int]:
+    """Return the words of a state."""
+    laid.widen(state.columns + state.own)
+    slot = 0 if state.slot < 0 else laid.place_of(layout.N_SLOTS, state.slot, layout.SLOT_WIDTH)
+    first, count = laid.edges(state.edges, edges)
+    link = 0 if state.link < 0 else laid.row_word(state.link)
+    behind = state.columns + state.marks
+    numbers = [laid.row_word(word) for i, column in enumerate(state.numbers) for word in (column, behind + i)]
+    to_it = (place for node, place in laid.aside.items() if leads_to(laid.network.nodes[node], number))
+    return [
+        slot, state.columns, state.marks, state.strict, state.undying, first, count, link, state.once,
+        next(to_it, 0), laid.listed(numbers), len(state.numbers), 1 + number if state.own else 0,
+    ]  # fmt: skip
+
+
+def step_words(laid: Laying, step: Step, edges: list[int]) -> list[int]:
+    """Return the words of a step."""
+    laid.widen(max(len(step.out), step.columns + len(step.seen)))
+    state = 0 if step.state < 0 else laid.place_of(layout.N_STATES, step.state, layout.STATE_WIDTH)
+    mark = layout.NO_WORD if step.mark < 0 else laid.row_word(laid.network.states[step.state].columns + step.mark)
+    instants = 0 if step.instants < 0 else laid.place_of(layout.N_SLOTS, step.instants, layout.SLOT_WIDTH)
+    equal = [word for run, column in step.equal for word in (laid.row_word(run), column)]
+    seen = [column if column == layout.OF_ROW else laid.row_word(column) for column in step.seen]
+    out = [word for place, column in step.out for word in (place, _of_step(laid, place, column))]
+    compared = [[each.allowed, *_sides(laid, step, each)] for each in pairs_of(step.program)]
+    first, count = laid.edges(step.edges, edges)
+    return [
+        state, step.follows, mark, step.window, laid.listed(step.keys),
+        instants, laid.listed(step.instant_keys), laid.listed(equal), len(step.equal),
+        *laid.program(step.program), step.columns, laid.listed(seen), len(seen),
+        laid.listed(out), len(step.out), first, count, *(step.tumbling or (0, 0)), max(0, step.state),
+        laid.listed_records(compared), len(compared), first if _is_direct(laid, step) else 0,
+    ]  # fmt: skip
+
+
+def _is_direct(laid: Laying, step: Step) -> bool:
+    """Tell whether what comes of a step becomes a run at once: nobody else wants to know it."""
+    if len(step.edges) != 1 or step.edges[0].kind != layout.TO_STATE or step.edges[0].program:
+        return False
+    state = laid.network.states[step.edges[0].target]
+    return state.slot >= 0 and not state.edges and not state.once
+
+
+def _sides(laid: Laying, step: Step, pair: ComparedPair) -> list[int]:
+    """Return the words of both sides of a comparison."""
+    words: list[int] = []
+    for place in pair.places:
+        if place < step.columns:
+            words += 0, layout.T_COLUMNS + place
+        else:
+            state = laid.network.states[step.state]
+            number = state.numbers.index(step.seen[place - step.columns])
+            words += 1, laid.row_word(state.columns + state.marks + number)
+    return words
+
+
+def _of_step(laid: Laying, place: int, column: int) -> int:
+    """Return the word beside the place in what a step writes."""
+    if place == 1:
+        return TUPLE_TIMES.get(column, column)
+    return column if place < 0 else laid.row_word(column)
