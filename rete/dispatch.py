@@ -61,6 +61,7 @@ from retewave.rete.words.layout import (
     ROUTE_PREDICATE,
     ROUTE_SUBJECT,
     ROUTE_WIDTH,
+    SHAPE_KEYED,
     SHAPE_PO,
     SHAPE_SP,
     SHAPE_SPO,
@@ -73,7 +74,7 @@ from retewave.rete.words.layout import (
 )
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, START, STREAM, SUBJECT
 
-__all__ = ["alpha_of_edges", "dispatch", "edge_number", "key_home", "predicate_home"]
+__all__ = ["alpha_of_edges", "dispatch", "edge_number", "key_home", "predicate_home", "predicate_record", "shift_of"]
 
 
 @inlined
@@ -89,7 +90,7 @@ def key_home(seed, s, p, o, mask):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _predicate(net, predicate):  # type: ignore[no-untyped-def]
+def predicate_record(net, predicate):  # type: ignore[no-untyped-def]
     """Return the record of a predicate, or that of those which are not known."""
     mask = net[N_PREDICATE_MASK]
     slot = predicate_home(net[N_SEED], predicate, mask)
@@ -141,7 +142,7 @@ def _has_twin(stack, top, stride, edges, x, q, y):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _shift(net, streams, stream):  # type: ignore[no-untyped-def]
+def shift_of(net, streams, stream):  # type: ignore[no-untyped-def]
     """Return the shift of window starts of a stream in a set, or REFUSED."""
     if stream == 0:
         return 0
@@ -198,7 +199,7 @@ def _take(net, route, rows, row, kinds, stack, top):  # type: ignore[no-untyped-
     """
     alpha, flags, shift = net[route + ROUTE_ALPHA], net[route + ROUTE_FLAGS], 0
     if flags & FLAG_STREAMS != 0:
-        shift = _shift(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
+        shift = shift_of(net, net[alpha + ALPHA_STREAMS], rows[row + STREAM])
         if shift == REFUSED:
             return top
     if flags & ~FLAG_STREAMS != 0:
@@ -244,10 +245,10 @@ def dispatch(net, rows, row, kinds, stack):  # type: ignore[no-untyped-def]
 
     The stack has room for N_MOST_ROUTES tuples.
     """
-    record = _predicate(net, rows[row + PREDICATE])
+    record = predicate_record(net, rows[row + PREDICATE])
     begin, count = net[record + PREDICATE_BEGIN], net[record + PREDICATE_COUNT]
     top = _take_all(net, begin, count, rows, row, kinds, stack, 0)
-    if net[record + PREDICATE_SHAPES] == 0:
+    if net[record + PREDICATE_SHAPES] & SHAPE_KEYED == 0:
         return top
     return _take_keys(net, record, rows, row, kinds, stack, top)
 

@@ -14,11 +14,11 @@ from retewave.rete.filters.interpreter import decide
 from retewave.rete.gather import gather
 from retewave.rete.memory.arena import make_room, roomy
 from retewave.rete.memory.ranked import keep_best
-from retewave.rete.memory.slots import fill_row, find_group, new_row, passing_row, seek_group
+from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row, passing_row, seek_group
 from retewave.rete.memory.spent import spend
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, continue_runs
-from retewave.rete.operators.states import keep_run, note_instant
+from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, begin_run, continue_runs
+from retewave.rete.operators.states import instant_before, keep_run, may_go_on, note_instant
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -37,10 +37,16 @@ from retewave.rete.words.layout import (
     NEEDS_STACK,
     NEEDS_VERDICT,
     NODE_FULL,
+    NODE_LAST_GROUP,
     REFUSED,
     SLOT_INDEX,
     SLOT_NODE,
     SLOT_READING_COUNT,
+    STATE_SLOT,
+    STEP_INSTANT_KEYS,
+    STEP_INSTANTS,
+    STEP_KEYS,
+    STEP_STATE,
     T_COLUMNS,
     T_EDGE_COUNT,
     T_EDGES,
@@ -63,6 +69,7 @@ from retewave.rete.words.progress import (
     P_TOP,
     P_VERDICT,
 )
+from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["looked_at", "passes"]
 
@@ -151,9 +158,23 @@ def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
 @inlined
 def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[no-untyped-def]
     """Send the current tuple to a step, and to those behind it as long as nothing comes of them for others."""
-    edge = first
+    edge, node, keys, group, clock, times, before = first, 0, 0, 0, 0, 0, BEFORE_ALL
     while True:
-        top = continue_runs(arena, net, net[edge + EDGE_TARGET], item, view, stack, at, sizes.stack, sizes.arena)
+        step = net[edge + EDGE_TARGET]
+        state = net[step + STEP_STATE]
+        if state == 0:
+            top = begin_run(arena, net, step, item, view.values, stack, at, sizes.stack)
+        else:
+            of = net[net[state + STATE_SLOT] + SLOT_NODE]
+            if of != node or net[step + STEP_KEYS] != keys or arena[net[node + NODE_LAST_GROUP]] != group:
+                node, keys = of, net[step + STEP_KEYS]
+                group = last_group(arena, net, node, keys, item)
+            if net[step + STEP_INSTANTS] != clock or net[step + STEP_INSTANT_KEYS] != times:
+                clock, times = net[step + STEP_INSTANTS], net[step + STEP_INSTANT_KEYS]
+                before = instant_before(arena, net, step, item) if clock != 0 else BEFORE_ALL
+            top = at[P_TOP]
+            if group != 0 and may_go_on(arena, net, state, group, before, at):
+                top = continue_runs(arena, net, step, group, before, item, view, stack, at, sizes.stack, sizes.arena)
         if top < 0:
             return NEEDS_STACK if top == NO_ROOM else (NEEDS_ARENA if top == NO_ARENA else NEEDS_VERDICT)
         following = edge + EDGE_WIDTH
@@ -213,7 +234,7 @@ def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ig
     if kind == TO_PROBE:
         return probed(net, arena, sizes, edge, item, view, stack, at)
     if kind == TO_GATHERED:
-        return gather(arena, net, sizes.arena, sizes.stack, edge, item, work, stack, at)
+        return gather(arena, net, sizes.arena, sizes.stack, edge, item, view.values, work, stack, at)
     if kind >= TO_INSTANTS:
         return _run_on(net, arena, sizes, edge, item, view, stack, at)
     work[GROUP] = _enters(net, arena, edge, item, view.values, work, at)

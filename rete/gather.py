@@ -16,14 +16,14 @@ from __future__ import annotations
 from retewave.rete.memory.arena import STORING
 from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group, store_row
 from retewave.rete.operators.join import GROUP, ROW
-from retewave.rete.operators.states import note_instant
+from retewave.rete.operators.states import note_instant, tell_numbers
+from retewave.rete.stars import foresee_stars, note_star, part_star, put_star, star_at
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at, prefetch, tail
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
     A_TOP,
     AHEAD_KEYS,
-    AHEAD_LIST,
     AHEAD_NODE,
     AHEAD_WIDTH,
     ALPHA_COLUMNS,
@@ -32,6 +32,7 @@ from retewave.rete.words.layout import (
     ASIDE_KEY,
     ASIDE_MASK,
     ASIDE_SPILLED,
+    ASIDE_WHOLE,
     DONE,
     EDGE_KEYS,
     EDGE_KIND,
@@ -57,6 +58,7 @@ from retewave.rete.words.layout import (
     NODE_FIRST_SLOT,
     NODE_FULL,
     NODE_KEY_COUNT,
+    NODE_LISTS,
     NODE_OUT_COUNT,
     NODE_SLOTS,
     NODE_WINDOW,
@@ -77,7 +79,7 @@ from retewave.rete.words.layout import (
 )
 from retewave.rete.words.progress import P_FACTS, P_MARKED, P_MARKS, P_TOP
 
-__all__ = ["gather", "settle"]
+__all__ = ["gather", "settle", "take_star"]
 
 
 @inlined
@@ -111,39 +113,79 @@ def _seek_ahead(arena, net, node, item):  # type: ignore[no-untyped-def]
     """Look for all groups that a solution will go to before it goes there, so that their loads overlap."""
     begin = net[node + NODE_AHEAD]
     for ahead in range(begin, begin + net[node + NODE_AHEAD_COUNT] * AHEAD_WIDTH, AHEAD_WIDTH):
-        group = seek_group(arena, net, net[ahead + AHEAD_NODE], net[ahead + AHEAD_KEYS], item)
+        looked = net[ahead + AHEAD_NODE]
+        group = seek_group(arena, net, looked, net[ahead + AHEAD_KEYS], item)
         if group != 0:
-            ends = arena[group + net[ahead + AHEAD_LIST]]
-            prefetch(arena, ends >> 32)
-            prefetch(arena, ends & LOW)
+            lists = group + net[looked + NODE_LISTS]
+            for ends in range(lists, lists + net[looked + NODE_SLOTS]):
+                prefetch(arena, arena[ends] >> 32)
+                prefetch(arena, arena[ends] & LOW)
 
 
 @inlined
-def _send(arena, net, node, stack, at):  # type: ignore[no-untyped-def]
-    """Put the solution that is aside on the stack, for all who read it; return the new top."""
-    top, (start, window_start, within) = at[P_TOP], _within(arena, net, node)
-    if not within:
-        return top
-    times, stride = (arena[net[node + NODE_ASIDE] + ASIDE_END], start, window_start), net[N_STRIDE]
-    item, places, count = tail(stack, top), net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT]
-    _put(arena, net, 0, 0, times, places, count, item)
-    _seek_ahead(arena, net, node, item)
+def send_on(arena, net, node, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+    """Put a solution on the stack, for all who read it; return the new top.  It stands above all of that."""
+    stride = net[N_STRIDE]
     edge = net[node + NODE_EDGES] + net[node + NODE_ASIDE_EDGE_COUNT] * EDGE_WIDTH
     for _ in range(net[node + NODE_ASIDE_INSTANTS]):
         note_instant(arena, net, edge, item, at)
         edge += EDGE_WIDTH
     direct = net[node + NODE_DIRECT]
     for _ in range(net[node + NODE_DIRECT_COUNT]):
-        state, columns = net[direct], net[direct + 1]
-        edges, edge_count = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
-        _put(arena, net, edges, edge_count, times, direct + 2, columns, tail(stack, top))
+        state, columns, into = net[direct], net[direct + 1], tail(stack, top)
+        _put_times(net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT], item, into)
+        direct += 2
+        for i in range(columns):
+            into[T_COLUMNS + i] = item[T_COLUMNS + net[direct + i]]
+        tell_numbers(net, state, into, values)
         top += stride
-        direct += 2 + columns
+        direct += columns
     if net[node + NODE_ASIDE_EDGE_COUNT] != 0:
-        edges, edge_count = net[node + NODE_EDGES], net[node + NODE_ASIDE_EDGE_COUNT]
-        _put(arena, net, edges, edge_count, times, places, count, tail(stack, top))
+        into = tail(stack, top)
+        _put_times(net[node + NODE_EDGES], net[node + NODE_ASIDE_EDGE_COUNT], item, into)
+        for i in range(net[node + NODE_OUT_COUNT]):
+            into[T_COLUMNS + i] = item[T_COLUMNS + i]
         top += stride
     return top
+
+
+@inlined
+def _put_times(edges, edge_count, item, into):  # type: ignore[no-untyped-def]
+    into[T_EDGES], into[T_EDGE_COUNT] = edges, edge_count
+    into[T_END], into[T_START], into[T_WINDOW_START] = item[T_END], item[T_START], item[T_WINDOW_START]
+
+
+@inlined
+def above(net, node, top):  # type: ignore[no-untyped-def]
+    """Return where on the stack a solution is written that is about to be put there for all who read it."""
+    return top + (1 + net[node + NODE_DIRECT_COUNT]) * net[N_STRIDE]
+
+
+@inlined
+def _send(arena, net, node, values, stack, at):  # type: ignore[no-untyped-def]
+    """Put the solution that is aside on the stack, for all who read it; return the new top."""
+    top, (start, window_start, within) = at[P_TOP], _within(arena, net, node)
+    if not within:
+        return top
+    times, item = (arena[net[node + NODE_ASIDE] + ASIDE_END], start, window_start), tail(stack, above(net, node, top))
+    _put(arena, net, 0, 0, times, net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT], item)
+    _seek_ahead(arena, net, node, item)
+    return send_on(arena, net, node, item, values, stack, top, at)
+
+
+@kernel
+def take_star(net, arena, rows, row, most, room, values, stack, at):  # type: ignore[no-untyped-def]
+    """Take the star that begins with a row, if it is whole, and send it on; return its number of rows, or 0."""
+    node = star_at(net, arena, rows, row, at)
+    if node == 0 or above(net, node, at[P_TOP]) + net[N_STRIDE] > room:
+        return 0
+    if arena[A_TOP] + net[node + NODE_ASIDE_INSTANTS] * STORING > most or not note_star(net, arena, node, rows, row):
+        return 0
+    item = tail(stack, above(net, node, at[P_TOP]))
+    put_star(net, arena, node, rows, item)
+    foresee_stars(net, arena, node, rows, at)
+    at[P_TOP] = send_on(arena, net, node, item, values, stack, at[P_TOP], at)
+    return net[node + NODE_SLOTS]
 
 
 @kernel
@@ -226,21 +268,23 @@ def _fits_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-
 
 
 @kernel
-def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore[no-untyped-def]
+def gather(arena, net, most, room, edge, item, values, work, stack, at):  # type: ignore[no-untyped-def]
     """Send a tuple to a slot of a node that gathers; say DONE or NEEDS_*.
 
     `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
     top, slot, end = at[P_TOP], net[edge + EDGE_TARGET], item[T_END]
     node = net[slot + SLOT_NODE]
-    if top + (1 + net[node + NODE_DIRECT_COUNT]) * net[N_STRIDE] > room:
+    if above(net, node, top) + net[N_STRIDE] > room:
         return NEEDS_STACK
     if arena[A_TOP] + net[node + NODE_ASIDE_INSTANTS] * STORING > most:
         return NEEDS_ARENA
     aside = net[node + NODE_ASIDE]
     if arena[aside + ASIDE_END] != end or at[P_FACTS] != 0:
         arena[aside + ASIDE_END], arena[aside + ASIDE_MASK], arena[aside + ASIDE_FRESH] = end, 0, 0
-        arena[aside + ASIDE_SPILLED] = at[P_FACTS]
+        arena[aside + ASIDE_SPILLED], arena[aside + ASIDE_WHOLE] = at[P_FACTS], 0
+    elif arena[aside + ASIDE_WHOLE] != 0:
+        part_star(arena, net, node, at)
     if arena[aside + ASIDE_SPILLED] == 0 and not _fits_aside(arena, net, node, slot, edge, item):
         said = _spill(arena, net, node, most, stack, top, at)
         if said != DONE:
@@ -251,7 +295,7 @@ def gather(arena, net, most, room, edge, item, work, stack, at):  # type: ignore
         arena, net, node, slot, edge, item
     ):
         arena[aside + ASIDE_FRESH] = 1
-        at[P_TOP] = _send(arena, net, node, stack, at)
+        at[P_TOP] = _send(arena, net, node, values, stack, at)
     return DONE
 
 
@@ -264,6 +308,8 @@ def settle(arena, net, most, room, stack, at):  # type: ignore[no-untyped-def]
         node = net[net[N_GATHERING] + i]
         aside = net[node + NODE_ASIDE]
         if arena[aside + ASIDE_MASK] != 0 and arena[aside + ASIDE_SPILLED] == 0:
+            if arena[aside + ASIDE_WHOLE] != 0:
+                part_star(arena, net, node, at)
             said = _spill(arena, net, node, most, stack, at[P_TOP], at)
             if said != DONE:
                 return said

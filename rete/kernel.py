@@ -18,11 +18,12 @@ from retewave.rete.facts import FACT_END, FACT_WIDTH, put_fact
 from retewave.rete.feed import has_room, note_given
 from retewave.rete.filters.compare import find_extremes
 from retewave.rete.filters.interpreter import Filters
-from retewave.rete.gather import settle
+from retewave.rete.gather import settle, take_star
 from retewave.rete.memory.arena import STORING, make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.stars import forget_stars
 from retewave.rete.state import (
     C_ARENA,
     C_ARENA_WORDS,
@@ -53,7 +54,7 @@ from retewave.rete.state import (
 from retewave.rete.terminal import emit
 from retewave.rete.terms.kinds import Values
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, prefetch, reals_at, tail, words, words_at
+from retewave.rete.words.bare import address_in, bytes_at, prefetch, reals_at, tail, words, words_at
 from retewave.rete.words.bytes import Address, cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.layout import (
@@ -78,6 +79,7 @@ from retewave.rete.words.layout import (
     N_NUMBERS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
+    N_STARS,
     N_STRIDE,
     NEEDS_ARENA,
     NEEDS_CLEARING,
@@ -232,14 +234,30 @@ def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
     arena[A_SINCE] += 1
 
 
+@inlined
+def _taken_whole(net, arena, sizes, rows, row, end, values, stack, at):  # type: ignore[no-untyped-def]
+    """Take the star that begins with a row at once; say whether that was possible."""
+    if net[N_STARS] == 0 or at[P_FACTS] != 0 or not roomy(arena, sizes.arena):
+        return False
+    taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, values, stack, at)
+    for each in range(1, taken):
+        at[P_ROW] += 1
+        if net[N_NUMBERS] != 0:
+            _foresee_number(rows, row + each * ROW_WIDTH, values, at)
+    if taken == 0:
+        return False
+    _dispatched(arena, at, end, at[P_TOP])
+    arena[A_SINCE] += taken - 1
+    return True
+
+
 @kernel
 def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
     """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
-    AT_LIMIT: the bound on live rows, or on runs, is reached.
+    AT_LIMIT: the bound on live rows, or on runs, is reached.  ENDLESS: rules build more at one instant than they may.
     INTERVAL: an interval has come, and the network's rows have no word for an end.
-    ENDLESS: rules build more at one instant than they may.
     NEEDS_VERDICT, NEEDS_BUILT, NEEDS_CLEARING: Python decides a filter, builds for a rule, collects used-up events.
     NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT, NEEDS_FEED: there is no room; make some and call again.
 
@@ -289,8 +307,9 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
                 return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
-        top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
-        _dispatched(arena, at, end, top)
+        if looks is None or not _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, at):
+            top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
+            _dispatched(arena, at, end, top)
         if arena[A_SINCE] >= pause:
             collect_all(arena, net)
 
@@ -324,6 +343,8 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         words_at(cell(cells, C_STACK)),
         words_at(cell(cells, C_PROGRESS)),
     )
+    if looks is not None:
+        forget_stars(net, arena, address_in(rows), at)
     said = _pour(
         net,
         arena,

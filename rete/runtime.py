@@ -34,6 +34,7 @@ from retewave.rete.words.progress import (
     P_MARKED,
     P_MOST,
     P_ROW,
+    P_ROWS,
     P_STEP_TOP,
     P_STEPPING,
     P_TOP,
@@ -169,10 +170,11 @@ class Runtime(NetworkMemories):
         self._ahead = None
         self._connect_anew(values)
         word = self._progress
-        word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_MOST] = (
+        word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_ROWS], word[P_MOST] = (
             row,
             len(rows),
             facts,
+            0,
             0,
             1 << 62 if self.network.settles else MOST_OUTPUT,  # what is chosen among is whole
         )

@@ -49,6 +49,7 @@ from retewave.compiler.plan.producers import (
     columns_of,
 )
 from retewave.compiler.plan.shape import Member, Streams
+from retewave.compiler.plan.walk import comes_last, momentary
 from retewave.compiler.rewrite.branch import Branch, FilterStep, is_timed
 from retewave.epsilon.dispatch import Dispatch
 from retewave.rete.network import records
@@ -71,7 +72,7 @@ class _Lowering:
 
     def __init__(self, plan: Plan, dispatch: Dispatch, programs: Programs, intervals: bool) -> None:
         self.plan, self.dispatch, self.programs = plan, dispatch, programs
-        self.needs, self.compared = Needs(plan), Compared(plan)
+        self.needs, self.compared, self.momentary = Needs(plan), Compared(plan), momentary(plan)
         self.lowered = Lowered(plan, outputs=self.needs.outputs)
         self.network = self.lowered.network
         self.network.intervals = intervals
@@ -148,7 +149,7 @@ class _Lowering:
         )
         for slot, column in [*out, *(time for each in relations for time in (each.earlier, each.later))]:
             self._note_end(join.inputs, slot, column)
-        passing = -1 if join.last is None else join.last
+        passing = comes_last(join, self.momentary[number])
         comparisons = self.compared.comparisons(number, lambda source: self._stored(source, payloads))
         keys, window, spent = len(join.inputs[0].keys), self.needs.windows[number], self._spent_node(join.spender)
         made = Node(

@@ -15,6 +15,7 @@ from retewave.compiler.lower.needs import Needs
 from retewave.compiler.plan.producers import (
     EITHER,
     OWN,
+    RUN,
     TAKEN,
     WAY,
     Input,
@@ -59,7 +60,7 @@ class LoweringRuns:
         columns, slot = columns_of(state), -1
         own = columns in self.needs.columns[number]
         if ways or state.once or own:
-            slot = self._memory(number, state, columns + len(marks))
+            slot = self._memory(number, state, columns + len(marks), self._beside(state, ways))
         self.lowered.rivals[number] = marks
         record = records.State(
             columns,
@@ -70,6 +71,7 @@ class LoweringRuns:
             link=_link(state),
             own=own,
             once=state.once,
+            keys=state.keys,
         )
         self.lowered.states[number] = place = len(network.states)
         network.states.append(record)
@@ -92,12 +94,8 @@ class LoweringRuns:
 
     def instants(self, number: int, instants: Instants) -> None:
         """Add the memory of the times at which events came."""
-        network = self.lowered.network
-        slot, keys = len(network.slots), len(instants.inputs[0].keys)
-        network.nodes.append(Node([slot], keys, self.needs.windows[number], []))
-        network.slots.append(Slot(len(network.nodes) - 1, 0, 1))
-        network.apart = True
         first = instants.inputs[0]
+        slot = self._slot(number, len(first.keys), 1, -1)
         self.lowered.slots.append(SlotPlan(number, first.keys, (), ()))
         self.lowered.instants[number] = slot
         for each in instants.inputs:
@@ -106,28 +104,69 @@ class LoweringRuns:
             self.add(each, Edge(layout.TO_INSTANTS, slot, keyed, (layout.OF_END,), self.read(each)))
 
     def numbers(self) -> None:
-        """Give runs the numbers that steps compare: each is looked up once, when the run is made."""
+        """Give runs, and the solutions that they take, the numbers that steps compare: each is looked up once."""
         network = self.lowered.network
-        compared: dict[int, set[int]] = {}
+        of_runs: dict[int, set[int]] = {}
+        of_events: dict[int, set[int]] = {}
         for step in network.steps:
-            places = (place - step.columns for pair in pairs_of(step.program) for place in pair.places)
-            compared.setdefault(step.state, set()).update(step.seen[place] for place in places if place >= 0)
-        for number, columns in compared.items():
-            if columns:
-                state = network.states[number]
-                state.numbers = tuple(sorted(columns))
-                slot = network.slots[state.slot]
-                network.slots[state.slot] = replace(slot, columns=slot.columns + len(columns))
+            for place in (place for pair in pairs_of(step.program) for place in pair.places):
+                if place < step.columns:
+                    of_events.setdefault(step.event, set()).add(place)
+                else:
+                    of_runs.setdefault(step.state, set()).add(step.seen[place - step.columns])
+        for step in network.steps:
+            for edge in step.edges:
+                kept = of_runs.get(edge.target, set()) if edge.kind == layout.TO_STATE else set()
+                taken = {step.out[edge.payload[column]] for column in kept}
+                of_events.setdefault(step.event, set()).update(column for of, column in taken if of == TAKEN)
+        for number, columns in of_runs.items():
+            state = network.states[number]
+            state.numbers = tuple(sorted(columns))
+            slot = network.slots[state.slot]
+            network.slots[state.slot] = replace(slot, columns=slot.columns + len(columns))
+        for number, columns in of_events.items():
+            if number >= 0:
+                network.states[number].tells = tuple(sorted(each for each in columns if each >= 0))
 
-    def _memory(self, number: int, state: State, columns: int) -> int:
+    def _memory(self, number: int, state: State, columns: int, beside: int) -> int:
         """Add the memory of a state; return its slot."""
-        network = self.lowered.network
-        slot = len(network.slots)
-        network.nodes.append(Node([slot], len(state.keys), self.needs.windows[number], []))
-        network.slots.append(Slot(len(network.nodes) - 1, 0, columns))
-        network.apart = True
+        slot = self._slot(number, len(state.keys), columns, beside)
         self.lowered.slots.append(SlotPlan(number, state.keys, tuple(range(columns_of(state))), ()))
         return slot
+
+    def _slot(self, number: int, keys: int, columns: int, beside: int) -> int:
+        """Add a slot, beside another one whose rows are kept as long and have the same key, if there is any (-1)."""
+        network = self.lowered.network
+        slot, node = len(network.slots), -1 if beside < 0 else network.slots[beside].node
+        near = node >= 0 and network.nodes[node].keys == keys and len(network.nodes[node].slots) < _MOST_TOGETHER
+        if not near or network.nodes[node].window != self.needs.windows[number]:
+            node = len(network.nodes)
+            network.nodes.append(Node([], keys, self.needs.windows[number], []))
+        network.slots.append(Slot(node, len(network.nodes[node].slots), columns))
+        network.nodes[node].slots.append(slot)
+        network.apart = True
+        return slot
+
+    def _beside(self, state: State, ways: Sequence[RunWay]) -> int:
+        """Return a slot whose rows are found under the key of a state, by the same event; -1: there is none.
+
+        That is where the instants are at which its runs look, or the runs from which they come.  One look then does.
+        """
+        for way in ways:
+            if way.instants is not None and way.instants.keys == way.event.keys:
+                return self.lowered.instants[way.instants.producer]
+        for each, row in zip(state.entries, state.columns, strict=True):
+            step = self.lowered.plan.producers[each.producer]
+            if not isinstance(step, RunStep) or step.run is None:
+                continue
+            source = self.lowered.plan.producers[step.run.producer]
+            assert isinstance(source, State)
+            taken = zip(source.keys, step.way.event.keys, strict=True)
+            same = [{(RUN, column), (TAKEN, of_event)} for column, of_event in taken]
+            made = [step.way.columns[row[key]] for key in state.keys]
+            if len(made) == len(same) and all(one in own for one, own in zip(made, same, strict=True)):
+                return self.lowered.network.states[self.lowered.states[step.run.producer]].slot
+        return -1
 
     def _enter(self, each: Input, row: Sequence[int], place: int, keys: tuple[int, ...]) -> None:
         columns = self.physical[each.producer]
@@ -151,6 +190,7 @@ class LoweringRuns:
             way.follows, mark, window, tuple(event[key] for key in way.event.keys), instants, partition,
             tuple((column, ~event[other] if column in way.loose else event[other]) for column, other in way.equal),
             self._condition(way, number, event, width, seen, place), tuple(seen),
+            event=self.lowered.states.get(way.event.producer, -1),
         )  # fmt: skip
         network.steps.append(record)
         self.add(way.event, Edge(layout.TO_STEP, number, (), (), self.read(way.event)))
@@ -193,6 +233,7 @@ class LoweringRuns:
 
 
 UNDECIDED = (op.PUSH_UNDECIDED, 0, 0)  # the program of a condition that Python decides
+_MOST_TOGETHER = 8  # memories whose groups are one: each has a word in it
 _TIMES = {layout.OF_START: layout.OF_START, layout.OF_END: layout.OF_END}
 
 

@@ -43,6 +43,7 @@ from retewave.windows.intervals import AFTER_ALL
 
 __all__ = [
     "Reached",
+    "comes_last",
     "depths",
     "input_names",
     "inputs_of",
@@ -315,6 +316,17 @@ def momentary(plan: Plan) -> list[bool]:
             deadline = isinstance(producer, Probe) and producer.decided is Decided.AT_DEADLINE
             found.append(bool(timed) and all(timed) and not deadline)
     return found
+
+
+def comes_last(join: Join, of_instant: bool) -> int:
+    """Return the input of a join whose rows can only come last: by time, or as all others are static; -1: none.
+
+    Of the latter only those of one instant: no other network makes these again from rows that a memory keeps.
+    """
+    if join.last is not None:
+        return join.last
+    streamed = [place for place, each in enumerate(join.inputs) if not each.timeless]
+    return streamed[0] if of_instant and len(streamed) == 1 else -1
 
 
 def linking(plan: Plan) -> list[frozenset[int]]:

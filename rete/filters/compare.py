@@ -39,6 +39,8 @@ from retewave.rete.words.layout import (
     PAIR_LESS,
     PAIR_RIGHT,
     PAIR_RIGHT_SIDE,
+    PAIR_RUN,
+    PAIR_TUPLE,
     PAIR_WIDTH,
     R_LINK,
     R_WINDOW_START,
@@ -155,6 +157,14 @@ def number_word(values, term):  # type: ignore[no-untyped-def]
     return bits_of(_of_term(values, term))
 
 
+@inlined
+def _side(arena, side, word, row, item, values):  # type: ignore[no-untyped-def]
+    """Return the number on a side of a comparison."""
+    if side == PAIR_RUN:
+        return real_of(arena[row + word])
+    return real_of(item[word]) if side == PAIR_TUPLE else _of_term(values, item[word])
+
+
 @kernel
 def compare_terms(arena, net, at, count, row, item, values):  # type: ignore[no-untyped-def]
     """Return the verdict on comparisons of terms, of a run's row and of a tuple, all of which must hold.
@@ -163,11 +173,10 @@ def compare_terms(arena, net, at, count, row, item, values):  # type: ignore[no-
     """
     for pair in range(at, at + count * PAIR_WIDTH, PAIR_WIDTH):
         one, other = net[pair + PAIR_LEFT], net[pair + PAIR_RIGHT]
-        left = real_of(arena[row + one]) if net[pair + PAIR_LEFT_SIDE] != 0 else _of_term(values, item[one])
-        right = real_of(arena[row + other]) if net[pair + PAIR_RIGHT_SIDE] != 0 else _of_term(values, item[other])
-        if not (left == left and right == right):
-            return UNDECIDED
-        relation = PAIR_LESS if left < right else (PAIR_EQUAL if left == right else PAIR_GREATER)
+        left = _side(arena, net[pair + PAIR_LEFT_SIDE], one, row, item, values)
+        right = _side(arena, net[pair + PAIR_RIGHT_SIDE], other, row, item, values)
+        # without a branch: which number is greater, nobody can foresee
+        relation = PAIR_LESS * (left < right) + PAIR_EQUAL * (left == right) + PAIR_GREATER * (left > right)
         if net[pair + PAIR_ALLOWED] & relation == 0:
-            return FALSE
+            return UNDECIDED if relation == 0 else FALSE
     return TRUE

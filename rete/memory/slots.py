@@ -71,10 +71,14 @@ __all__ = [
     "fill_row",
     "find_group",
     "foresee",
+    "group_of",
+    "last_group",
+    "list_row",
     "new_row",
     "passing_row",
     "seek_group",
     "store_row",
+    "streamed_row",
 ]
 
 AHEAD = 4  # rows: the groups of the oldest ones have left the caches; fetch them before their turn
@@ -93,7 +97,13 @@ def _same_key(arena, net, group, keys, count, item):  # type: ignore[no-untyped-
 @inlined
 def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
     """Return the group of `node` for the key that `edge` takes from the tuple `item`; make it when it is not there."""
-    count, keys = net[node + NODE_KEY_COUNT], net[edge + EDGE_KEYS]
+    return group_of(arena, net, node, net[edge + EDGE_KEYS], item)
+
+
+@inlined
+def group_of(arena, net, node, keys, item):  # type: ignore[no-untyped-def]
+    """Return the group of `node` for a key that stands in some columns of `item`; make it when it is not there."""
+    count = net[node + NODE_KEY_COUNT]
     note = net[node + NODE_LAST_GROUP]
     last = arena[note]
     if last != 0 and _same_key(arena, net, last, keys, count, item):
@@ -118,6 +128,15 @@ def find_group(arena, net, node, edge, item):  # type: ignore[no-untyped-def]
         arena[group + G_KEY + i] = item[T_COLUMNS + net[keys + i]]
     arena[note] = group
     return group
+
+
+@inlined
+def last_group(arena, net, node, keys, item):  # type: ignore[no-untyped-def]
+    """Return what `seek_group` does; where the last group is meant once more, there is no call."""
+    last = arena[net[node + NODE_LAST_GROUP]]
+    if last != 0 and _same_key(arena, net, last, keys, net[node + NODE_KEY_COUNT], item):
+        return last
+    return seek_group(arena, net, node, keys, item)
 
 
 @kernel
@@ -202,20 +221,27 @@ def _static_row(arena, state, words):  # type: ignore[no-untyped-def]
     return row
 
 
+@kernel
+def _row_behind_due(arena, net, slot, state, words):  # type: ignore[no-untyped-def]
+    """Return the place of a new streamed row, perhaps on a new page; the rows that are due go first."""
+    collect_slot(arena, net, slot)
+    page, row = arena[state + S_TAIL_PAGE], arena[state + S_TAIL]
+    if page == 0 or row + words > page + PAGE:
+        row = _turn_page(arena, page, state + S_TAIL_PAGE)
+    if page == 0:
+        arena[state + S_HEAD_PAGE], arena[state + S_HEAD] = row - 1, row
+    return row
+
+
 @inlined
-def _streamed_row(arena, net, slot, state, words):  # type: ignore[no-untyped-def]
+def streamed_row(arena, net, slot, state, words):  # type: ignore[no-untyped-def]
     """Return the place of a new streamed row.
 
     Where a page is full, or the live rows are more than half their bound, the rows that are due go first.
     """
     page, row, bound = arena[state + S_TAIL_PAGE], arena[state + S_TAIL], arena[A_LIMIT]
     if page == 0 or row + words > page + PAGE or (bound != 0 and 2 * arena[A_LIVE] > bound):
-        collect_slot(arena, net, slot)
-        page, row = arena[state + S_TAIL_PAGE], arena[state + S_TAIL]
-        if page == 0 or row + words > page + PAGE:
-            row = _turn_page(arena, page, state + S_TAIL_PAGE)
-        if page == 0:
-            arena[state + S_HEAD_PAGE], arena[state + S_HEAD] = row - 1, row
+        row = _row_behind_due(arena, net, slot, state, words)
     arena[state + S_TAIL] = row + words
     arena[state + S_ROWS] += 1
     arena[A_LIVE] += 1
@@ -247,7 +273,7 @@ def new_row(arena, net, slot, item):  # type: ignore[no-untyped-def]
     state, words = net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS]
     if item[T_END] < item[T_WINDOW_START]:
         return _static_row(arena, state, words)
-    return _streamed_row(arena, net, slot, state, words)
+    return streamed_row(arena, net, slot, state, words)
 
 
 @inlined
@@ -280,6 +306,13 @@ def fill_row(arena, net, slot, edge, group, row, item):  # type: ignore[no-untyp
     return _fill(arena, net, slot, edge, group, row, item, item[T_END] < item[T_WINDOW_START])
 
 
+@inlined
+def list_row(arena, group, word, bit, row):  # type: ignore[no-untyped-def]
+    """Put a streamed row in a group's list, by its word and the bit of the slot, which never has a static row."""
+    _link_row(arena, group, group + word, row, False, True)
+    arena[group + G_MASK] |= bit
+
+
 @kernel
 def _static_store(arena, net, slot, edge, item):  # type: ignore[no-untyped-def]
     row = _static_row(arena, net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS])
@@ -295,7 +328,7 @@ def store_row(arena, net, slot, edge, item):  # type: ignore[no-untyped-def]
     """
     if item[T_END] < item[T_WINDOW_START]:
         return _static_store(arena, net, slot, edge, item)
-    row = _streamed_row(arena, net, slot, net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS])
+    row = streamed_row(arena, net, slot, net[slot + SLOT_STATE], net[slot + SLOT_ROW_WORDS])
     group = find_group(arena, net, net[slot + SLOT_NODE], edge, item)
     return row, group, _fill(arena, net, slot, edge, group, row, item, False)
 

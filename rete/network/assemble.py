@@ -44,6 +44,7 @@ def _array(laid: Laying) -> np.ndarray:
     gathering = [laid.place_of(layout.N_NODES, node, layout.NODE_WIDTH) for node in laid.aside]
     header[layout.N_GATHERING], header[layout.N_GATHERING_COUNT] = laid.listed(gathering), len(gathering)
     pairs = any(pairs_of(step.program) for step in network.steps)
+    header[layout.N_STARS] = len(laid.stars)
     header[layout.N_NUMBERS] = pairs or any(node.comparisons for node in network.nodes)
     header[layout.N_BUILT] = -1 if network.built is None else len(network.built)
     header[layout.N_BUILT_LIST] = laid.listed(sorted(network.built or ()))

@@ -29,6 +29,8 @@ def put_dispatch(laid: Laying) -> None:
             predicates[p][layout.PREDICATE_SHAPES] |= _shape(s, o)
         else:
             predicates[p][layout.PREDICATE_BEGIN : layout.PREDICATE_COUNT + 1] = begin, count
+    for predicate in (each for star in laid.stars.values() for each in star.predicates):
+        predicates[predicate][layout.PREDICATE_SHAPES] |= layout.SHAPE_STAR
     laid.header[layout.N_KEY_MASK] = mask
     unknown = predicates.pop(0)
     _predicates(laid, predicates)

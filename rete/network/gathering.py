@@ -8,19 +8,26 @@ from __future__ import annotations
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Node, Slot
 from retewave.rete.words import layout
 
-__all__ = ["aside_places", "aside_words", "gathers", "leads_to", "looked_for", "slot_aside"]
+__all__ = ["aside_places", "aside_words", "gathers", "leads_to", "looked_for", "rows_noted", "slot_aside"]
 
-_MOST_AHEAD = 8  # memories that are looked for before a solution goes there
+_MOST_AHEAD = 8  # nodes that are looked for before a solution goes there
 _TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is aside
 
 
 def gathers(network: Network, node: Node) -> bool:
     """Tell whether a node may gather: it does not matter to its readers whether a solution comes twice."""
+    return node.gathers and _tells_once(network, node)
+
+
+def _tells_once(network: Network, node: Node) -> bool:
+    """Tell whether a node's tuples come to nothing but instants and states that have each once, by joins perhaps."""
 
     def once(edge: Edge) -> bool:
+        if edge.kind in (layout.TO_SLOT, layout.TO_PASSING):
+            return _tells_once(network, network.nodes[network.slots[edge.target].node])
         return edge.kind == layout.TO_INSTANTS or (edge.kind == layout.TO_STATE and network.states[edge.target].once)
 
-    return node.gathers and all(map(once, node.edges))
+    return all(map(once, node.edges))
 
 
 def leads_to(node: Node, state: int) -> bool:
@@ -30,7 +37,12 @@ def leads_to(node: Node, state: int) -> bool:
 
 def aside_words(node: Node) -> int:
     """Return how many words of the arena a node needs for what is aside."""
-    return layout.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
+    return layout.ASIDE_KEY + node.keys + len(node.slots) * (_TUPLE + 2)
+
+
+def rows_noted(node: Node, aside: int) -> int:
+    """Return where it is noted which input row each slot of a node has, if a star is taken whole, and in what order."""
+    return aside + layout.ASIDE_KEY + node.keys + len(node.slots) * _TUPLE
 
 
 def slot_aside(network: Network, slot: Slot, aside: int) -> int:
@@ -57,16 +69,17 @@ def aside_places(network: Network, node: Node, aside: int) -> list[int]:
     return places
 
 
-def looked_for(network: Network, node: Node) -> list[tuple[Slot, tuple[int, ...]]]:
-    """Return where a node's tuples look first, and by which columns: instants, and the runs that steps take on."""
+def looked_for(network: Network, node: Node) -> list[tuple[int, tuple[int, ...]]]:
+    """Return in which nodes a node's tuples look first, and by which columns: for instants, and runs that go on."""
     found: dict[tuple[int, tuple[int, ...]], None] = {}
     for edge in node.edges:
         if edge.kind == layout.TO_INSTANTS:
-            found[edge.target, edge.keys] = None
+            found[network.slots[edge.target].node, edge.keys] = None
+        if edge.kind != layout.TO_STATE:
             continue
         for each in network.states[edge.target].edges:
             step = network.steps[each.target] if each.kind == layout.TO_STEP else None
             if step is not None and step.state >= 0:
-                slot = network.states[step.state].slot
-                found[slot, tuple(edge.payload[key] for key in step.keys)] = None
-    return [(network.slots[slot], keys) for slot, keys in list(found)[:_MOST_AHEAD]]
+                slot = network.slots[network.states[step.state].slot]
+                found[slot.node, tuple(edge.payload[key] for key in step.keys)] = None
+    return list(found)[:_MOST_AHEAD]

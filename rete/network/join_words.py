@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.memory.arena import mix
-from retewave.rete.network.gathering import aside_places, looked_for, slot_aside
+from retewave.rete.network.gathering import aside_places, looked_for, rows_noted, slot_aside
 from retewave.rete.network.laying import Laying, slot_state
 from retewave.rete.network.records import Comparison, Instance, Node, Slot
 from retewave.rete.operators.join import MOST_SLOTS
@@ -112,17 +112,27 @@ def _gathered(laid: Laying, number: int, node: Node) -> list[int]:
     states = []
     for edge in direct:
         state = laid.place_of(layout.N_STATES, edge.target, layout.STATE_WIDTH)
-        states += [state, len(edge.payload), *(places[column] for column in edge.payload)]
+        states += [state, len(edge.payload), *edge.payload]
     ahead = []
-    for slot, keys in looked_for(laid.network, node):
-        own = laid.network.nodes[slot.node].keys
-        place = laid.place_of(layout.N_NODES, slot.node, layout.NODE_WIDTH)
-        ahead.append([place, laid.listed(keys), layout.G_KEY + own + slot.index])
+    for looked, keys in looked_for(laid.network, node):
+        ahead.append([laid.place_of(layout.N_NODES, looked, layout.NODE_WIDTH), laid.listed(keys)])
     return [
         laid.aside[number], layout.GIVEN_COLUMNS if given else layout.ALPHA_COLUMNS, laid.listed(places),
         len(node.edges) - len(direct) - len(instants), len(instants),
-        laid.listed(states), len(direct), laid.listed_records(ahead), len(ahead),
+        laid.listed(states), len(direct), laid.listed_records(ahead), len(ahead), _star(laid, number, node),
     ]  # fmt: skip
+
+
+def _star(laid: Laying, number: int, node: Node) -> int:
+    """Add how a node takes whole stars; return where that is, 0 if it does not."""
+    star = laid.stars.get(number)
+    if star is None:
+        return 0
+    words = [star.streams, laid.listed([word for pair in star.out for word in pair])]
+    words.append(rows_noted(node, laid.aside[number]))
+    for predicate, (edge, keys) in zip(star.predicates, star.edges, strict=True):
+        words += [predicate, laid.place_of(layout.N_EDGES, edge, layout.EDGE_WIDTH), laid.listed(keys)]
+    return laid.listed(words)
 
 
 def _listener(laid: Laying, node: Node) -> Instance | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from retewave.rete.network.gathering import aside_words, gathers
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Probe, Relation, Slot, State
+from retewave.rete.network.stars import star_of
 from retewave.rete.words import layout
 
 __all__ = ["Laying", "enter", "first_room", "open_size", "slot_state", "stream_width"]
@@ -31,12 +32,15 @@ class Laying:
         self.header = [0] * layout.N_HEADER
         self.records: list[int] = []  # of all sections that are made
         self.lists: list[int] = []  # columns, relations and programs
+        self.known_lists: dict[tuple[int, ...], int] = {}  # where each of them begins
         self.wide = layout.T_COLUMNS + network.widest
         self.room = first_room(len(network.slots), len(network.nodes), len(network.edges()))  # the next state's place
         self.aside: dict[int, int] = {}  # of each node that gathers, the place in the arena of what is aside
         for number, node in enumerate(network.nodes):
             if not counting and gathers(network, node):  # a network that counts gathers nothing
                 self.aside[number] = self.take(aside_words(node))
+        found = {number: star_of(network, network.nodes[number]) for number in self.aside}
+        self.stars = {number: star for number, star in found.items() if star is not None}  # of those that take any
         begin = layout.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin
@@ -87,10 +91,12 @@ class Laying:
         return self.header[section] + number * width
 
     def listed(self, words: tuple[int, ...] | list[int]) -> int:
-        """Add a list; return where it begins."""
-        begin = self.header[layout.N_LISTS] + len(self.lists)
-        self.lists.extend(words)
-        return begin
+        """Add a list, unless there is an equal one; return where it begins."""
+        known = self.known_lists.get(tuple(words))
+        if known is None:
+            known = self.known_lists[tuple(words)] = self.header[layout.N_LISTS] + len(self.lists)
+            self.lists.extend(words)
+        return known
 
     def listed_records(self, records: list[list[int]]) -> int:
         """Add some records, one behind the other; return where they begin."""

@@ -124,9 +124,9 @@ class Comparison:
 
 @dataclass
 class Node:
-    """A join of two or more slots under one key; with one slot, a memory that probes look at."""
+    """A join of two or more slots under one key; without a join, memories that are looked at."""
 
-    slots: list[int]  # numbers of its slots, consecutive
+    slots: list[int]  # numbers of its slots; consecutive where they are joined
     keys: int  # columns of the key
     window: int  # the widest window of all queries that use it
     out: list[tuple[int, int]]  # a column of its tuples: (slot index, column), or (-1, key column)
@@ -183,6 +183,8 @@ class State:
     own: bool = False  # whether its tuples have a link to their own row, behind their columns
     once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
     numbers: tuple[int, ...] = ()  # columns whose terms' numbers rows have, too, behind the marks: steps compare them
+    keys: tuple[int, ...] = ()  # columns of a run that make its key
+    tells: tuple[int, ...] = ()  # columns of its tuples whose terms' numbers these have, too, behind all else
     edges: list[Edge] = field(default_factory=list)  # where its tuples go
 
 
@@ -204,6 +206,7 @@ class Step:
     seen: tuple[int, ...] = ()  # columns of the run that the program sees
     tumbling: tuple[int, int] | None = None  # width and origin of the windows, that follow each other, of what begins;
     # a width below 0: what begins where such a window ends
+    event: int = -1  # number of the state whose tuples come; -1: those of something else
     edges: list[Edge] = field(default_factory=list)  # where what comes of it goes
 
 

@@ -11,15 +11,26 @@ takes the next event of its streams alone goes on if no instant of these streams
 from __future__ import annotations
 
 from retewave.rete.filters.codes import TRUE, UNDECIDED
-from retewave.rete.filters.compare import compare_terms
+from retewave.rete.filters.compare import compare_terms, number_word
 from retewave.rete.filters.interpreter import decide
 from retewave.rete.memory.arena import make_room, roomy
-from retewave.rete.memory.slots import seek_group
-from retewave.rete.operators.states import instant_before, is_over, store_run, take_off
+from retewave.rete.memory.slots import group_of, list_row, streamed_row
+from retewave.rete.operators.states import cut_off, is_over, mark_run, store_run, take_off
 from retewave.rete.words.bare import tail
 from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
     ANY,
+    COPIES_BIT,
+    COPIES_CONSTANTS,
+    COPIES_LINK,
+    COPIES_LIST,
+    COPIES_NUMBERS,
+    COPIES_ROW_WORDS,
+    COPIES_RUN,
+    COPIES_SLOT,
+    COPIES_STATE,
+    COPIES_TUPLE,
+    COPIES_WORDS,
     EDGE_TARGET,
     EITHER,
     LINK_STATE,
@@ -32,12 +43,14 @@ from retewave.rete.words.layout import (
     R_WINDOW_START,
     SLOT_LIST,
     SLOT_NODE,
+    STATE_CUT,
     STATE_SLOT,
     STEP_CODE,
     STEP_CODE_END,
     STEP_COLUMNS,
     STEP_COMPARED,
     STEP_COMPARED_COUNT,
+    STEP_COPIES,
     STEP_DIRECT,
     STEP_EDGE_COUNT,
     STEP_EDGES,
@@ -45,7 +58,6 @@ from retewave.rete.words.layout import (
     STEP_EQUAL_COUNT,
     STEP_EVERY,
     STEP_FOLLOWS,
-    STEP_INSTANTS,
     STEP_KEYS,
     STEP_MARK,
     STEP_NUMBER,
@@ -73,9 +85,8 @@ from retewave.rete.words.progress import (
     P_TOP,
     P_VERDICT,
 )
-from retewave.windows.intervals import BEFORE_ALL
 
-__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "continue_runs"]
+__all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "begin_run", "continue_runs"]
 
 # what stops a step: the stack is full; Python must say whether a run is compatible; the arena is full
 NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
@@ -152,8 +163,40 @@ def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-
 
 
 @inlined
-def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _copy_run(arena, net, step, row, group, item, values, at):  # type: ignore[no-untyped-def]
+    """Make what becomes of a run, in some group, a row of the next state, or what begins (row 0) in its own group."""
+    copies = net[step + STEP_COPIES]
+    slot = net[copies + COPIES_SLOT]
+    made = streamed_row(arena, net, slot, net[copies + COPIES_STATE], net[copies + COPIES_ROW_WORDS])
+    if row == 0:
+        group = group_of(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
+    pair, of_run, into = copies + COPIES_WORDS, tail(arena, row), tail(arena, made)
+    behind = pair + 2 * net[copies + COPIES_RUN]
+    while pair < behind:
+        into[net[pair]] = of_run[net[pair + 1]]
+        pair += 2
+    behind = pair + 2 * net[copies + COPIES_TUPLE]
+    while pair < behind:
+        into[net[pair]] = item[net[pair + 1]]
+        pair += 2
+    for _ in range(net[copies + COPIES_CONSTANTS]):
+        into[net[pair]] = net[pair + 1]
+        pair += 2
+    for _ in range(net[copies + COPIES_NUMBERS]):
+        into[net[pair]] = number_word(values, into[net[pair + 1]])
+        pair += 2
+    if net[copies + COPIES_LINK] != NO_WORD:
+        into[net[copies + COPIES_LINK]] = row | net[step + STEP_NUMBER] << LINK_STATE
+    list_row(arena, group, net[copies + COPIES_LIST], net[copies + COPIES_BIT], made)
+    mark_run(net, arena, slot, made, at)
+
+
+@inlined
+def _goes_on(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
     """Let a run take a tuple, or begin with it (row 0); return the new top."""
+    if net[step + STEP_COPIES] != 0:
+        _copy_run(arena, net, step, row, group, item, values, at)
+        return top
     into, edge = tail(stack, top), net[step + STEP_DIRECT]
     _grow(arena, net, step, row, item, into)
     if edge == 0:
@@ -163,11 +206,11 @@ def _goes_on(arena, net, step, row, item, values, stack, top, at):  # type: igno
 
 
 @inlined
-def _taken(arena, net, step, row, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _taken(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
     """Let a run take a tuple; return the new top."""
     if net[step + STEP_MARK] != NO_WORD:
         arena[row + net[step + STEP_MARK]] = item[T_END]
-    return _goes_on(arena, net, step, row, item, values, stack, top, at)
+    return _goes_on(arena, net, step, row, group, item, values, stack, top, at)
 
 
 @inlined
@@ -203,45 +246,42 @@ def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _first_run(arena, net, slot, group, at):  # type: ignore[no-untyped-def]
+def _first_run(arena, net, state, word, before, at):  # type: ignore[no-untyped-def]
     """Return the first run to look at, the run before it, the top, and the verdict on the first run."""
     if at[P_STEPPING] == 0:
-        return arena[group + net[slot + SLOT_LIST]] >> 32, 0, at[P_TOP], UNDECIDED
+        first = cut_off(arena, word, net[N_END], before) if net[state + STATE_CUT] != 0 else arena[word] >> 32
+        return first, 0, at[P_TOP], UNDECIDED
     row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
     at[P_STEPPING], at[P_ASKED_ROW], at[P_VERDICT] = 0, 0, UNDECIDED
     return row, former, top, verdict
 
 
 @inlined
-def _begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
+def begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
     top, every, since = at[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
     if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM
-    return _goes_on(arena, net, step, 0, item, values, stack, top, at)
+    return _goes_on(arena, net, step, 0, 0, item, values, stack, top, at)
 
 
 @inlined
-def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
+def continue_runs(arena, net, step, group, before, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
 
+    `group` has them; `before` is the instant of their partition before the tuple's.
     Return the new top; NO_ROOM, NO_ARENA or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says
     where.  `room` is that of the stack, `most` how far the arena may be used before a row is stored.
     """
-    state, end = net[step + STEP_STATE], item[T_END]
-    if state == 0:
-        return _begin_run(arena, net, step, item, view.values, stack, at, room)
-    slot, window, end_word = net[state + STATE_SLOT], net[step + STEP_WINDOW], net[N_END]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_KEYS], item)
-    if group == 0:
-        return at[P_TOP]
-    before = instant_before(arena, net, step, item) if net[step + STEP_INSTANTS] != 0 else BEFORE_ALL
-    row, former, top, verdict = _first_run(arena, net, slot, group, at)
+    state, end, window, end_word = net[step + STEP_STATE], item[T_END], net[step + STEP_WINDOW], net[N_END]
+    slot, cut = net[state + STATE_SLOT], net[state + STATE_CUT] != 0
+    word = group + net[slot + SLOT_LIST]
+    row, former, top, verdict = _first_run(arena, net, state, word, before, at)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
-        last = former == 0 and following == 0  # it keeps the group, which the next run of its key will need
+        last = cut or (former == 0 and following == 0)  # it keeps the group, which the next run of its key will need
         if not last and verdict == UNDECIDED and is_over(arena, net, state, row, end, before):
             take_off(arena, net, slot, group, row, former)
             row = following
@@ -256,7 +296,7 @@ def continue_runs(arena, net, step, item, view, stack, at, room, most):  # type:
                 _stop(at, step, row, former, top)
                 return OPEN_QUESTION
             if verdict == TRUE:
-                top = _taken(arena, net, step, row, item, view.values, stack, top, at)
-                former = former if arena[group + net[slot + SLOT_LIST]] >> 32 != row else 0  # it may be collected
+                top = _taken(arena, net, step, row, group, item, view.values, stack, top, at)
+                former = former if arena[word] >> 32 != row else 0  # it may be collected
         row, former, verdict = following, row, UNDECIDED
     return top

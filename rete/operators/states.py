@@ -12,9 +12,9 @@ Its row keeps its place until it is out of the window: later runs may have grown
 from __future__ import annotations
 
 from retewave.rete.filters.compare import number_word
-from retewave.rete.memory.slots import fill_row, find_group, new_row, seek_group
+from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row, seek_group
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at
+from retewave.rete.words.bare import bytes_at, tail
 from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
     A_NOWHERE,
@@ -35,6 +35,7 @@ from retewave.rete.words.layout import (
     SLOT_STATE,
     STATE_ASIDE,
     STATE_COLUMNS,
+    STATE_CUT,
     STATE_EDGE_COUNT,
     STATE_EDGES,
     STATE_MARK_COUNT,
@@ -44,6 +45,8 @@ from retewave.rete.words.layout import (
     STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
+    STATE_TELL_COUNT,
+    STATE_TELLS,
     STATE_UNDYING,
     STEP_INSTANT_KEYS,
     STEP_INSTANTS,
@@ -54,14 +57,26 @@ from retewave.rete.words.layout import (
     T_START,
     T_WINDOW_START,
 )
-from retewave.rete.words.progress import P_MARKED, P_MARKS, P_TOP
+from retewave.rete.words.progress import P_MARKED, P_MARKS, P_STEPPING, P_TOP
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
-__all__ = ["instant_before", "is_over", "keep_run", "note_instant", "store_run", "take_off"]
+__all__ = [
+    "cut_off",
+    "instant_before",
+    "is_over",
+    "keep_run",
+    "mark_run",
+    "may_go_on",
+    "note_instant",
+    "store_run",
+    "take_off",
+    "tell_numbers",
+]
 
 
 @inlined
-def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
+def mark_run(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
+    """Mark the terms of a new run, if a sweep is under way."""
     if at[P_MARKED] != 0:
         mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
 
@@ -71,15 +86,16 @@ def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     """Note that an event of a partition came, once an instant."""
     slot = net[edge + EDGE_TARGET]
     node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
-    group = seek_group(arena, net, node, net[edge + EDGE_KEYS], item)
-    if group != 0 and arena[(arena[group + net[slot + SLOT_LIST]] & LOW) + net[N_END]] == item[T_END]:
+    group = last_group(arena, net, node, net[edge + EDGE_KEYS], item)
+    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
+    if last != 0 and arena[last + net[N_END]] == item[T_END]:
         return
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
     former = arena[group + net[slot + SLOT_LIST]] & LOW
     fill_row(arena, net, slot, edge, group, row, item)
     arena[row + column] = arena[former + net[N_END]] if former != 0 else BEFORE_ALL
-    _mark(net, arena, slot, row, at)
+    mark_run(net, arena, slot, row, at)
 
 
 @inlined
@@ -87,10 +103,10 @@ def instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
     """Return the last time before a tuple's end at which an event of its partition came, or may have come unseen."""
     slot = net[step + STEP_INSTANTS]
     since = arena[net[slot + SLOT_STATE] + S_SINCE]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
-    if group == 0:
+    group = last_group(arena, net, net[slot + SLOT_NODE], net[step + STEP_INSTANT_KEYS], item)
+    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
+    if last == 0:
         return since
-    last = arena[group + net[slot + SLOT_LIST]] & LOW
     end = arena[last + net[N_END]]
     return max(since, end if end < item[T_END] else arena[last + 1 + net[N_TIMES]])
 
@@ -124,8 +140,17 @@ def store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-unt
     numbers = net[state + STATE_NUMBERS]
     for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
         arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
-    _mark(net, arena, slot, row, at)
+    mark_run(net, arena, slot, row, at)
     return row
+
+
+@inlined
+def tell_numbers(net, state, item, values):  # type: ignore[no-untyped-def]
+    """Write the numbers of its terms behind all else in a tuple of a state, as far as steps compare them."""
+    own = 1 if net[state + STATE_OWN] != 0 else 0
+    told, tells = T_COLUMNS + net[state + STATE_COLUMNS] + own, net[state + STATE_TELLS]
+    for i in range(net[state + STATE_TELL_COUNT]):
+        item[told + i] = number_word(values, item[net[tells + i]])
 
 
 @inlined
@@ -147,6 +172,7 @@ def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-unty
         own = net[state + STATE_OWN]
         if own != 0:
             stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
+        tell_numbers(net, state, tail(stack, top), values)
         top += net[N_STRIDE]
     return top
 
@@ -174,3 +200,25 @@ def take_off(arena, net, slot, group, row, former):  # type: ignore[no-untyped-d
         arena[former + R_LINK] = (following << 32) | (arena[former + R_LINK] & LOW)
     arena[word] = (head << 32) | (former if last == row else last)
     arena[row + R_LINK] = arena[A_NOWHERE]
+
+
+@inlined
+def may_go_on(arena, net, state, group, before, at):  # type: ignore[no-untyped-def]
+    """Say whether some run of a group may go on: its last one is the youngest."""
+    last = arena[group + net[net[state + STATE_SLOT] + SLOT_LIST]] & LOW
+    if last == 0:
+        return False
+    return at[P_STEPPING] != 0 or net[state + STATE_CUT] == 0 or arena[last + net[N_END]] >= before
+
+
+@inlined
+def cut_off(arena, word, end_word, before):  # type: ignore[no-untyped-def]
+    """Take the runs off a list that are older than an instant, all but the last; return the first that is left."""
+    first, last, nowhere = arena[word] >> 32, arena[word] & LOW, arena[A_NOWHERE]
+    row = first
+    while row != last and arena[row + end_word] < before:
+        row, former = arena[row + R_LINK] >> 32, row
+        arena[former + R_LINK] = nowhere
+    if row != first:
+        arena[word] = (row << 32) | last
+    return row

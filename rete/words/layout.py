@@ -61,7 +61,8 @@ N_STATE_COUNT = 35
 N_GATHERING = 36  # list of the nodes that gather
 N_GATHERING_COUNT = 37
 N_NUMBERS = 38  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
-N_HEADER = 39
+N_STARS = 39  # 1: some node takes whole stars
+N_HEADER = 40
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -75,6 +76,8 @@ OF_WINDOW = -6  # in place of a column: the window start of a row or of a tuple
 # a predicate: its id, the key shapes to look up for it, the routes that need nothing but it
 PREDICATE_ID, PREDICATE_SHAPES, PREDICATE_BEGIN, PREDICATE_COUNT, PREDICATE_WIDTH = 0, 1, 2, 3, 4
 SHAPE_PO, SHAPE_SP, SHAPE_SPO = 1, 2, 4
+SHAPE_KEYED = SHAPE_PO | SHAPE_SP | SHAPE_SPO
+SHAPE_STAR = 8  # its triples go to a node that gathers, and nowhere else: whole stars are taken at once
 KEY_S, KEY_P, KEY_O, KEY_BEGIN, KEY_COUNT, KEY_WIDTH = 0, 1, 2, 3, 4, 5
 ROUTE_ALPHA, ROUTE_SUBJECT, ROUTE_PREDICATE, ROUTE_OBJECT, ROUTE_FLAGS, ROUTE_WIDTH = 0, 1, 2, 3, 4, 5
 FROM_SUBJECT, FROM_OBJECT, FROM_PREDICATE = (
@@ -127,12 +130,18 @@ NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED
 # a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
 # of what comes of them the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
-# its edges: how many the gathered tuple follows, how many lead to instants; then the states of solutions to which the
-# other edges lead: the state, its number of columns, and by column the place in the arena
+# its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
+# of solutions to which the others lead: the state, its number of columns, and these as columns of that tuple
 NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
-# what that tuple will look for: the node, the columns of its key, the word of its groups with the list
-NODE_AHEAD, NODE_AHEAD_COUNT, NODE_WIDTH = 29, 30, 31
-AHEAD_NODE, AHEAD_KEYS, AHEAD_LIST, AHEAD_WIDTH = 0, 1, 2, 3
+# what that tuple will look for: the node, the columns of its key
+NODE_AHEAD, NODE_AHEAD_COUNT = 29, 30
+NODE_STAR, NODE_WIDTH = 31, 32  # how it takes whole stars; 0: it does not
+# a star: its streams (-1: any), by column of what comes of it the slot and the place in the row, the place in the arena
+# where it is noted which row each slot has, and which slots the rows were for; then by slot the predicate, the edge,
+# the places of the key in the row
+STAR_STREAMS, STAR_OUT, STAR_ROWS, STAR_SLOTS = 0, 1, 2, 3
+STAR_PREDICATE, STAR_EDGE, STAR_KEYS, STAR_WIDTH = 0, 1, 2, 3
+AHEAD_NODE, AHEAD_KEYS, AHEAD_WIDTH = 0, 1, 2
 # a relation: the word of the left slot's row and the gap are at most the word of the right one's
 RELATION_LEFT, RELATION_LEFT_WORD, RELATION_GAP, RELATION_RIGHT, RELATION_RIGHT_WORD, RELATION_WIDTH = 0, 1, 2, 3, 4, 5
 # a reading: factor * number + constant + slack * |number| of the term in one word of a row, into another word; then
@@ -166,7 +175,9 @@ STATE_ASIDE = 9  # of a state of solutions: what is aside in the node that they 
 # numbers that steps compare, as bits of doubles: of the term in one word of a run's row, into another; NaN: not exact
 STATE_NUMBERS, STATE_NUMBER_COUNT = 10, 11
 STATE_OWN = 12  # 1 and the number of the state: its tuples have a link to their own row behind the columns
-STATE_WIDTH = 13
+# columns of its tuples whose terms' numbers these have, too, as bits of doubles behind all else: steps compare them
+STATE_TELLS, STATE_TELL_COUNT = 13, 14
+STATE_CUT, STATE_WIDTH = 15, 16  # 1: all of its runs are over that are older than the instant before
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
@@ -182,10 +193,18 @@ STEP_EVERY, STEP_ORIGIN = (
     19,
 )  # windows that follow each other, in which runs begin: their width (0: none), the first
 STEP_NUMBER = 20  # of its state
-# the condition, where it compares terms with terms alone: which relations are true, and twice 1 and the word of the
-# run's row that has the number, or 0 and the word of the tuple that has the term
+# the condition, where it compares terms with terms alone: which relations are true, and twice what has the number and
+# where: PAIR_RUN and the word of the run's row, PAIR_TUPLE and that of the tuple, PAIR_TERM and where it has the term
 STEP_COMPARED, STEP_COMPARED_COUNT = 21, 22
-STEP_DIRECT, STEP_WIDTH = 23, 24  # its edge, if it has one alone, to a state whose tuples nobody else reads; else 0
+STEP_DIRECT = 23  # its edge, if it has one alone, to a state whose tuples nobody else reads; else 0
+# how the row of that state is made of the run's row and the tuple, if it is in the same group as the run (else 0): its
+# slot, the place of the slot's state, the words of a row, the word of a group with the list, the bit of the slot; the
+# word of the link, or NO_WORD; how many words are of the run, of the tuple, constants, and numbers of its own terms;
+# then for each of these the word, and where it is from
+STEP_COPIES, STEP_WIDTH = 24, 25
+COPIES_SLOT, COPIES_STATE, COPIES_ROW_WORDS, COPIES_LIST, COPIES_BIT, COPIES_LINK = 0, 1, 2, 3, 4, 5
+COPIES_RUN, COPIES_TUPLE, COPIES_CONSTANTS, COPIES_NUMBERS, COPIES_WORDS = 6, 7, 8, 9, 10
+PAIR_TERM, PAIR_RUN, PAIR_TUPLE = 0, 1, 2
 PAIR_ALLOWED, PAIR_LEFT_SIDE, PAIR_LEFT, PAIR_RIGHT_SIDE, PAIR_RIGHT, PAIR_WIDTH = 0, 1, 2, 3, 4, 5
 PAIR_LESS, PAIR_EQUAL, PAIR_GREATER = 1, 2, 4
 ANY, NEXT, STRICT = 0, 1, 2  # how a step follows: any later event, the next compatible one, that of the next instant
@@ -260,8 +279,9 @@ W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts of tuples: decide
 B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6
 
 # ---- arena: what is aside in a node that gathers: its time, the slots that have a tuple, whether the solution has just
-# been sent on, whether the rest of the instant is in the slots; the key; behind it a tuple a slot ----
-ASIDE_END, ASIDE_MASK, ASIDE_FRESH, ASIDE_SPILLED, ASIDE_KEY = 0, 1, 2, 3, 4
+# been sent on, whether the rest of the instant is in the slots; whether it is a whole star, whose triples are not put
+# aside but noted, and its window start; the key; behind it a tuple a slot, and the row that each slot has ----
+ASIDE_END, ASIDE_MASK, ASIDE_FRESH, ASIDE_SPILLED, ASIDE_WHOLE, ASIDE_WINDOW_START, ASIDE_KEY = 0, 1, 2, 3, 4, 5, 6
 
 # ---- arena: page, row, group ----
 PAGE = 256  # words of a page; word 0 links to the next page of the memory

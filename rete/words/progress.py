@@ -16,4 +16,5 @@ P_DECIDING, P_TIME = 13, 14  # the probe that decides on the tuple above the sta
 P_BUILDING = 15  # output rows of which Python has yet to build what rules feed
 # a step that stopped at P_ASKED_ROW (0: none did), the row before that in its list, the top of what it has written
 P_STEPPING, P_STEP_BEFORE, P_STEP_TOP = 16, 17, 18
-P_WIDTH = 19
+P_ROWS = 19  # the address of the rows that are poured
+P_WIDTH = 20

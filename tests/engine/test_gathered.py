@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers.inside import network_of
@@ -106,3 +108,47 @@ def test_what_is_no_number_is_compared_as_sparql_says() -> None:
     engine.push(event("a", "c", '"b"'), time=1, stream="urn:S")
     found = engine.push(event("b", "c", '"a"'), time=2, stream="urn:S")
     assert [(str(match["x"]), str(match["y"])) for match in found] == [("b", "a")]
+
+
+def test_the_triples_of_a_star_are_taken_at_once_in_any_order() -> None:
+    engine = engine_with()
+    engine.flush()
+    assert engine.matcher.current().runtime.net[layout.N_STARS] == 1
+    first, second, third = event("a", "c", 9), event("b", "c", 7), event("e", "c", 3)
+    engine.push(first[::-1], time=1, stream="urn:S")
+    assert falls(engine.push(second, time=2, stream="urn:S")) == [(9, 7)]
+    assert falls(engine.push(third[::-1], time=3, stream="urn:S")) == [(7, 3)]
+
+
+def test_triples_that_go_elsewhere_too_are_taken_one_by_one() -> None:
+    engine = engine_with()
+    engine.register("SELECT ?a ?x FROM STREAM <urn:S> [RANGE 1s] WHERE { ?a <urn:price> ?x }")
+    engine.flush()
+    assert engine.matcher.current().runtime.net[layout.N_STARS] == 0
+    engine.push(event("a", "c", 9), time=1, stream="urn:S")
+    assert len(engine.push(event("b", "c", 7), time=2, stream="urn:S")) == 2
+
+
+def test_a_star_of_another_stream_is_none() -> None:
+    engine = engine_with()
+    engine.push(event("a", "c", 9), time=1, stream="urn:S")
+    assert engine.push(event("b", "c", 7), time=2, stream="urn:T") == []
+    assert falls(engine.push(event("e", "c", 3), time=3, stream="urn:S")) == [(9, 3)]
+
+
+KNOWN = FALL.replace("?c ; :price ?x }", "?c ; :price ?x GRAPH <urn:facts> { ?c :country ?k } }")
+
+
+def test_a_star_that_is_joined_with_a_graph_is_gathered_and_keeps_nothing_there(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.ttl"
+    facts.write_text("<urn:c> <urn:country> <urn:k1>, <urn:k2> . <urn:d> <urn:country> <urn:k1> .")
+    engine = rw.Engine(datasets={"urn:facts": facts})
+    engine.register(KNOWN)
+    engine.flush()
+    runtime = engine.matcher.current().runtime
+    assert runtime.net[layout.N_GATHERING_COUNT] == 1
+    assert sum(node.passing >= 0 for node in runtime.network.nodes) == 1
+    for name, company in (("a", "c"), ("b", "d"), ("f", "nowhere")):
+        engine.push(event(name, company, 9), time=1, stream="urn:S")
+    found = [engine.push(event(f"e{each}", each, 3), time=2, stream="urn:S") for each in ("c", "d", "nowhere")]
+    assert list(map(falls, found)) == [[(9, 3), (9, 3)], [(9, 3)], []]
