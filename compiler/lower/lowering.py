@@ -109,7 +109,9 @@ class _Lowering:
                 equal = sum(_EQUAL[pair] for pair in producer.equal)
                 given = max(producer.columns, default=0) >= layout.GIVEN
                 self.network.widest = max(self.network.widest, layout.GIVEN_COLUMNS if given else 0)
-                alpha = Alpha(self._stream_set(producer.streams), equal, given=given, whole=producer.whole)
+                alpha = Alpha(
+                    self._stream_set(producer.streams), equal, given=given, whole=producer.whole or producer.by_ends
+                )
                 self._alpha(number, alpha, layout.GIVEN_COLUMNS)
             case State():
                 self.runs.state(number, producer)

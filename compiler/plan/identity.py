@@ -185,7 +185,11 @@ def _time(below: list[Identity], time: tuple[int, int]) -> tuple[int, str]:
 def _test(test: AlphaTest, streams: Mapping[int, str]) -> tuple[object, ...]:
     atom = test.atom
     constants = (_sorted(atom.subject), atom.predicate, _sorted(atom.object))
-    kinds = tuple(kind for kind, is_one in (("whole", test.whole), ("background", test.background)) if is_one)
+    kinds = tuple(
+        kind
+        for kind, is_one in (("whole", test.whole), ("background", test.background), ("by_ends", test.by_ends))
+        if is_one
+    )
     kinds += () if test.graph is None else (test.graph.decode(),)
     return ("test", constants, test.equal, _named(test.streams, streams), test.columns, *kinds)
 

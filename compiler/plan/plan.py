@@ -128,7 +128,9 @@ def tested(pattern: ShapePattern) -> Tested:
     kept = tuple(sorted({*columns.values(), *parameters.values(), *told}))
     streams = None if pattern.background else pattern.streams
     whole = pattern.event is not None
-    test = AlphaTest(_atom(pattern), tuple(equal), streams, kept, whole, pattern.background, pattern.graph)
+    test = AlphaTest(
+        _atom(pattern), tuple(equal), streams, kept, whole, pattern.background, pattern.graph, pattern.by_ends
+    )
     return Tested(test, columns, parameters)
 
 

@@ -130,6 +130,7 @@ class AlphaTest:
     whole: bool = False  # it looks at events, which count by their ends
     background: bool = False  # static data alone can pass it
     graph: bytes | None = None  # the named graph whose static data it looks at; None: data in no named graph
+    by_ends: bool = False  # its triples count by their ends, whatever event they are of
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Listener:
     rules: tuple[Rule | None, ...] = ()  # by branch, if each has a rule of its own, or none
     cells: tuple[tuple[int, int] | None, ...] = ()  # by branch, for those that are told once in each stretch of time:
     # the width of these, and where one of them ends
+    by_ends: bool = False  # its triples count by their ends, as in the windows of views
 
     def rule_of(self, branch: int) -> Rule | None:
         """Return what a branch feeds back."""
@@ -107,6 +108,7 @@ class ShapePattern:
     event: int | None = None  # the number of the variable of its event; None: it is not looked at by events
     background: bool = False  # only static data has it
     graph: bytes | None = None  # only the static data of this named graph has it; None: data in no named graph
+    by_ends: bool = False  # its triples count by their ends, as in the windows of views
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -197,7 +199,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     if not _leaves_constants_open(branch):
         named = tuple(_streams(listener, pattern) for pattern in branch.all_patterns)
         filters = frozenset(filters_over(branch, numbers))  # else another query's would change which are done early
-        return (canonical(branch, numbers), filters, named, listener.width, listener.told, listener.spender), ()
+        own_key = named, listener.width, listener.told, listener.spender, listener.by_ends
+        return (canonical(branch, numbers), filters, *own_key), ()
     constants: list[bytes] = []
     parts: list[object] = []
     for pattern in branch.patterns:
@@ -212,7 +215,8 @@ def _key(listener: Listener, branch: Branch, numbers: dict[Variable, int]) -> tu
     own = (listener.spender, tuple(constants)) if listener.spender else None
     events = tuple(None if pattern.event is None else numbers[pattern.event] for pattern in branch.patterns)
     graphs = tuple(pattern.graph for pattern in branch.patterns)
-    return (tuple(parts), tables, named, events, graphs, listener.told, own, branch.width), tuple(constants)
+    asked = listener.told, own, listener.by_ends
+    return (tuple(parts), tables, named, events, graphs, asked, branch.width), tuple(constants)
 
 
 def _leaves_constants_open(branch: Branch) -> bool:
@@ -283,7 +287,8 @@ def _patterns(
         event = None if pattern.event is None else numbers[pattern.event]
         background = pattern.source == BACKGROUND or pattern.graph is not None
         heard = _streams(listener, pattern)
-        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph)
+        by_ends = listener.by_ends and not background
+        yield ShapePattern(parts[0], parts[1], parts[2], heard, told, event, background, pattern.graph, by_ends)
 
 
 def _taken(branch: Branch) -> Iterator[bool]:

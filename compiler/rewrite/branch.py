@@ -108,6 +108,7 @@ class Probe:
     chooses: bool = False  # it chooses among solutions, and tells of no absence
     operator: str = field(default="", compare=False)  # the operator that needs it, as EP-SPARQL writes it: for readers
     written: Branch | None = field(default=None, compare=False)  # likewise its branch, where `there` has more
+    own: tuple[int, ...] = field(default=(), compare=False)  # operands there that are the solution itself once more
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def among_pairs(branch: Branch, look: Probe, fresh: Fresh, place: Place | None) 
     )
     until = tuple(_mine(bound, found) for bound in look.bounds if bound.earlier == Moment(THERE, True))
     chosen = list(looks_until(look.there.closing, its, until, Decided.AT_CLOSE))
-    found_by = replace(look, written=look.there, decided=Decided.AT_CLOSE, within=None, streamed=False)
+    found_by = replace(look, written=look.there, own=found.left, decided=Decided.AT_CLOSE, within=None, streamed=False)
     return replace(found_by, there=pairs, bounds=tuple(_same(branch, found, whole))), pairs, chosen
 
 

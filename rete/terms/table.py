@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from retewave.rete.terms import kinds as kinds
 from retewave.rete.terms.value import value_of
 from retewave.rete.words.bytes import (
     BLOCK,
@@ -182,15 +183,19 @@ def _likely_term(table: Address, hashed: int) -> int:
 
 
 @inlined
-def fetch_span(table: Address, hashed: int) -> None:
-    """Prefetch the span of the text that a hash probably belongs to."""
-    prefetch(cell(table, _SPANS) + 16 * _likely_term(table, hashed))
+def fetch_span(table: Address, hashed: int) -> int:
+    """Prefetch the span of the text that a hash probably belongs to; return its id, 0 if there is none."""
+    term = _likely_term(table, hashed)
+    if term > 0:
+        prefetch(cell(table, _SPANS) + 16 * term)
+    return term
 
 
 @inlined
-def fetch_text(table: Address, hashed: int) -> None:
-    """Prefetch the text that a hash probably belongs to."""
-    prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * _likely_term(table, hashed)))
+def fetch_text(table: Address, term: int) -> None:
+    """Prefetch the text of an id; 0 has none."""
+    if term > 0:
+        prefetch(cell(table, _ARENA) + cell(cell(table, _SPANS), 2 * term))
 
 
 @kernel
@@ -262,7 +267,7 @@ def _describe(table: Address, term: int, at: Address, size: int, hashed: int) ->
     set_cell(cell(table, _SPANS), 2 * term, start)
     set_cell(cell(table, _SPANS), 2 * term + 1, size)
     set_cell(cell(table, _HASHES), term, hashed)
-    kind, number, exact = value_of(at, size)
+    kind, number, exact = (kinds.IRI, 0.0, 0) if byte(at) == 60 else value_of(at, size)
     set_byte(cell(table, _KIND) + term, kind)
     set_real(cell(table, _NUMBER), term, number)
     set_byte(cell(table, _EXACT) + term, exact)

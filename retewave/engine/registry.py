@@ -255,7 +255,7 @@ class Registry:
         heard = None if None in iris else frozenset((self._number_of(iri[1:-1].decode()), 0) for iri in iris if iri)
         streamed = self._number_of(STREAMED)
         width = UNBOUNDED if width is None else width
-        return Listener(number, normal, (), width, heard, sources=sources, streamed=streamed)
+        return Listener(number, normal, (), width, heard, sources=sources, streamed=streamed, by_ends=True)
 
     def _rule(self, parsed: Parsed) -> Rule | None:
         """Return the template that a query feeds back, and the stream: its own, else the one that it reads."""

@@ -14,6 +14,7 @@ from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, ST
 from retewave.errors import UsageError
 from retewave.provenance.axioms import Texts, axioms
 from retewave.provenance.built import UNKNOWN, Occurrence, built_by
+from retewave.provenance.copies import copies
 from retewave.provenance.explanation import Arrival, Explanation, Reckoning
 from retewave.provenance.made_of import MadeOf
 from retewave.provenance.reckoning import Reckoner
@@ -52,7 +53,8 @@ class _Explaining:
         self.told: dict[int, dict[int, int]] = {}
         for each, number in made_of.told(row).items():
             self.told.setdefault(each.leaf, {})[each.what] = number
-        self.patterns = {leaf: cast(TriplePattern, self.branch.leaves[leaf]) for leaf in sorted(self.told)}
+        leaves = sorted(self.told.keys() - copies(self.branch))
+        self.patterns = {leaf: cast(TriplePattern, self.branch.leaves[leaf]) for leaf in leaves}
         self.taken: list[Taken] = []  # of a run: what each step took, in order
         for state, told in made_of.run(row):
             self._take(made_of.steps(row)[state], told)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from types import MappingProxyType
 
 from retewave.compiler.expressions.tree import to_sparql
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Branch, Decided, FilterStep, Moment, Probe, is_timed
@@ -21,7 +22,7 @@ from retewave.provenance.words import Words
 from retewave.viz.explain.relations import grouped
 from retewave.windows import durations
 from retewave.windows.intervals import STATIC_END, STATIC_START, UNBOUNDED, is_static
-from retewave.windows.relations import BEFORE, NAMES
+from retewave.windows.relations import BEFORE, EQUALS, NAMES
 
 __all__ = ["Operand", "Reckoner"]
 
@@ -65,14 +66,19 @@ class Reckoner:
     found: list[Reckoning] = field(default_factory=list)
     leaves: Iterator[int] = field(default_factory=count)  # as the planner numbers them
 
-    def whole(self, branch: Branch) -> Operand:
-        """Return the interval of a branch's solution, and note the arithmetic that led to it."""
+    def whole(self, branch: Branch, known: Mapping[int, Operand] = MappingProxyType({})) -> Operand:
+        """Return the interval of a branch's solution, and note the arithmetic that led to it.
+
+        `known`: operands of which all is said, and which are no part of what is returned.
+        """
         operands = [self._pattern() for _ in branch.patterns]
         for _ in branch.values:
             next(self.leaves)
-        operands += [self.whole(part.branch) for part in branch.parts]
+        for place, part in enumerate(branch.parts, len(operands)):
+            operands.append(self._left_out(part.branch) if place in known else self.whole(part.branch))
+        operands = [known.get(place, operand) for place, operand in enumerate(operands)]
         whole = _together(operands)
-        self._bounds(branch.bounds, operands)
+        self._bounds((each for each in branch.bounds if not known.keys() & _operands(each)), operands)
         if branch.width is not None and whole.is_timed and not self._is_due(whole):
             said = self.clock.length(whole.start, whole.end, branch.width)
             self._note("window", "WITHIN", f"{whole.label} {said}", (whole.start, whole.start + branch.width))
@@ -81,7 +87,13 @@ class Reckoner:
         for step in branch.steps:
             if isinstance(step, FilterStep) and is_timed(step) and whole.is_timed:
                 self._timed(step, whole)
-        return whole
+        return _together([operand for place, operand in enumerate(operands) if place not in known]) if known else whole
+
+    def _left_out(self, branch: Branch) -> Operand:
+        """Step over the leaves of a branch."""
+        for _ in branch.leaves:
+            next(self.leaves)
+        return Operand()
 
     def _is_due(self, whole: Operand) -> bool:
         """Tell whether an interval is that of a deadline, whose arithmetic is noted."""
@@ -117,7 +129,7 @@ class Reckoner:
             if not isinstance(code, int):
                 self._unnamed(code, operands)
                 continue
-            active = code if code % 2 == 0 else code - 1
+            active = code if code % 2 == 0 or code == EQUALS else code - 1
             one, other = (operands[left], operands[right]) if active == code else (operands[right], operands[left])
             name = "SEQ" if active == BEFORE else NAMES[active].upper()
             said = ", ".join(self._compared(_between(given, left, right), operands))
@@ -144,13 +156,13 @@ class Reckoner:
         """Note the row that a probe has seen, if any; return the interval of the tuple that has passed."""
         decision = whole.start + probe.deadline if probe.decided is Decided.AT_DEADLINE else whole.end
         if probe.wanted:
-            there = self.whole(probe.there)
+            own = [whole] if len(probe.own) == 1 else operands
+            there = self.whole(probe.there, dict(zip(probe.own, own, strict=False)))
             if there.is_timed:
                 comparison = f"{self.clock.short(there.end)} ≤ {self.clock.short(whole.end)}"
                 self._relate(probe.operator, f"{there.label} is there: {comparison}", there, whole)
             return whole
-        for _ in probe.there.leaves:
-            next(self.leaves)
+        self._left_out(probe.there)
         if whole.is_timed:
             self._absent(probe, operands, whole, decision)
         if probe.decided is not Decided.AT_DEADLINE or not whole.is_timed:
@@ -230,6 +242,10 @@ def _needed(bounds: Iterable[Bound], operands: list[Operand]) -> list[Bound]:
             for middle in range(len(operands))
         )
     ]
+
+
+def _operands(bound: Bound) -> set[int]:
+    return {bound.earlier.operand, bound.later.operand}
 
 
 def _is_before(bound: Bound) -> bool:

@@ -42,7 +42,7 @@ def test_the_engine_finds_the_matches_of_all_laps(workload: str, tmp_path: Path)
     task = make(workload, 1000, tmp_path, rdf=True)
     laps = Laps(task, 3)
     engine = engine_of(WORKLOADS[workload].query())
-    batches = engine.run_batches(reader_of(task, laps.blocks()))
+    batches = engine.run_batches(reader_of(task, laps.file()))
     found = sum(len(matches) for batch in batches for matches in batch)
     assert found == matches_of(workload, columns(task.csv), task.step, 3)
     assert found > counted(task, WORKLOADS[workload].query()).matches
@@ -53,7 +53,7 @@ def test_the_engine_finds_the_matches_of_all_laps(workload: str, tmp_path: Path)
 def test_the_engine_pairs_what_queues_by_hand_pair(tmp_path: Path) -> None:
     task = make("W4", 30_000, tmp_path, rdf=True)
     laps = Laps(task, 3)
-    batches = engine_of(paired.QUERY.read_text()).run_batches(reader_of(task, laps.blocks()))
+    batches = engine_of(paired.QUERY.read_text()).run_batches(reader_of(task, laps.file()))
     found = sum(len(matches) for batch in batches for matches in batch)
     counts = paired.paired(columns(task.csv), task.step, 3)
     assert found == counts[2] > counts[1] > counts[0] > 0

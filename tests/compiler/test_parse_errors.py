@@ -34,6 +34,27 @@ def test_unknown_prefix_of_a_well_known_vocabulary_comes_with_its_declaration() 
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "hint"),
+    [
+        ("SELECT * { ?x foo:p ?y }", None, "add PREFIX foo: <...>"),
+        ("PREFIX b: <urn:b> PREFIX a: <urn:a> SELECT * { ?x foo:p ?y }", None, "; the query declares a:, b:"),
+        ("SELECT * { ?x foo:p ?y }", "epsparql", "add PREFIX foo: <...>; :, xsd: need no declaration"),
+        (
+            "PREFIX xsd: <urn:x> SELECT * { ?x foo:p ?y }",
+            "epsparql",
+            "add PREFIX foo: <...>; the query declares xsd:; : needs no declaration",
+        ),
+    ],
+)
+def test_unknown_prefix_tells_what_the_query_declares_and_what_is_there_anyway(
+    text: str, language: str | None, hint: str
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(text, language=language)
+    assert caught.value.hint is not None and caught.value.hint.endswith(hint)
+
+
 def test_projected_variable_that_does_not_occur_suggests_the_nearest_one() -> None:
     assert message("SELECT ?nme { ?s <urn:p> ?name }") == (
         "<query>:1:8: ?nme does not occur in the pattern\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cases.srbench import FROM, RAIN, RESULT, SENSORS
 
 from retewave import bench
 from retewave.compiler.algebra import (
@@ -91,14 +92,6 @@ def test_citybench_in_cqels_reads_each_window_in_place_and_tells_new_rows(number
     assert bool(graphs) == (number in (4, 5, 8, 9))
 
 
-SENSORS = """PREFIX om-owl: <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
-PREFIX weather: <http://knoesis.wright.edu/ssw/ont/weather.owl#>
-PREFIX wgs84_pos: <http://www.w3.org/2003/01/geo/wgs84_pos#>
-PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
-"""
-FROM = "FROM NAMED STREAM <http://www.cwi.nl/SRBench/observations>"
-RAIN = "?o om-owl:procedure ?sensor ; a weather:RainfallObservation ; om-owl:result ?r . "
-RESULT = "om-owl:result [om-owl:floatValue ?%s]"
 BEAUFORT = (1, 4, 8, 13, 18, 25, 31, 39, 47, 55, 64, 73)
 FORCE = "".join(f"IF(AVG(?speed) < {most}, {force},\n " for force, most in enumerate(BEAUFORT)) + "12" + ")" * 12
 

@@ -184,3 +184,28 @@ def test_a_query_that_comes_later_makes_no_view_forget_what_came() -> None:
     push(engine, 9, "d", predicate="other")
     assert [report.time for report in engine.reports(before)] == [4]
     assert [report.time for report in engine.reports(after)] == [4]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["?x :p ?y", "?x :p ?y . ?x :q ?z", "?x :p ?y OPTIONAL { ?x :q ?z }"], ids=["one", "joined", "optional"]
+)
+def test_an_interval_is_in_a_window_by_its_end(pattern: str) -> None:
+    engine = rw.Engine()
+    query = engine.register(f"PREFIX : <{E}> SELECT * FROM STREAM :s [RANGE 10s STEP 10s] {{ {pattern} }}")
+    engine.push((E + "a", E + "p", 1), time=(1, 12), stream=E + "s")
+    engine.push((E + "a", E + "q", 1), time=(2, 13), stream=E + "s")
+    engine.push((E + "a", E + "p", 2), time=(13, 21), stream=E + "s")  # with q of 13: no window has both
+    engine.push((E + "z", E + "p", 3), time=60, stream=E + "s", event=None)
+    told = [(int(str(report.time)), [int(row["y"]) for row in report]) for report in engine.reports(query)]
+    alone = [] if "." in pattern else [2]
+    assert told[:3] == [(20, [1]), (30, alone), (40, [])][: len(told)]
+
+
+def test_an_interval_beside_a_detector_keeps_its_start_there() -> None:
+    engine = rw.Engine()
+    view = engine.register(f"PREFIX : <{E}> SELECT * FROM STREAM :s [RANGE 10s STEP 10s] {{ ?x :p ?y }}")
+    detector = engine.register(f"PREFIX : <{E}> SELECT * FROM STREAM :s [RANGE 10s] {{ ?x :p ?y }}")
+    found = engine.push((E + "a", E + "p", 1), time=(1, 9), stream=E + "s")
+    assert [(match.query, match.start, match.end) for match in found] == [(detector, 1, 9)]
+    push(engine, 30, "z", predicate="other")
+    assert [(int(str(report.time)), len(report)) for report in engine.reports(view)][:1] == [(10, 1)]

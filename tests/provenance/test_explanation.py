@@ -51,6 +51,46 @@ def push(engine: rw.Engine, said: str, time: object, **options: object) -> list[
     return engine.push((E + s, E + p, int(o) if o.isdigit() else E + o), time=time, **options)  # type: ignore[arg-type]
 
 
+def test_groups_of_one_interval_are_told_to_be_equal() -> None:
+    engine = engine_for("SELECT ?x { { ?x :asks ?n } EQUALS { ?x :gets ?m } WITHIN 5s }")
+    push(engine, "ann asks 7", 1)
+    [match] = push(engine, "ann gets 8", 1)
+    [relation] = [each for each in match.explain().reckonings if each.kind == "relation"]
+    assert (relation.operator, relation.said) == ("EQUALS", "(1) equals (2): 1 = 1, 1 = 1")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (
+            "{ ?x :asks ?n FILTER EXISTS { LAST { ?x :gets ?m } } } WITHIN 9s",
+            [
+                "  (1) ?x :asks ?n  ←  :ann :asks 7  [2]  event #2",
+                "  (2) ?x :gets ?m  ←  :ann :gets 8  [1]  event #1",
+                "  WITHIN  (1) 2 − 2 = 0s ≤ 9s",
+                "  LAST    no ?x :gets ?m after 1 and up to 2",
+                "  EXISTS  (2) is there: 1 ≤ 2",
+            ],
+        ),
+        (
+            "{ { ?x :asks ?n } EQUALS { ?x :wants ?w } FILTER EXISTS { LAST { ?x :gets ?m } }"
+            " FILTER EXISTS { FIRST { ?x :gets ?k } } } WITHIN 9s",
+            [],
+        ),
+    ],
+)
+def test_a_choice_that_exists_says_the_solution_itself_once(pattern: str, found: list[str]) -> None:
+    engine = engine_for(f"SELECT ?x {{ {pattern} }}")
+    push(engine, "ann gets 8", 1)
+    push(engine, "ann asks 7", 2)
+    push(engine, "ann wants 9", 2)
+    [match] = engine.flush()
+    lines = str(match.explain()).splitlines()[1:]
+    arrivals = [line for line in lines if "←" in line]
+    assert len(arrivals) == len({line.partition(") ")[2] for line in arrivals})
+    assert not found or lines == found
+
+
 def test_a_sequence_is_told_by_its_triples_their_events_and_its_arithmetic() -> None:
     engine = engine_for("SELECT ?x { { ?x :asks ?n } SEQ NOT { ?x :leaves ?d } SEQ { ?x :gets ?n } WITHIN 5s }")
     push(engine, "ann asks 7", 1, stream=E + "s")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lark import Token
@@ -33,6 +34,7 @@ class Prologue:
     source: Source  # for the places of errors
     base: str = ""  # absolute, or empty when there is none
     prefixes: dict[str, str] = field(default_factory=dict)  # label without the colon -> IRI
+    declared: set[str] = field(default_factory=set)  # the labels that the query declares; the others are given to it
 
     def declare_base(self, iri: Token) -> None:
         """Take a BASE line."""
@@ -41,6 +43,7 @@ class Prologue:
     def declare_prefix(self, label: str, iri: str, at: Token) -> None:
         """Take a PREFIX line; a later one of the same label wins."""
         self.prefixes[label] = self.absolute(iri, at)
+        self.declared.add(label)
 
     def absolute(self, iri: str, at: Token) -> str:
         """Resolve an IRI against the base."""
@@ -110,11 +113,18 @@ class Prologue:
 
     def _unknown_prefix(self, label: str, at: Token) -> QueryError:
         near = difflib.get_close_matches(label, self.prefixes, 1, 0.6)
-        known = ", ".join(f"{each}:" for each in sorted(self.prefixes))
         if near:
             hint = f"did you mean {near[0]}:?"
         elif label in WELL_KNOWN:
             hint = f"add PREFIX {label}: <{WELL_KNOWN[label]}>"
         else:
-            hint = f"add PREFIX {label}: <...>" + (f"; the query declares {known}" if known else "")
+            hint = f"add PREFIX {label}: <...>"
+            if self.declared:
+                hint += f"; the query declares {_labels(self.declared)}"
+            if given := self.prefixes.keys() - self.declared:
+                hint += f"; {_labels(given)} need{'s' * (len(given) == 1)} no declaration"
         return QueryError(f"the prefix {label}: is not declared", place=self.source.place(at), hint=hint)
+
+
+def _labels(labels: Iterable[str]) -> str:
+    return ", ".join(f"{each}:" for each in sorted(labels))

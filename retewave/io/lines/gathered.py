@@ -54,23 +54,39 @@ from retewave.rete.words import rows as columns
 from retewave.rete.words.bytes import Address, cell, same, set_cell, stream_cell
 from retewave.rete.words.jit import inlined
 
-__all__ = ["begin_row", "gather_terms", "has_room_for_line", "intern_gathered"]
+__all__ = ["begin_row", "gather_terms", "has_room_for_line", "intern_gathered", "time_before"]
 
 
 @inlined
-def begin_row(job: Address, predicate: int, accepted: bool) -> None:
-    """Gather the statement's raw row, as far as it is known before its subject and object have ids."""
+def time_before(job: Address) -> int:
+    """Return what the row before tells, less than 0, if it only tells the time of the graph that begins; else 0."""
+    count, size = cell(job, GATHERED_COUNT), cell(job + GRAPH, 1)
+    if count == 0 or cell(job, NEW_GRAPH) == 0 or cell(job, LAST + 1) != size or cell(job, PLACES):
+        return 0
+    row = cell(job, GATHERED) + 8 * (G_CELLS * (count - 1) + G_ROW)
+    if cell(row, columns.STREAM) != ONLY_FOR_TIME or cell(row, columns.END) != 0:
+        return 0
+    return min(cell(row, columns.OBJECT), 0) if same(cell(job, LAST), cell(job + GRAPH, 0), size) else 0
+
+
+@inlined
+def begin_row(job: Address, predicate: int, accepted: bool, before: int) -> None:
+    """Gather the statement's raw row, as far as it is known before its subject and object have ids.
+
+    If the row before has told its time, it takes that row's place.
+    """
+    set_cell(job, GATHERED_COUNT, cell(job, GATHERED_COUNT) - (before < 0))
     row = cell(job, GATHERED) + 8 * (G_CELLS * cell(job, GATHERED_COUNT) + G_ROW)
     set_cell(row, columns.PREDICATE, predicate)
     graph = cell(job, GRAPH_NOW)
     ordinal = cell(job, RUN_START if graph else STATEMENTS)
     place = cell(job, AT) - cell(job, BASE) + cell(job, BEHIND)
     set_cell(row, columns.OBJECT, 0 if accepted else told_time(job))
-    set_cell(row, columns.START, place if cell(job, PLACES) else ordinal)
+    set_cell(row, columns.START, before if before < 0 else place if cell(job, PLACES) else ordinal)
     set_cell(row, columns.END, graph)
     set_cell(row, columns.EVENT, -cell(job, EVENTS) if graph else 0)
     set_cell(row, columns.STREAM, cell(job, STREAM) if accepted else ONLY_FOR_TIME)
-    set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + 1)
+    set_cell(job, ROW_COUNT, cell(job, ROW_COUNT) + (before == 0))
 
 
 @inlined
@@ -84,12 +100,13 @@ def _gather_term(job: Address, term: Address, at: Address, size: int) -> None:
 
 
 @inlined
-def gather_terms(job: Address) -> None:
+def gather_terms(job: Address, joined: bool) -> None:
     """Put the statement's terms off; statements come grouped, so the subject is often the last."""
     gathered = cell(job, GATHERED) + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     at, size = cell(job + SUBJECT, 0), cell(job + SUBJECT, 1)
     if size == cell(job, LAST + 1) and (at == cell(job, LAST) or same(cell(job, LAST), at, size)):
-        set_cell(gathered, G_SUBJECT + 1, 0)
+        if not joined:  # else it is gathered there
+            set_cell(gathered, G_SUBJECT + 1, 0)
     else:
         _gather_term(job, gathered + 8 * G_SUBJECT, at, size)
     set_cell(job, LAST, at)
@@ -127,14 +144,14 @@ def _fetch_gathered(job: Address) -> None:
     behind = gathered + 8 * G_CELLS * cell(job, GATHERED_COUNT)
     for one in range(gathered, behind, 8 * G_CELLS):
         if cell(one, G_SUBJECT + 1) > 0:
-            fetch_span(terms, cell(one, G_SUBJECT + 2))
+            set_cell(one, G_SUBJECT + 3, fetch_span(terms, cell(one, G_SUBJECT + 2)))
         if cell(one, G_OBJECT + 1) > 0:
-            fetch_span(terms, cell(one, G_OBJECT + 2))
+            set_cell(one, G_OBJECT + 3, fetch_span(terms, cell(one, G_OBJECT + 2)))
     for one in range(gathered, behind, 8 * G_CELLS):
         if cell(one, G_SUBJECT + 1) > 0:
-            fetch_text(terms, cell(one, G_SUBJECT + 2))
+            fetch_text(terms, cell(one, G_SUBJECT + 3))
         if cell(one, G_OBJECT + 1) > 0:
-            fetch_text(terms, cell(one, G_OBJECT + 2))
+            fetch_text(terms, cell(one, G_OBJECT + 3))
 
 
 @inlined

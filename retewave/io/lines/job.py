@@ -143,9 +143,9 @@ TOLD_LAST = LINE_CELLS + 47  # the last time told in µs: the address of its lit
 NEAR = LINE_CELLS + 50  # 1: the rows are read on this core next, so they may stay in its caches
 JOB_CELLS = LINE_CELLS + 51
 
-# A gathered statement: its subject's address, size (0: the statement's before) and hash, its object's (size 0: what is
-# in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
-G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 3, 6, 9, 9 + columns.ROW_WIDTH
+# A gathered statement: its subject's address, size (0: the statement's before), hash and likely id, its object's (size
+# 0: what is in the row), its graph's (size 0: the graph before, if the row has GATHERED_ID), and its raw row.
+G_SUBJECT, G_OBJECT, G_GRAPH, G_ROW, G_CELLS = 0, 4, 8, 11, 11 + columns.ROW_WIDTH
 OF_SUBJECT = -1  # in place of a graph's hash: its name is the subject
 GATHERED_ID = -2  # in place of a graph's id: it is gathered, and not interned yet
 
@@ -174,4 +174,5 @@ BY_SUBJECT = 2  # those of one subject
 BY_COUNT = 3  # a number of them that follow each other, whatever they say
 
 ONLY_FOR_TIME = -1  # in a row's STREAM: the row tells an event's time, and is refused otherwise
-TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs
+TOLD = 1 << 62  # such a row's OBJECT is its time less this, not the id of a literal that nobody else needs; so is the
+# START of a row that such a row about its graph, in the default graph, came before

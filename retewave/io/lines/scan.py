@@ -2,7 +2,8 @@
 
 Data's way: blocks of whole lines -> **raw rows** -> times and events (retewave/io/times/times.py) -> network.
 A raw row's START is the ordinal of its statement in the document, or the place of its line there, and its END the id
-of its graph; the reader puts times there afterwards.
+of its graph; the reader puts times there afterwards.  A row that only tells a time, right before the first row of the
+graph that it is about, is no row of its own: what it tells stands in that row's START.
 Invariant: every line is either blank, a comment, a statement (counted) or malformed (counted, and noted while
 there is room); nothing of a line is interned before all of it is known to be well formed and accepted.
 Left out: cutting the input into whole lines (retewave/io/lines/lines.py).
@@ -11,7 +12,7 @@ Left out: cutting the input into whole lines (retewave/io/lines/lines.py).
 from __future__ import annotations
 
 from retewave.io.lines.events import enter_event, enter_graph, intern_span
-from retewave.io.lines.gathered import begin_row, gather_terms, has_room_for_line, intern_gathered
+from retewave.io.lines.gathered import begin_row, gather_terms, has_room_for_line, intern_gathered, time_before
 from retewave.io.lines.job import (
     AT,
     BASE,
@@ -25,6 +26,7 @@ from retewave.io.lines.job import (
     FAULTS,
     FORESEEN,
     FULL,
+    GATHERED_BYTES,
     GATHERED_COUNT,
     K_AT,
     K_CELLS,
@@ -142,8 +144,9 @@ def _take(job: Address) -> bool:
         if predicate == 0:
             predicate = intern_span(job, job + PREDICATE)
             set_cell(known, K_ID, predicate)
-        begin_row(job, predicate, accepted)
-        gather_terms(job)
+        before = time_before(job) if accepted else 0
+        begin_row(job, predicate, accepted, before)
+        gather_terms(job, before < 0)
     set_cell(job, STATEMENTS, cell(job, STATEMENTS) + 1)
     return True
 
@@ -222,7 +225,7 @@ def _gather(job: Address) -> int:
             return FULL
         if cell(job, GATHERED_COUNT) == BATCH:
             return MORE
-        count, written = cell(job, GATHERED_COUNT), cell(job, WRITTEN)
+        size, written = cell(job, GATHERED_BYTES), cell(job, WRITTEN)
         first = blanks_end(at)
         opening = byte(first)
         if opening == LF or opening == CR or opening == HASH:
@@ -236,7 +239,7 @@ def _gather(job: Address) -> int:
             if cell(job, RAISING):
                 return RAISED
             end = _line_end(cell(job, PLACE))
-        if cell(job, GATHERED_COUNT) == count:
+        if cell(job, GATHERED_BYTES) == size:
             set_cell(job, WRITTEN, written)  # the line's rewritten terms are needed no more
         at = _next_line(job, end)
     set_cell(job, AT, at)

@@ -85,13 +85,18 @@ def _put(row, state, held, out):  # type: ignore[no-untyped-def]
     state[OUT] += 1
 
 
+@inlined
+def _time_told(row, kind, number):  # type: ignore[no-untyped-def]
+    told = row[OBJECT]
+    return told + TOLD if told < 0 else np.int64(micros_told(kind[told], number[told]))
+
+
 @kernel
-def _set_time(row, kind, number, state, held, out):  # type: ignore[no-untyped-def]
-    """Note the event's time, which a row tells, if it is the first, and hand on the rows that have waited for it."""
+def _set_time(time, state, held, out):  # type: ignore[no-untyped-def]
+    """Note the event's time if it is the first that is told, and hand on the rows that have waited for it."""
     if state[TIMED]:
         return
-    told = row[OBJECT]
-    state[TIMED], state[TIME] = 1, told + TOLD if told < 0 else np.int64(micros_told(kind[told], number[told]))
+    state[TIMED], state[TIME] = 1, time
     waiting = state[HELD]
     state[HELD] = 0
     for i in range(waiting):
@@ -114,7 +119,7 @@ def _begin_event(row, state, held, gap, out, names, kind, number, predicate):  #
     for i in range(state[GAP]):
         before = _row(gap, i)
         if before[SUBJECT] == state[NAME] and _tells_time(before, kind, number, predicate):
-            _set_time(before, kind, number, state, held, out)
+            _set_time(_time_told(before, kind, number), state, held, out)
     for i in range(state[GAP]):
         before = _row(gap, i)
         if before[SUBJECT] == state[NAME]:
@@ -141,14 +146,20 @@ def place_events(
     raw, names, kind, number = words(raw_array), words(names_array), words(kind_array), words(number_array)
     for i in range(len(raw_array)):
         row = _row(raw, i)
+        before = row[START] if row[START] < 0 else 0  # what a row of the default graph, about this graph, has told
+        if before < 0 and state[EVENT_NOW] != 0 and row[END] == state[NAME]:
+            _set_time(before + TOLD, state, held, out)
+            before = 0
         if row[END] != 0 and -row[EVENT] != state[EVENT_NOW]:
             _begin_event(row, state, held, gap, out, names, kind, number, predicate)
+        if before < 0:
+            _set_time(before + TOLD, state, held, out)
         if state[EVENT_NOW] == 0 or (row[END] == 0 and row[SUBJECT] != state[NAME]):
             _copy_row(row, _row(gap, state[GAP]))
             state[GAP] += 1
             continue
         if _is_about_event(row, state) and _tells_time(row, kind, number, predicate):
-            _set_time(row, kind, number, state, held, out)
+            _set_time(_time_told(row, kind, number), state, held, out)
         _put(row, state, held, out)
     fence()
 
