@@ -21,6 +21,7 @@ __all__ = ["calls_apart"]
 def calls_apart(expression: Expression, fresh: Callable[[], Variable]) -> tuple[Expression, dict[Call, Variable]]:
     """Return an expression with a variable in place of each call of f:timestamp; equal calls are one.
 
+    >>> from retewave.compiler.expressions.tree import Operation
     >>> call = Call(TIMESTAMP, (Variable("x"), Variable("p"), Variable("y")))
     >>> calls_apart(Operation("<", (call, call)), lambda: Variable("t"))[0]
     Operation(operator='<', operands=(Variable(name='t'), Variable(name='t')))
