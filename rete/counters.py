@@ -44,11 +44,11 @@ class Totals:
     """What a network holds and has done, all memories together."""
 
     now: int  # the latest end that has come, microseconds
-    live: int  # streamed rows that are stored; those that are due may wait to be collected
+    live: int  # streamed rows that are stored; rows that are due may wait to be collected
     static: int  # static rows that are stored
     collected: int  # rows that have left by age
     shed: int  # rows that have left because of the bound on live rows
-    used_bytes: int  # of the arena; what is behind has never been used
+    used_bytes: int  # of the arena; words behind them have never been used
     held_bytes: int  # in pages and groups that hold something
 
 
@@ -58,8 +58,8 @@ class SlotCounters:
 
     rows: int  # streamed rows that it holds
     came: int  # rows stored, static ones included
-    probes: int  # of these, those that found a row of their key in every other memory of the node
-    hits: int  # combinations that these made
+    probes: int  # of these rows, how many found a row of their key in every other memory of the node
+    hits: int  # combinations that these rows made
     refused_by_window: int  # combinations given up because they outgrew the window
     refused_by_relation: int  # combinations given up because a temporal relation does not hold
     refused_as_used_up: int  # combinations given up because a row of theirs is used up
@@ -73,8 +73,8 @@ class ProbeCounters:
     waiting: int  # tuples that wait for their decision
     due: int | None  # when the first of them is decided, microseconds; None: nothing waits
     decided: int  # tuples that have been decided
-    passed: int  # of these, those that went on
-    unknown: int  # likewise, those of which nobody knows: it may have been there before the probe began to look
+    passed: int  # of the decided tuples, how many went on
+    unknown: int  # likewise, how many are unknown: a row may have been there before the probe began to look
 
 
 @dataclass(frozen=True)

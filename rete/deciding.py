@@ -80,17 +80,17 @@ def _is_gone(net, arena, probe, item, time):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def]
+def _decided(net, arena, probe, view, stack, progress):  # type: ignore[no-untyped-def]
     """Decide on the tuple above the stack's top; put it on the stack if it passes.  Say DONE or NEEDS_VERDICT."""
-    top, stride, time = at[P_TOP], net[N_STRIDE], at[P_TIME]
+    top, stride, time = progress[P_TOP], net[N_STRIDE], progress[P_TIME]
     item, pair = tail(stack, top), tail(stack, top + stride)
     state, wanted = net[probe + PROBE_STATE], net[probe + PROBE_WANTED] != 0
-    found, row = look(arena, net, probe, item, time, view, pair, at[P_ASKED_ROW], at[P_VERDICT])
-    at[P_VERDICT], at[P_ASKED_ROW] = UNDECIDED, 0
+    found, row = look(arena, net, probe, item, time, view, pair, progress[P_ASKED_ROW], progress[P_VERDICT])
+    progress[P_VERDICT], progress[P_ASKED_ROW] = UNDECIDED, 0
     if found == ASK:
-        at[P_ASKED], at[P_ASKED_ROW] = probe, row
+        progress[P_ASKED], progress[P_ASKED_ROW] = probe, row
         return NEEDS_VERDICT
-    at[P_DECIDING] = 0
+    progress[P_DECIDING] = 0
     arena[state + W_DECIDED] += 1
     if (found == FITS) != wanted or _is_gone(net, arena, probe, item, time):
         return DONE
@@ -101,54 +101,54 @@ def _decided(net, arena, probe, view, stack, at):  # type: ignore[no-untyped-def
     if wanted:
         take_along(arena, net, probe, item, row)
     item[T_EDGES], item[T_EDGE_COUNT], item[T_END] = net[probe + PROBE_EDGES], net[probe + PROBE_EDGE_COUNT], time
-    at[P_TOP] = top + stride
+    progress[P_TOP] = top + stride
     return DONE
 
 
 @kernel
-def probed(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
+def probed(net, arena, sizes, edge, item, view, stack, progress):  # type: ignore[no-untyped-def]
     """Give a tuple to a probe, which decides on it now, or lets it wait.  A static tuple has no place in time."""
     probe = net[edge + EDGE_TARGET]
-    if at[P_DECIDING] != 0:
-        return _decided(net, arena, probe, view, stack, at)
+    if progress[P_DECIDING] != 0:
+        return _decided(net, arena, probe, view, stack, progress)
     if item[T_END] < item[T_WINDOW_START]:
         return DONE
-    if at[P_TOP] + 2 * net[N_STRIDE] > sizes.stack:
+    if progress[P_TOP] + 2 * net[N_STRIDE] > sizes.stack:
         return NEEDS_STACK
-    tuple_ = tail(stack, at[P_TOP])
+    tuple_ = tail(stack, progress[P_TOP])
     put_tuple(net, probe, net[edge + EDGE_PAYLOAD], item, tuple_)
     if net[probe + PROBE_DECIDED] == AT_ARRIVAL:
-        at[P_DECIDING], at[P_TIME] = probe, item[T_END]
-        return _decided(net, arena, probe, view, stack, at)
+        progress[P_DECIDING], progress[P_TIME] = probe, item[T_END]
+        return _decided(net, arena, probe, view, stack, progress)
     due = item[T_END]
     if net[probe + PROBE_DECIDED] == AT_DEADLINE:
         begin = item[T_WINDOW_START] if net[probe + PROBE_WINDOWED] != 0 else item[T_START]
         due = begin + net[probe + PROBE_DEADLINE]
     block = wait(arena, net, probe, due, tuple_)
-    if at[P_MARKED] != 0:
-        mark_waiting(net, arena, probe, block, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_waiting(net, arena, probe, block, bytes_at(progress[P_MARKS]), progress[P_MARKED])
     return DONE
 
 
 @kernel
-def _next_decision(net, arena, sizes, view, stack, at):  # type: ignore[no-untyped-def]
+def _next_decision(net, arena, sizes, view, stack, progress):  # type: ignore[no-untyped-def]
     """Decide on the tuple that is due first; say DONE, NEEDS_STACK or NEEDS_VERDICT."""
-    if at[P_DECIDING] == 0:
+    if progress[P_DECIDING] == 0:
         if 2 * net[N_STRIDE] > sizes.stack:
             return NEEDS_STACK
         probe = next_due(arena, net)
         time = take_due(arena, net, probe, stack)
         foresee_due(arena, net, probe)
-        at[P_DECIDING], at[P_TIME] = probe, time
+        progress[P_DECIDING], progress[P_TIME] = probe, time
         if time > arena[A_NOW]:
             arena[A_NOW] = time
-    return _decided(net, arena, at[P_DECIDING], view, stack, at)
+    return _decided(net, arena, progress[P_DECIDING], view, stack, progress)
 
 
 @kernel
-def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-def]
+def _next_built(net, arena, feed, view, stack, progress):  # type: ignore[no-untyped-def]
     """Let the next occurrence that rules have built come in; say DONE, NEEDS_BUILT, ENDLESS or AT_LIMIT."""
-    if at[P_BUILDING] != 0:
+    if progress[P_BUILDING] != 0:
         return NEEDS_BUILT
     if is_over(feed):
         return ENDLESS
@@ -157,7 +157,7 @@ def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-d
     row = next_built(feed)
     if row == 0:
         return DONE
-    at[P_TOP] = dispatch(net, feed, row, view.values.kind, stack)
+    progress[P_TOP] = dispatch(net, feed, row, view.values.kind, stack)
     if feed[row + END] > arena[A_NOW]:
         arena[A_NOW] = feed[row + END]
     arena[A_SINCE] += 1
@@ -167,8 +167,8 @@ def _next_built(net, arena, feed, view, stack, at):  # type: ignore[no-untyped-d
 
 
 @kernel
-def do_what_is_due(net, arena, feed, sizes, view, stack, at):  # type: ignore[no-untyped-def]
+def do_what_is_due(net, arena, feed, sizes, view, stack, progress):  # type: ignore[no-untyped-def]
     """Do the step that is due first: at the close of an instant, built occurrences come in before any decision."""
-    if at[P_DECIDING] == 0 and feed[F_DUE] <= arena[A_DUE]:
-        return _next_built(net, arena, feed, view, stack, at)
-    return _next_decision(net, arena, sizes, view, stack, at)
+    if progress[P_DECIDING] == 0 and feed[F_DUE] <= arena[A_DUE]:
+        return _next_built(net, arena, feed, view, stack, progress)
+    return _next_decision(net, arena, sizes, view, stack, progress)

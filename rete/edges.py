@@ -75,15 +75,15 @@ __all__ = ["looked_at", "passes"]
 
 
 @kernel
-def _judged(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+def _judged(arena, net, edge, item, view, progress):  # type: ignore[no-untyped-def]
     """Decide an edge's filter on a tuple: DONE, REFUSED, or NEEDS_VERDICT."""
     code, code_end = net[edge + EDGE_CODE], net[edge + EDGE_CODE_END]
     verdict = decide(view.filters, code, code_end, item, T_COLUMNS, view.values)
     if net[code_end - INSTRUCTION_WIDTH] == ASKING:
-        said, at[P_VERDICT] = at[P_VERDICT], UNDECIDED
+        said, progress[P_VERDICT] = progress[P_VERDICT], UNDECIDED
         verdict = said if verdict == UNDECIDED else verdict  # the memo may have Python's answer, too
         if verdict == UNDECIDED:
-            at[P_ASKED], at[P_ASKED_ROW] = edge, 0
+            progress[P_ASKED], progress[P_ASKED_ROW] = edge, 0
             return NEEDS_VERDICT
     if verdict in (TRUE, UNDECIDED):
         return DONE
@@ -93,14 +93,14 @@ def _judged(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def passes(arena, net, edge, item, view, at):  # type: ignore[no-untyped-def]
+def passes(arena, net, edge, item, view, progress):  # type: ignore[no-untyped-def]
     """Tell whether a tuple passes an edge's filter: DONE, REFUSED, or NEEDS_VERDICT.
 
     A tuple without a verdict passes, to be decided at the end; or Python is asked, if the last instruction says so.
     """
     if net[edge + EDGE_CODE] == net[edge + EDGE_CODE_END]:
         return DONE
-    return _judged(arena, net, edge, item, view, at)
+    return _judged(arena, net, edge, item, view, progress)
 
 
 @inlined
@@ -128,7 +128,7 @@ def _pass_by(arena, net, edge, item, work, values):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-def]
+def _keep(arena, net, edge, item, work, values, progress):  # type: ignore[no-untyped-def]
     """Store a tuple in a memory that is only looked at, or whose rows have readings.
 
     Return its group if it may complete something there, else 0.
@@ -138,8 +138,8 @@ def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-
     row = new_row(arena, net, slot, item)
     group = find_group(arena, net, node, edge, item)
     mask = fill_row(arena, net, slot, edge, group, row, item)
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(progress[P_MARKS]), progress[P_MARKED])
     if net[edge + EDGE_KIND] != TO_COMPARED:
         return 0
     work[ROW] = row
@@ -148,22 +148,22 @@ def _keep(arena, net, edge, item, work, values, at):  # type: ignore[no-untyped-
 
 
 @inlined
-def _keep_best(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+def _keep_best(arena, net, edge, item, progress):  # type: ignore[no-untyped-def]
     """Store a tuple in a memory that is only looked at in this instant, if it is the best of its key."""
     row = keep_best(arena, net, edge, item)
-    if row != 0 and at[P_MARKED] != 0:
-        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if row != 0 and progress[P_MARKED] != 0:
+        mark_row(net, arena, net[edge + EDGE_TARGET], row, bytes_at(progress[P_MARKS]), progress[P_MARKED])
 
 
 @inlined
-def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[no-untyped-def]
+def _step_on(net, arena, sizes, first, item, view, stack, progress):  # type: ignore[no-untyped-def]
     """Send the current tuple to a step, and to those behind it as long as nothing comes of them for others."""
     edge, node, keys, group, clock, times, before = first, 0, 0, 0, 0, 0, BEFORE_ALL
     while True:
         step = net[edge + EDGE_TARGET]
         state = net[step + STEP_STATE]
         if state == 0:
-            top = begin_run(arena, net, step, item, view.values, stack, at, sizes.stack)
+            top = begin_run(arena, net, step, item, view.values, stack, progress, sizes.stack)
         else:
             of = net[net[state + STATE_SLOT] + SLOT_NODE]
             if of != node or net[step + STEP_KEYS] != keys or arena[net[node + NODE_LAST_GROUP]] != group:
@@ -172,14 +172,16 @@ def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[n
             if net[step + STEP_INSTANTS] != clock or net[step + STEP_INSTANT_KEYS] != times:
                 clock, times = net[step + STEP_INSTANTS], net[step + STEP_INSTANT_KEYS]
                 before = instant_before(arena, net, step, item) if clock != 0 else BEFORE_ALL
-            top = at[P_TOP]
-            if group != 0 and may_go_on(arena, net, state, group, before, at):
-                top = continue_runs(arena, net, step, group, before, item, view, stack, at, sizes.stack, sizes.arena)
+            top = progress[P_TOP]
+            if group != 0 and may_go_on(arena, net, state, group, before, progress):
+                top = continue_runs(
+                    arena, net, step, group, before, item, view, stack, progress, sizes.stack, sizes.arena
+                )
         if top < 0:
             return NEEDS_STACK if top == NO_ROOM else (NEEDS_ARENA if top == NO_ARENA else NEEDS_VERDICT)
         following = edge + EDGE_WIDTH
-        if top != at[P_TOP] or item[T_EDGE_COUNT] == 1 or net[following + EDGE_KIND] != TO_STEP:
-            at[P_TOP] = top
+        if top != progress[P_TOP] or item[T_EDGE_COUNT] == 1 or net[following + EDGE_KIND] != TO_STEP:
+            progress[P_TOP] = top
             return DONE
         if net[following + EDGE_CODE] != net[following + EDGE_CODE_END] or not roomy(arena, sizes.arena):
             return DONE
@@ -188,22 +190,22 @@ def _step_on(net, arena, sizes, first, item, view, stack, at):  # type: ignore[n
 
 
 @kernel
-def _run_on(net, arena, sizes, edge, item, view, stack, at):  # type: ignore[no-untyped-def]
+def _run_on(net, arena, sizes, edge, item, view, stack, progress):  # type: ignore[no-untyped-def]
     """Send the current tuple to a memory of instants, to a state, or to a step."""
     kind = net[edge + EDGE_KIND]
     if kind == TO_STEP:
-        return _step_on(net, arena, sizes, edge, item, view, stack, at)
+        return _step_on(net, arena, sizes, edge, item, view, stack, progress)
     if kind == TO_INSTANTS:
-        note_instant(arena, net, edge, item, at)
+        note_instant(arena, net, edge, item, progress)
         return DONE
-    if at[P_TOP] + net[N_STRIDE] > sizes.stack:
+    if progress[P_TOP] + net[N_STRIDE] > sizes.stack:
         return NEEDS_STACK
-    at[P_TOP] = keep_run(arena, net, edge, item, view.values, stack, at)
+    progress[P_TOP] = keep_run(arena, net, edge, item, view.values, stack, progress)
     return DONE
 
 
 @kernel
-def _enters(net, arena, edge, item, values, work, at):  # type: ignore[no-untyped-def]
+def _enters(net, arena, edge, item, values, work, progress):  # type: ignore[no-untyped-def]
     """Store a tuple in any slot but a plain one, or let it pass; return its group if it completes something, or 0."""
     kind = net[edge + EDGE_KIND]
     if kind == TO_PASSING:
@@ -211,31 +213,31 @@ def _enters(net, arena, edge, item, values, work, at):  # type: ignore[no-untype
     if kind == TO_SPENT:
         spend(arena, net, edge, item)
     elif kind == TO_INSTANT:
-        _keep_best(arena, net, edge, item, at)
+        _keep_best(arena, net, edge, item, progress)
     else:
-        return _keep(arena, net, edge, item, work, values, at)
+        return _keep(arena, net, edge, item, work, values, progress)
     return 0
 
 
 @inlined
-def looked_at(net, arena, sizes, edge, item, view, work, stack, at):  # type: ignore[no-untyped-def]
+def looked_at(net, arena, sizes, edge, item, view, work, stack, progress):  # type: ignore[no-untyped-def]
     """Send the current tuple to a probe, or to any slot but a plain one.
 
     `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
     work[GROUP] = 0
-    if at[P_DECIDING] == 0 and at[P_STEPPING] == 0:
-        said = passes(arena, net, edge, item, view, at)
+    if progress[P_DECIDING] == 0 and progress[P_STEPPING] == 0:
+        said = passes(arena, net, edge, item, view, progress)
         if said != DONE:
             return DONE if said == REFUSED else said
     if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
         return NEEDS_ARENA
     kind = net[edge + EDGE_KIND]
     if kind == TO_PROBE:
-        return probed(net, arena, sizes, edge, item, view, stack, at)
+        return probed(net, arena, sizes, edge, item, view, stack, progress)
     if kind == TO_GATHERED:
-        return gather(arena, net, sizes.arena, sizes.stack, edge, item, view.values, work, stack, at)
+        return gather(arena, net, sizes.arena, sizes.stack, edge, item, view.values, work, stack, progress)
     if kind >= TO_INSTANTS:
-        return _run_on(net, arena, sizes, edge, item, view, stack, at)
-    work[GROUP] = _enters(net, arena, edge, item, view.values, work, at)
+        return _run_on(net, arena, sizes, edge, item, view, stack, progress)
+    work[GROUP] = _enters(net, arena, edge, item, view.values, work, progress)
     return DONE

@@ -133,7 +133,7 @@ def _is_built(net, predicate):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def note_given(net, feed, rows, row, at):  # type: ignore[no-untyped-def]
+def note_given(net, feed, rows, row, progress):  # type: ignore[no-untyped-def]
     """Note a row that comes in if a rule may build the same triple: the built one then stays out.  There is room."""
     if not _is_built(net, rows[row + PREDICATE]):
         return
@@ -142,8 +142,8 @@ def note_given(net, feed, rows, row, at):  # type: ignore[no-untyped-def]
     for word in range(ROW_WIDTH):
         feed[one + word] = rows[row + word]
     feed[one + OCCURRENCE_WAITS] = 0
-    if at[P_MARKED] != 0:
-        mark_occurrence(feed, one, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_occurrence(feed, one, bytes_at(progress[P_MARKS]), progress[P_MARKED])
     other = _entry(feed)
     if other != 0:
         feed[other + OCCURRENCE_WAITS] = 0

@@ -83,9 +83,9 @@ __all__ = ["gather", "settle", "take_star"]
 
 
 @inlined
-def _mark(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+def _mark(net, arena, slot, row, progress):  # type: ignore[no-untyped-def]
+    if progress[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(progress[P_MARKS]), progress[P_MARKED])
 
 
 @inlined
@@ -123,12 +123,12 @@ def _seek_ahead(arena, net, node, item):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def send_on(arena, net, node, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def send_on(arena, net, node, item, values, stack, top, progress):  # type: ignore[no-untyped-def]
     """Put a solution on the stack, for all who read it; return the new top.  It stands above all of that."""
     stride = net[N_STRIDE]
     edge = net[node + NODE_EDGES] + net[node + NODE_ASIDE_EDGE_COUNT] * EDGE_WIDTH
     for _ in range(net[node + NODE_ASIDE_INSTANTS]):
-        note_instant(arena, net, edge, item, at)
+        note_instant(arena, net, edge, item, progress)
         edge += EDGE_WIDTH
     direct = net[node + NODE_DIRECT]
     for _ in range(net[node + NODE_DIRECT_COUNT]):
@@ -162,34 +162,34 @@ def above(net, node, top):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _send(arena, net, node, values, stack, at):  # type: ignore[no-untyped-def]
+def _send(arena, net, node, values, stack, progress):  # type: ignore[no-untyped-def]
     """Put the solution that is aside on the stack, for all who read it; return the new top."""
-    top, (start, window_start, within) = at[P_TOP], _within(arena, net, node)
+    top, (start, window_start, within) = progress[P_TOP], _within(arena, net, node)
     if not within:
         return top
     times, item = (arena[net[node + NODE_ASIDE] + ASIDE_END], start, window_start), tail(stack, above(net, node, top))
     _put(arena, net, 0, 0, times, net[node + NODE_ASIDE_OUT], net[node + NODE_OUT_COUNT], item)
     _seek_ahead(arena, net, node, item)
-    return send_on(arena, net, node, item, values, stack, top, at)
+    return send_on(arena, net, node, item, values, stack, top, progress)
 
 
 @kernel
-def take_star(net, arena, rows, row, most, room, values, stack, at):  # type: ignore[no-untyped-def]
+def take_star(net, arena, rows, row, most, room, values, stack, progress):  # type: ignore[no-untyped-def]
     """Take the star that begins with a row, if it is whole, and send it on; return its number of rows, or 0."""
-    node = star_at(net, arena, rows, row, at)
-    if node == 0 or above(net, node, at[P_TOP]) + net[N_STRIDE] > room:
+    node = star_at(net, arena, rows, row, progress)
+    if node == 0 or above(net, node, progress[P_TOP]) + net[N_STRIDE] > room:
         return 0
     if arena[A_TOP] + net[node + NODE_ASIDE_INSTANTS] * STORING > most or not note_star(net, arena, node, rows, row):
         return 0
-    item = tail(stack, above(net, node, at[P_TOP]))
+    item = tail(stack, above(net, node, progress[P_TOP]))
     put_star(net, arena, node, rows, item)
-    foresee_stars(net, arena, node, rows, at)
-    at[P_TOP] = send_on(arena, net, node, item, values, stack, at[P_TOP], at)
+    foresee_stars(net, arena, node, rows, progress)
+    progress[P_TOP] = send_on(arena, net, node, item, values, stack, progress[P_TOP], progress)
     return net[node + NODE_SLOTS]
 
 
 @kernel
-def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-def]
+def _spill(arena, net, node, most, stack, top, progress):  # type: ignore[no-untyped-def]
     """Make rows of what is aside, and of its solution in each state that has it once; say DONE or NEEDS_ARENA."""
     aside, slots, count = net[node + NODE_ASIDE], net[node + NODE_SLOTS], net[node + NODE_EDGE_COUNT]
     if arena[A_TOP] + (slots + count) * STORING > most:
@@ -200,7 +200,7 @@ def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-d
             slot = net[node + NODE_FIRST_SLOT] + i * SLOT_WIDTH
             kept = tail(arena, net[slot + SLOT_ASIDE])
             row, _, _ = store_row(arena, net, slot, kept[T_EDGES], kept)
-            _mark(net, arena, slot, row, at)
+            _mark(net, arena, slot, row, progress)
     item, (start, window_start, within) = tail(stack, top), _within(arena, net, node)
     if mask == net[node + NODE_FULL] and within:
         times = arena[aside + ASIDE_END], start, window_start
@@ -210,16 +210,16 @@ def _spill(arena, net, node, most, stack, top, at):  # type: ignore[no-untyped-d
                 slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
                 row = new_row(arena, net, slot, item)
                 fill_row(arena, net, slot, edge, find_group(arena, net, net[slot + SLOT_NODE], edge, item), row, item)
-                _mark(net, arena, slot, row, at)
+                _mark(net, arena, slot, row, progress)
     arena[aside + ASIDE_SPILLED], arena[aside + ASIDE_FRESH] = 1, 0
     return DONE
 
 
 @inlined
-def _store(arena, net, slot, edge, item, work, at):  # type: ignore[no-untyped-def]
+def _store(arena, net, slot, edge, item, work, progress):  # type: ignore[no-untyped-def]
     """Store a tuple in its slot; return its group if it may complete something, else 0."""
     row, group, mask = store_row(arena, net, slot, edge, item)
-    _mark(net, arena, slot, row, at)
+    _mark(net, arena, slot, row, progress)
     work[ROW] = row
     return group if mask == net[net[slot + SLOT_NODE] + NODE_FULL] else 0
 
@@ -268,49 +268,49 @@ def _fits_aside(arena, net, node, slot, edge, item):  # type: ignore[no-untyped-
 
 
 @kernel
-def gather(arena, net, most, room, edge, item, values, work, stack, at):  # type: ignore[no-untyped-def]
+def gather(arena, net, most, room, edge, item, values, work, stack, progress):  # type: ignore[no-untyped-def]
     """Send a tuple to a slot of a node that gathers; say DONE or NEEDS_*.
 
     `work` then has the group of the slot if the tuple may complete something there, else 0.
     """
-    top, slot, end = at[P_TOP], net[edge + EDGE_TARGET], item[T_END]
+    top, slot, end = progress[P_TOP], net[edge + EDGE_TARGET], item[T_END]
     node = net[slot + SLOT_NODE]
     if above(net, node, top) + net[N_STRIDE] > room:
         return NEEDS_STACK
     if arena[A_TOP] + net[node + NODE_ASIDE_INSTANTS] * STORING > most:
         return NEEDS_ARENA
     aside = net[node + NODE_ASIDE]
-    if arena[aside + ASIDE_END] != end or at[P_FACTS] != 0:
+    if arena[aside + ASIDE_END] != end or progress[P_FACTS] != 0:
         arena[aside + ASIDE_END], arena[aside + ASIDE_MASK], arena[aside + ASIDE_FRESH] = end, 0, 0
-        arena[aside + ASIDE_SPILLED], arena[aside + ASIDE_WHOLE] = at[P_FACTS], 0
+        arena[aside + ASIDE_SPILLED], arena[aside + ASIDE_WHOLE] = progress[P_FACTS], 0
     elif arena[aside + ASIDE_WHOLE] != 0:
-        part_star(arena, net, node, at)
+        part_star(arena, net, node, progress)
     if arena[aside + ASIDE_SPILLED] == 0 and not _fits_aside(arena, net, node, slot, edge, item):
-        said = _spill(arena, net, node, most, stack, top, at)
+        said = _spill(arena, net, node, most, stack, top, progress)
         if said != DONE:
             return said
     if arena[aside + ASIDE_SPILLED] != 0:
-        work[GROUP] = _store(arena, net, slot, edge, item, work, at)
+        work[GROUP] = _store(arena, net, slot, edge, item, work, progress)
     elif arena[aside + ASIDE_MASK] >> net[slot + SLOT_INDEX] & 1 == 0 and _put_aside(
         arena, net, node, slot, edge, item
     ):
         arena[aside + ASIDE_FRESH] = 1
-        at[P_TOP] = _send(arena, net, node, values, stack, at)
+        progress[P_TOP] = _send(arena, net, node, values, stack, progress)
     return DONE
 
 
 @kernel
-def settle(arena, net, most, room, stack, at):  # type: ignore[no-untyped-def]
+def settle(arena, net, most, room, stack, progress):  # type: ignore[no-untyped-def]
     """Let all that is aside spill; say DONE, NEEDS_ARENA or NEEDS_STACK."""
-    if at[P_TOP] + net[N_STRIDE] > room:
+    if progress[P_TOP] + net[N_STRIDE] > room:
         return NEEDS_STACK
     for i in range(net[N_GATHERING_COUNT]):
         node = net[net[N_GATHERING] + i]
         aside = net[node + NODE_ASIDE]
         if arena[aside + ASIDE_MASK] != 0 and arena[aside + ASIDE_SPILLED] == 0:
             if arena[aside + ASIDE_WHOLE] != 0:
-                part_star(arena, net, node, at)
-            said = _spill(arena, net, node, most, stack, at[P_TOP], at)
+                part_star(arena, net, node, progress)
+            said = _spill(arena, net, node, most, stack, progress[P_TOP], progress)
             if said != DONE:
                 return said
     return DONE

@@ -122,14 +122,14 @@ LEAST_SPENT = 256  # events that are used up before the rows that hold them are 
 
 
 @inlined
-def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
+def _store(arena, net, edge, item, work, progress):  # type: ignore[no-untyped-def]
     """Store a tuple in the slot that `edge` leads to; return its group if it may complete something, else 0."""
     slot = net[edge + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
     row, group, mask = store_row(arena, net, slot, edge, item)
     missing = net[node + NODE_FULL] & ~mask
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(progress[P_MARKS]), progress[P_MARKED])
     if missing == 0:
         work[ROW] = row
         return group
@@ -139,7 +139,7 @@ def _store(arena, net, edge, item, work, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+def _complete(net, arena, sizes, edge, group, item, work, stack, out, progress, looks):  # type: ignore[no-untyped-def]
     """Combine a row that has just been stored with the others of its group; say NEEDS_* if there must be room first.
 
     The results are put on the stack; if a single query is all that listens, they are written as output rows at once.
@@ -148,16 +148,16 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
     node, index = net[slot + SLOT_NODE], net[slot + SLOT_INDEX]
     last = net[node + NODE_LAST] != 0
     into, stride = (out, width) if last else (stack, net[N_STRIDE])
-    top, room = (at[P_COUNT] * width, sizes.out * width) if last else (at[P_TOP], sizes.stack)
+    top, room = (progress[P_COUNT] * width, sizes.out * width) if last else (progress[P_TOP], sizes.stack)
     top = combine(arena, net, node, group, index, work[ROW], item, work, into, top, room, stride, looks)
     if top < 0:
-        at[P_GROUP] = group
+        progress[P_GROUP] = group
         return NEEDS_OUT if last else NEEDS_STACK
     if last:
-        at[P_COUNT] = top // width
+        progress[P_COUNT] = top // width
     else:
-        at[P_TOP] = top
-    at[P_GROUP] = 0
+        progress[P_TOP] = top
+    progress[P_GROUP] = 0
     if work[MET] >= MANY_MET:
         work[MET] = 0
         collect_met(arena, net, slot, group, item[T_END])
@@ -165,59 +165,59 @@ def _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
 
 
 @inlined
-def _compared(net, arena, sizes, edge, item, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+def _compared(net, arena, sizes, edge, item, work, stack, out, progress, looks):  # type: ignore[no-untyped-def]
     """Complete tuples in the group in `work`; if there are none, note that the group's extremes may be too wide."""
-    top, group, slot = at[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
-    said = _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
-    if at[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
+    top, group, slot = progress[P_TOP], work[GROUP], net[edge + EDGE_TARGET]
+    said = _complete(net, arena, sizes, edge, group, item, work, stack, out, progress, looks)
+    if progress[P_TOP] == top and said == DONE and net[net[slot + SLOT_NODE] + NODE_COMPARED_COUNT] != 0:
         find_extremes(arena, net, net[slot + SLOT_NODE], group, net[slot + SLOT_INDEX], item[T_END])
     return said
 
 
 @inlined
-def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
+def _follow(net, arena, feed, sizes, edge, item, view, work, stack, out, progress, looks):  # type: ignore[no-untyped-def]
     """Send the current tuple along one edge; say NEEDS_* if there must be room first, else DONE."""
-    group = at[P_GROUP]
+    group = progress[P_GROUP]
     if group == 0:
         kind = net[edge + EDGE_KIND]
         if looks is not None and kind > TO_TERMINAL:
-            said = looked_at(net, arena, sizes, edge, item, view, work, stack, at)
+            said = looked_at(net, arena, sizes, edge, item, view, work, stack, progress)
             if work[GROUP] == 0:
                 return said
-            return _compared(net, arena, sizes, edge, item, work, stack, out, at, looks)
-        said = passes(arena, net, edge, item, view, at)
+            return _compared(net, arena, sizes, edge, item, work, stack, out, progress, looks)
+        said = passes(arena, net, edge, item, view, progress)
         if said != DONE:
             return DONE if said == REFUSED else said
         if kind == TO_TERMINAL:
-            return emit(net, arena, net[edge + EDGE_TARGET], item, view, feed, out, at, sizes.out, looks)
+            return emit(net, arena, net[edge + EDGE_TARGET], item, view, feed, out, progress, sizes.out, looks)
         if not roomy(arena, sizes.arena) and not make_room(arena, sizes.arena):
             return NEEDS_ARENA
-        group = _store(arena, net, edge, item, work, at)
+        group = _store(arena, net, edge, item, work, progress)
         if group == 0:
             return DONE
-    return _complete(net, arena, sizes, edge, group, item, work, stack, out, at, looks)
+    return _complete(net, arena, sizes, edge, group, item, work, stack, out, progress, looks)
 
 
 @inlined
-def _prepared(net, arena, feed, rows, row, end, view, at):  # type: ignore[no-untyped-def]
+def _prepared(net, arena, feed, rows, row, end, view, progress):  # type: ignore[no-untyped-def]
     """Prepare to dispatch the next row: note it for rules; say DONE, or what must be done before."""
     if arena[A_MOST_RUNS] != 0 and not runs_fit(arena, net, end):
         return AT_LIMIT
     if arena[A_SPENT] > max(LEAST_SPENT, arena[A_LIVE] >> 2):
         return NEEDS_CLEARING
-    if net[N_BUILT] != 0 and at[P_FACTS] == 0:
+    if net[N_BUILT] != 0 and progress[P_FACTS] == 0:
         if not has_room(feed, 1):
             return NEEDS_FEED
-        note_given(net, feed, rows, row, at)
-    if net[N_NUMBERS] != 0 and at[P_FACTS] == 0:
-        _foresee_number(rows, row, view.values, at)
+        note_given(net, feed, rows, row, progress)
+    if net[N_NUMBERS] != 0 and progress[P_FACTS] == 0:
+        _foresee_number(rows, row, view.values, progress)
     return DONE
 
 
 @inlined
-def _foresee_number(rows, row, values, at):  # type: ignore[no-untyped-def]
+def _foresee_number(rows, row, values, progress):  # type: ignore[no-untyped-def]
     """Prefetch what filters will want to know of the object of a row that comes soon."""
-    if at[P_ROW] + NUMBERS_AHEAD < at[P_LAST_ROW]:
+    if progress[P_ROW] + NUMBERS_AHEAD < progress[P_LAST_ROW]:
         term = rows[row + NUMBERS_AHEAD * ROW_WIDTH + OBJECT]
         prefetch(values.number, term)
         prefetch(values.kind, term)
@@ -225,35 +225,35 @@ def _foresee_number(rows, row, values, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _dispatched(arena, at, end, top):  # type: ignore[no-untyped-def]
+def _dispatched(arena, progress, end, top):  # type: ignore[no-untyped-def]
     """Note that a row has been dispatched: its tuples are on the stack, below a new top."""
     if end > arena[A_NOW]:
         arena[A_NOW] = end
-    at[P_TOP] = top
-    at[P_ROW] += 1
+    progress[P_TOP] = top
+    progress[P_ROW] += 1
     arena[A_SINCE] += 1
 
 
 @inlined
-def _taken_whole(net, arena, sizes, rows, row, end, values, stack, at):  # type: ignore[no-untyped-def]
+def _taken_whole(net, arena, sizes, rows, row, end, values, stack, progress):  # type: ignore[no-untyped-def]
     """Take the star that begins with a row at once; say whether that was possible."""
-    if net[N_STARS] == 0 or at[P_FACTS] != 0 or not roomy(arena, sizes.arena):
+    if net[N_STARS] == 0 or progress[P_FACTS] != 0 or not roomy(arena, sizes.arena):
         return False
-    taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, values, stack, at)
+    taken = take_star(net, arena, rows, row, sizes.arena, sizes.stack, values, stack, progress)
     for each in range(1, taken):
-        at[P_ROW] += 1
+        progress[P_ROW] += 1
         if net[N_NUMBERS] != 0:
-            _foresee_number(rows, row + each * ROW_WIDTH, values, at)
+            _foresee_number(rows, row + each * ROW_WIDTH, values, progress)
     if taken == 0:
         return False
-    _dispatched(arena, at, end, at[P_TOP])
+    _dispatched(arena, progress, end, progress[P_TOP])
     arena[A_SINCE] += taken - 1
     return True
 
 
 @kernel
-def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # type: ignore[no-untyped-def]
-    """Go on where `at` says, and return one of the codes of `retewave.rete.words.layout`.
+def _pour(net, arena, feed, sizes, rows, view, work, stack, out, progress, looks):  # type: ignore[no-untyped-def]
+    """Go on where `progress` says, and return one of the codes of `retewave.rete.words.layout`.
 
     DONE: all rows are poured.  OUTPUT_FULL: there is enough output for now.
     AT_LIMIT: the bound on live rows, or on runs, is reached.  ENDLESS: rules build more at one instant than they may.
@@ -265,51 +265,51 @@ def _pour(net, arena, feed, sizes, rows, view, work, stack, out, at, looks):  # 
     """
     stride = net[N_STRIDE]
     pause = max(LEAST_ROWS_BETWEEN_COLLECTIONS, net[N_SLOT_COUNT])
-    bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, at[P_FACTS] != 0
+    bounded, instants, facts = arena[A_LIMIT] != 0, net[N_INSTANTS] == 1, progress[P_FACTS] != 0
     while True:
-        while at[P_TOP] > 0:
-            top = at[P_TOP]
+        while progress[P_TOP] > 0:
+            top = progress[P_TOP]
             item = tail(stack, top - stride)
             if item[T_EDGE_COUNT] > 0:
-                said = _follow(net, arena, feed, sizes, item[T_EDGES], item, view, work, stack, out, at, looks)
+                said = _follow(net, arena, feed, sizes, item[T_EDGES], item, view, work, stack, out, progress, looks)
                 if said != DONE:
                     return said
-                if item[T_EDGE_COUNT] == 1 and at[P_TOP] == top:
-                    at[P_TOP] = top - stride
+                if item[T_EDGE_COUNT] == 1 and progress[P_TOP] == top:
+                    progress[P_TOP] = top - stride
                     continue
                 item[T_EDGES] += EDGE_WIDTH
                 item[T_EDGE_COUNT] -= 1
-            if item[T_EDGE_COUNT] == 0 and at[P_TOP] == top:
-                at[P_TOP] = top - stride
-        if at[P_COUNT] >= at[P_MOST]:
+            if item[T_EDGE_COUNT] == 0 and progress[P_TOP] == top:
+                progress[P_TOP] = top - stride
+        if progress[P_COUNT] >= progress[P_MOST]:
             return OUTPUT_FULL
-        if looks is not None and (min(arena[A_DUE], feed[F_DUE]) < at[P_UNTIL] or at[P_DECIDING] != 0):
-            said = do_what_is_due(net, arena, feed, sizes, view, stack, at)
+        if looks is not None and (min(arena[A_DUE], feed[F_DUE]) < progress[P_UNTIL] or progress[P_DECIDING] != 0):
+            said = do_what_is_due(net, arena, feed, sizes, view, stack, progress)
             if said != DONE:
                 return said
             continue
-        if at[P_ROW] >= at[P_LAST_ROW]:
+        if progress[P_ROW] >= progress[P_LAST_ROW]:
             return DONE
         if facts:
-            row = at[P_ROW] * FACT_WIDTH
+            row = progress[P_ROW] * FACT_WIDTH
             end = rows[row + FACT_END]
         else:
-            row = at[P_ROW] * ROW_WIDTH
+            row = progress[P_ROW] * ROW_WIDTH
             end = rows[row + END]
             if instants and rows[row + START] < end:
                 return INTERVAL
         if looks is not None:
             if min(arena[A_DUE], feed[F_DUE]) < end:
-                at[P_UNTIL] = end
+                progress[P_UNTIL] = end
                 continue
-            said = _prepared(net, arena, feed, rows, row, end, view, at)
+            said = _prepared(net, arena, feed, rows, row, end, view, progress)
             if said != DONE:
                 return said
         if bounded and arena[A_LIVE] >= arena[A_LIMIT] and not free_rows(arena, net, end):
             return AT_LIMIT
-        if looks is None or not _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, at):
+        if looks is None or not _taken_whole(net, arena, sizes, rows, row, end, view.values, stack, progress):
             top = put_fact(net, rows, row, stack) if facts else dispatch(net, rows, row, view.values.kind, stack)
-            _dispatched(arena, at, end, top)
+            _dispatched(arena, progress, end, top)
         if arena[A_SINCE] >= pause:
             collect_all(arena, net)
 
@@ -338,13 +338,13 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
     sizes = Sizes(
         cell(cells, C_ARENA_WORDS) - STORING, cell(cells, C_STACK_WORDS), cell(cells, C_OUT_WORDS) // net[N_OUT_WIDTH]
     )
-    arena, stack, at = (
+    arena, stack, progress = (
         words_at(cell(cells, C_ARENA)),
         words_at(cell(cells, C_STACK)),
         words_at(cell(cells, C_PROGRESS)),
     )
     if looks is not None:
-        forget_stars(net, arena, address_in(rows), at)
+        forget_stars(net, arena, address_in(rows), progress)
     said = _pour(
         net,
         arena,
@@ -355,11 +355,11 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         words_at(cell(cells, C_WORK)),
         stack,
         words_at(cell(cells, C_OUT)),
-        at,
+        progress,
         looks,
     )
     if looks is not None and net[N_GATHERING_COUNT] != 0 and not NEEDS_ARENA <= said < ENDLESS:
-        settled = settle(arena, net, sizes.arena, sizes.stack, stack, at)
+        settled = settle(arena, net, sizes.arena, sizes.stack, stack, progress)
         return said if settled == DONE else settled
     return said
 

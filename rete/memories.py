@@ -50,9 +50,9 @@ class NetworkMemories:
     """The arrays of a network."""
 
     network: Network  # the records they were made from
-    options: Options  # what the user chose
+    options: Options  # the user's choices
     depth: int  # stack that the deepest filter program needs
-    state: State = field(init=False)  # net, arena and what the kernel works with
+    state: State = field(init=False)  # net, arena and the kernel's working arrays
     _marks: np.ndarray = field(init=False)  # of terms, while they are being marked
     _cursor: np.ndarray = field(init=False)  # how far that is
 

@@ -50,7 +50,7 @@ MOST_OUTPUT = 1 << 14  # output rows after which the kernel pauses between two i
 FEW = 1 << 10  # output rows; fewer are copied
 
 
-_ASKED = {  # where the records are of what Python is asked for, and their words
+_ASKED = {  # by kind of question to Python: the section of its records, and their words
     layout.ASKED_PROBE: (layout.N_PROBES, layout.PROBE_WIDTH),
     layout.ASKED_EDGE: (layout.N_EDGES, layout.EDGE_WIDTH),
     layout.ASKED_STEP: (layout.N_STEPS, layout.STEP_WIDTH),
@@ -82,20 +82,20 @@ class _Pause(NamedTuple):
 class Runtime(NetworkMemories):
     """The arrays of a running network, and the kernel that runs on them."""
 
-    memo: np.ndarray  # uint8[filter, TermId]: what Python said of filters on one variable
+    memo: np.ndarray  # uint8[filter, TermId]: Python's verdicts of filters on one variable
     _cells: np.ndarray = field(init=False)  # where the arrays are, for the kernel
     _address: int = field(init=False)  # of the cells
-    # what the cells have the addresses of
+    # the arrays whose addresses the cells have
     _connected: tuple[State, Values, np.ndarray] | None = field(init=False, default=None)
     _progress: memoryview = field(init=False)  # state.progress, of which single words are read and written faster
     nothing: np.ndarray = field(init=False)  # no output rows
     _outs: Pool = field(init=False)  # arrays for output rows
     _no_rows: np.ndarray = field(init=False)
-    _kernel: Callable[[int, np.ndarray], int] = field(init=False)  # what runs such a network
+    _kernel: Callable[[int, np.ndarray], int] = field(init=False)  # the kernel that runs such a network
     # says whether a filter is true that the kernel has to know and cannot decide: is it an edge's or a probe's, the
     # number of that, the tuple
     ask: Callable[[int, int, np.ndarray], bool] = field(init=False)
-    # makes input rows of what rules build of output rows, where the kernel cannot; and the values of terms then
+    # makes input rows of the triples that rules build, where the kernel cannot; and returns the values of terms then
     build: Callable[[np.ndarray], tuple[np.ndarray, Values]] = field(init=False)
     _built: int = field(init=False, default=0)  # output rows at hand that have been looked through for this
 
@@ -176,7 +176,7 @@ class Runtime(NetworkMemories):
             facts,
             0,
             0,
-            1 << 62 if self.network.settles else MOST_OUTPUT,  # what is chosen among is whole
+            1 << 62 if self.network.settles else MOST_OUTPUT,  # a choice needs all candidates
         )
         if not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows)

@@ -76,7 +76,7 @@ STARS_AHEAD = 2  # by then what was prefetched has come
 
 
 @inlined
-def star_at(net, arena, rows, row, at):  # type: ignore[no-untyped-def]
+def star_at(net, arena, rows, row, progress):  # type: ignore[no-untyped-def]
     """Return the node that gathers the star of which a row is the first one, if it may be whole; or 0."""
     record = predicate_record(net, rows[row + PREDICATE])
     if net[record + PREDICATE_SHAPES] & SHAPE_STAR == 0:
@@ -84,7 +84,7 @@ def star_at(net, arena, rows, row, at):  # type: ignore[no-untyped-def]
     slot = net[net[net[net[record + PREDICATE_BEGIN] + ROUTE_ALPHA] + ALPHA_EDGES] + EDGE_TARGET]
     node = net[slot + SLOT_NODE]
     if (
-        at[P_ROW] + net[node + NODE_SLOTS] > at[P_LAST_ROW]
+        progress[P_ROW] + net[node + NODE_SLOTS] > progress[P_LAST_ROW]
         or arena[net[node + NODE_ASIDE] + ASIDE_END] == rows[row + END]
     ):
         return 0
@@ -172,13 +172,13 @@ def _home(net, arena, ahead, out, places, rows):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def foresee_stars(net, arena, node, rows, at):  # type: ignore[no-untyped-def]
+def foresee_stars(net, arena, node, rows, progress):  # type: ignore[no-untyped-def]
     """Prefetch the runs that a star to come will look for.
 
     It is taken to look like the one that is noted, and the first bucket to be the right one: most often it is so.
     """
     ahead = STARS_AHEAD * net[node + NODE_SLOTS]
-    if at[P_ROW] + ahead + net[node + NODE_SLOTS] > at[P_LAST_ROW]:
+    if progress[P_ROW] + ahead + net[node + NODE_SLOTS] > progress[P_LAST_ROW]:
         return
     star, begin, to_come = net[node + NODE_STAR], net[node + NODE_AHEAD], tail(rows, ahead * ROW_WIDTH)
     out, places = net[star + STAR_OUT], tail(arena, net[star + STAR_ROWS])
@@ -191,9 +191,9 @@ def foresee_stars(net, arena, node, rows, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def part_star(arena, net, node, at):  # type: ignore[no-untyped-def]
+def part_star(arena, net, node, progress):  # type: ignore[no-untyped-def]
     """Put the triples of the star that is noted aside, each for itself."""
-    star, aside, rows = net[node + NODE_STAR], net[node + NODE_ASIDE], words_at(at[P_ROWS])
+    star, aside, rows = net[node + NODE_STAR], net[node + NODE_ASIDE], words_at(progress[P_ROWS])
     for i in range(net[node + NODE_SLOTS]):
         kept = tail(arena, net[net[node + NODE_FIRST_SLOT] + i * SLOT_WIDTH + SLOT_ASIDE])
         row = arena[net[star + STAR_ROWS] + i]
@@ -206,11 +206,11 @@ def part_star(arena, net, node, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def forget_stars(net, arena, rows, at):  # type: ignore[no-untyped-def]
+def forget_stars(net, arena, rows, progress):  # type: ignore[no-untyped-def]
     """Note which rows are poured; forget stars of others, which were given up."""
-    if at[P_ROWS] == rows:
+    if progress[P_ROWS] == rows:
         return
-    at[P_ROWS] = rows
+    progress[P_ROWS] = rows
     for i in range(net[N_GATHERING_COUNT]):
         aside = net[net[net[N_GATHERING] + i] + NODE_ASIDE]
         if arena[aside + ASIDE_WHOLE] != 0:

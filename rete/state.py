@@ -72,7 +72,7 @@ class State(NamedTuple):
     bounds: np.ndarray
     terms: np.ndarray
     views: np.ndarray
-    feed: np.ndarray  # what rules build: `rete/feed.py`
+    feed: np.ndarray  # the occurrences of an instant, with those that rules build: `rete/feed.py`
 
 
 def new_state(net: np.ndarray, arena: np.ndarray, depth: int, most_built: int) -> State:

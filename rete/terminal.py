@@ -100,18 +100,18 @@ def _instances(net, terminal, item):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _feed(net, feed, instance, item, undecided, view, at):  # type: ignore[no-untyped-def]
+def _feed(net, feed, instance, item, undecided, view, progress):  # type: ignore[no-untyped-def]
     """Let a rule build from a tuple; what the kernel cannot build, Python builds at the close of the instant."""
-    if at[P_FACTS] != 0 or item[T_END] < item[T_WINDOW_START]:  # the past, or what is static
+    if progress[P_FACTS] != 0 or item[T_END] < item[T_WINDOW_START]:  # the past, or static data
         return
     if undecided or net[instance + INSTANCE_BUILDS] != BUILDS:
-        at[P_BUILDING] += 1
+        progress[P_BUILDING] += 1
         expect(feed, item[T_END])
         return
     first = feed[F_COUNT]
     build(net, feed, instance, item, view.values.kind)
-    if at[P_MARKED] != 0:
-        mark_occurrences(feed, first, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_occurrences(feed, first, bytes_at(progress[P_MARKS]), progress[P_MARKED])
 
 
 @inlined
@@ -177,23 +177,23 @@ def _write(net, instance, item, branch, out, row):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _also(net, arena, instance, item, branch, view, feed, out, at, count):  # type: ignore[no-untyped-def]
+def _also(net, arena, instance, item, branch, view, feed, out, progress, count):  # type: ignore[no-untyped-def]
     """Let a rule build of a tuple, and tell of its run; return the number of output rows then."""
     if net[instance + INSTANCE_BUILDS] != BUILDS_NOTHING:
-        _feed(net, feed, instance, item, branch >= UNDECIDED_ROW, view, at)
+        _feed(net, feed, instance, item, branch >= UNDECIDED_ROW, view, progress)
     if net[instance + INSTANCE_LINK] >= 0:
         return _tell_run(arena, net, instance, item, branch, out, count)
     return count
 
 
 @inlined
-def emit(net, arena, terminal, item, view, feed, out, at, room, looks):  # type: ignore[no-untyped-def]
+def emit(net, arena, terminal, item, view, feed, out, progress, room, looks):  # type: ignore[no-untyped-def]
     """Write an output row for each query that a complete tuple matches, and let rules build: DONE.
 
     NEEDS_OUT, NEEDS_FEED: there may be no room for all; the caller makes room and asks again.
     """
     begin, many = _instances(net, terminal, item)
-    count = at[P_COUNT]
+    count = progress[P_COUNT]
     if count + (many if looks is None else _rows_wanted(arena, net, begin, many, item)) > room:
         return NEEDS_OUT
     if looks is not None and not has_room(feed, many * net[N_MOST_BUILT]):
@@ -202,7 +202,7 @@ def emit(net, arena, terminal, item, view, feed, out, at, room, looks):  # type:
     for instance in range(begin, begin + many * INSTANCE_WIDTH, INSTANCE_WIDTH):
         if item[T_END] - item[T_WINDOW_START] > net[instance + INSTANCE_WINDOW]:
             continue
-        if net[instance + INSTANCE_TOLD] != 0 and at[P_FACTS] == 0 and _is_known(net, arena, instance, item):
+        if net[instance + INSTANCE_TOLD] != 0 and progress[P_FACTS] == 0 and _is_known(net, arena, instance, item):
             continue
         branch = net[instance + INSTANCE_BRANCH]
         code, code_end = net[instance + INSTANCE_CODE], net[instance + INSTANCE_CODE_END]
@@ -215,6 +215,6 @@ def emit(net, arena, terminal, item, view, feed, out, at, room, looks):  # type:
         _write(net, instance, item, branch, out, count * width)
         count += 1
         if looks is not None:
-            count = _also(net, arena, instance, item, branch, view, feed, out, at, count)
-    at[P_COUNT] = count
+            count = _also(net, arena, instance, item, branch, view, feed, out, progress, count)
+    progress[P_COUNT] = count
     return DONE

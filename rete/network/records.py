@@ -84,8 +84,8 @@ class Slot:
     node: int  # number of the node
     index: int  # which of its inputs
     columns: int  # columns of a row
-    events: tuple[int, ...] = ()  # of these, those that hold events which may be used up
-    rank: tuple[int, ...] = ()  # of these, those that tell which row is the best, the weightiest first
+    events: tuple[int, ...] = ()  # of its columns, those that hold events which may be used up
+    rank: tuple[int, ...] = ()  # of its columns, those that tell which row is the best, the weightiest first
     latest: bool = False  # whether the best is the greatest; else the least
     length: int = UNBOUNDED  # how long after its true start a row is of use; the node's window bounds window starts
 
@@ -111,7 +111,7 @@ class Reading:
     column: int  # of the row: the term whose number is read
     factor: float
     constant: float
-    slack: float  # what keeps the side from being thought too high, or too low
+    slack: float  # the margin that keeps the side from being taken as too high, or too low
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Node:
     relations: tuple[Relation, ...] = ()
     passing: int = -1  # index of the slot whose rows can only come last: none of them is kept; -1: all are
     spent: int = -1  # number of the node that has the events which its query has used up; -1: it uses up none
-    comparisons: tuple[Comparison, ...] = ()  # what follows from the filters of all who read it
+    comparisons: tuple[Comparison, ...] = ()  # they follow from the filters of all its readers
 
     gathers: bool = False  # its inputs are patterns of one event on one subject: their triples come together
 
@@ -150,24 +150,24 @@ class Probe:
 
     slot: int  # number of the slot whose rows it looks at
     columns: int  # columns of its tuples
-    keys: tuple[int, ...]  # of these, those that make the key
-    relations: tuple[Relation, ...]  # what fits: between the tuple (0) and a row (1)
+    keys: tuple[int, ...]  # of its columns, those that make the key
+    relations: tuple[Relation, ...]  # a row fits: relations between the tuple (0) and the row (1)
     decided: int  # AT_ARRIVAL, AT_CLOSE or AT_DEADLINE
     wanted: bool = False  # whether one must fit; else none may
     streamed: bool = False  # whether static rows do not fit
-    joint: bool = False  # whether times in the condition are those of both together; else the row's
+    joint: bool = False  # whether times in the condition are times of both together; else the row's
     deadline: int = 0  # AT_DEADLINE: how long after the tuple's start it is decided
     reach: int = UNBOUNDED  # how far before its decision it looks; -1: as far as its relations say
-    program: tuple[int, ...] = ()  # what fits: the tuple's columns, then those of `seen`
+    program: tuple[int, ...] = ()  # a row fits: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the row that the program sees
     taken: tuple[
         int, ...
     ] = ()  # the row's columns, or times, that the tuple takes along behind its own if the row fits
-    level: int = 0  # of what is decided at one time, the lower levels come first
+    level: int = 0  # at one time, lower levels are decided first
     events: tuple[int, ...] = ()  # columns of its tuples that hold events which may be used up
     rank: tuple[int, ...] = ()  # its tuples' columns or times, which the slot's rank must outdo: only a better row fits
     windowed: bool = False  # AT_DEADLINE: the deadline counts from the tuple's window start
-    edges: list[Edge] = field(default_factory=list)  # where what passes goes
+    edges: list[Edge] = field(default_factory=list)  # the edges of tuples that pass
 
 
 @dataclass
@@ -181,7 +181,9 @@ class State:
     undying: bool = False  # whether some step takes all that comes
     link: int = -1  # the column that has the link to the run before; -1: none
     own: bool = False  # whether its tuples have a link to their own row, behind their columns
-    once: bool = False  # whether what is there already, of the same end, does not enter again; its key is all columns
+    once: bool = (
+        False  # whether a tuple that is there already, of the same end, does not enter again; its key is all columns
+    )
     numbers: tuple[int, ...] = ()  # columns whose terms' numbers rows have, too, behind the marks: steps compare them
     keys: tuple[int, ...] = ()  # columns of a run that make its key
     tells: tuple[int, ...] = ()  # columns of its tuples whose terms' numbers these have, too, behind all else
@@ -194,7 +196,7 @@ class Step:
 
     state: int  # number of the state whose runs go on; -1: runs begin
     columns: int  # columns of the tuple that comes
-    out: tuple[tuple[int, int], ...]  # what comes of it: (0, column or time of the run), (1, of the tuple), OF_*
+    out: tuple[tuple[int, int], ...]  # its tuples: (0, column or time of the run), (1, of the tuple), OF_*
     follows: int = layout.ANY  # ANY, NEXT, STRICT
     mark: int = -1  # which mark of the run it leaves; -1: none
     window: int = UNBOUNDED  # how old a run may be
@@ -202,12 +204,12 @@ class Step:
     instants: int = -1  # number of the slot that has the instants; -1: none
     instant_keys: tuple[int, ...] = ()  # columns of the tuple that make its key
     equal: tuple[tuple[int, int], ...] = ()  # a column of the run, one of the tuple: equal
-    program: tuple[int, ...] = ()  # what makes them compatible: the tuple's columns, then those of `seen`
+    program: tuple[int, ...] = ()  # whether they are compatible: the tuple's columns, then those of `seen`
     seen: tuple[int, ...] = ()  # columns of the run that the program sees
     tumbling: tuple[int, int] | None = None  # width and origin of the windows, that follow each other, of what begins;
     # a width below 0: what begins where such a window ends
     event: int = -1  # number of the state whose tuples come; -1: those of something else
-    edges: list[Edge] = field(default_factory=list)  # where what comes of it goes
+    edges: list[Edge] = field(default_factory=list)  # the edges of its tuples
 
 
 @dataclass(frozen=True)

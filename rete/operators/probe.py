@@ -63,7 +63,7 @@ from retewave.windows.intervals import BEFORE_ALL, STATIC_START
 
 __all__ = ["ASK", "FITS", "NOTHING", "foresee_due", "is_known", "look", "put_tuple", "take_along"]
 
-NOTHING, FITS, ASK = 0, 1, 2  # what a look finds; ASK: whether the row fits is for Python to tell
+NOTHING, FITS, ASK = 0, 1, 2  # the result of a look; ASK: Python must tell whether the row fits
 
 
 @inlined

@@ -88,15 +88,15 @@ from retewave.rete.words.progress import (
 
 __all__ = ["NO_ARENA", "NO_ROOM", "OPEN_QUESTION", "begin_run", "continue_runs"]
 
-# what stops a step: the stack is full; Python must say whether a run is compatible; the arena is full
+# causes that stop a step: the stack is full; Python must say whether a run is compatible; the arena is full
 NO_ROOM, OPEN_QUESTION, NO_ARENA = -1, -2, -3
 
 
 @inlined
 def _agrees(arena, net, step, row, item):  # type: ignore[no-untyped-def]
     """Tell whether a run and a tuple have equal terms where both must, beside the key."""
-    at = net[step + STEP_EQUAL]
-    for pair in range(at, at + 2 * net[step + STEP_EQUAL_COUNT], 2):
+    pairs = net[step + STEP_EQUAL]
+    for pair in range(pairs, pairs + 2 * net[step + STEP_EQUAL_COUNT], 2):
         own, column = arena[row + net[pair]], net[pair + 1]
         if own != item[T_COLUMNS + (column if column >= 0 else ~column)] and (column >= 0 or own != 0):
             return False
@@ -163,7 +163,7 @@ def _may_go_on(arena, net, step, row, item, before):  # type: ignore[no-untyped-
 
 
 @inlined
-def _copy_run(arena, net, step, row, group, item, values, at):  # type: ignore[no-untyped-def]
+def _copy_run(arena, net, step, row, group, item, values, progress):  # type: ignore[no-untyped-def]
     """Make what becomes of a run, in some group, a row of the next state, or what begins (row 0) in its own group."""
     copies = net[step + STEP_COPIES]
     slot = net[copies + COPIES_SLOT]
@@ -188,29 +188,29 @@ def _copy_run(arena, net, step, row, group, item, values, at):  # type: ignore[n
     if net[copies + COPIES_LINK] != NO_WORD:
         into[net[copies + COPIES_LINK]] = row | net[step + STEP_NUMBER] << LINK_STATE
     list_row(arena, group, net[copies + COPIES_LIST], net[copies + COPIES_BIT], made)
-    mark_run(net, arena, slot, made, at)
+    mark_run(net, arena, slot, made, progress)
 
 
 @inlined
-def _goes_on(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _goes_on(arena, net, step, row, group, item, values, stack, top, progress):  # type: ignore[no-untyped-def]
     """Let a run take a tuple, or begin with it (row 0); return the new top."""
     if net[step + STEP_COPIES] != 0:
-        _copy_run(arena, net, step, row, group, item, values, at)
+        _copy_run(arena, net, step, row, group, item, values, progress)
         return top
     into, edge = tail(stack, top), net[step + STEP_DIRECT]
     _grow(arena, net, step, row, item, into)
     if edge == 0:
         return top + net[N_STRIDE]
-    store_run(arena, net, net[edge + EDGE_TARGET], edge, into, values, at)
+    store_run(arena, net, net[edge + EDGE_TARGET], edge, into, values, progress)
     return top
 
 
 @inlined
-def _taken(arena, net, step, row, group, item, values, stack, top, at):  # type: ignore[no-untyped-def]
+def _taken(arena, net, step, row, group, item, values, stack, top, progress):  # type: ignore[no-untyped-def]
     """Let a run take a tuple; return the new top."""
     if net[step + STEP_MARK] != NO_WORD:
         arena[row + net[step + STEP_MARK]] = item[T_END]
-    return _goes_on(arena, net, step, row, group, item, values, stack, top, at)
+    return _goes_on(arena, net, step, row, group, item, values, stack, top, progress)
 
 
 @inlined
@@ -240,45 +240,56 @@ def _compatible(arena, net, step, row, item, view, pair, verdict):  # type: igno
 
 
 @inlined
-def _stop(at, step, row, former, top):  # type: ignore[no-untyped-def]
+def _stop(progress, step, row, former, top):  # type: ignore[no-untyped-def]
     """Note where a step stops, to go on there."""
-    at[P_STEPPING], at[P_ASKED], at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP] = step, step, row, former, top
+    progress[P_STEPPING], progress[P_ASKED], progress[P_ASKED_ROW], progress[P_STEP_BEFORE], progress[P_STEP_TOP] = (
+        step,
+        step,
+        row,
+        former,
+        top,
+    )
 
 
 @inlined
-def _first_run(arena, net, state, word, before, at):  # type: ignore[no-untyped-def]
+def _first_run(arena, net, state, word, before, progress):  # type: ignore[no-untyped-def]
     """Return the first run to look at, the run before it, the top, and the verdict on the first run."""
-    if at[P_STEPPING] == 0:
+    if progress[P_STEPPING] == 0:
         first = cut_off(arena, word, net[N_END], before) if net[state + STATE_CUT] != 0 else arena[word] >> 32
-        return first, 0, at[P_TOP], UNDECIDED
-    row, former, top, verdict = at[P_ASKED_ROW], at[P_STEP_BEFORE], at[P_STEP_TOP], at[P_VERDICT]
-    at[P_STEPPING], at[P_ASKED_ROW], at[P_VERDICT] = 0, 0, UNDECIDED
+        return first, 0, progress[P_TOP], UNDECIDED
+    row, former, top, verdict = (
+        progress[P_ASKED_ROW],
+        progress[P_STEP_BEFORE],
+        progress[P_STEP_TOP],
+        progress[P_VERDICT],
+    )
+    progress[P_STEPPING], progress[P_ASKED_ROW], progress[P_VERDICT] = 0, 0, UNDECIDED
     return row, former, top, verdict
 
 
 @inlined
-def begin_run(arena, net, step, item, values, stack, at, room):  # type: ignore[no-untyped-def]
+def begin_run(arena, net, step, item, values, stack, progress, room):  # type: ignore[no-untyped-def]
     """Let a run begin with a tuple; return the new top, or NO_ROOM."""
-    top, every, since = at[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
+    top, every, since = progress[P_TOP], net[step + STEP_EVERY], item[T_END] - net[step + STEP_ORIGIN]
     if every != 0 and (since < 0 or (every < 0 and (since == 0 or since % every != 0))):
         return top
     if top + net[N_STRIDE] > room:
         return NO_ROOM
-    return _goes_on(arena, net, step, 0, 0, item, values, stack, top, at)
+    return _goes_on(arena, net, step, 0, 0, item, values, stack, top, progress)
 
 
 @inlined
-def continue_runs(arena, net, step, group, before, item, view, stack, at, room, most):  # type: ignore[no-untyped-def]
+def continue_runs(arena, net, step, group, before, item, view, stack, progress, room, most):  # type: ignore[no-untyped-def]
     """Let all runs of a step's state take a tuple that may do so, and put what they become on the stack.
 
     `group` has them; `before` is the instant of their partition before the tuple's.
-    Return the new top; NO_ROOM, NO_ARENA or OPEN_QUESTION: the caller makes room, or asks, and calls again: `at` says
-    where.  `room` is that of the stack, `most` how far the arena may be used before a row is stored.
+    Return the new top; NO_ROOM, NO_ARENA or OPEN_QUESTION: the caller makes room, or asks, and calls again:
+    `progress` says where.  `room` is that of the stack, `most` how far the arena may be used before a row is stored.
     """
     state, end, window, end_word = net[step + STEP_STATE], item[T_END], net[step + STEP_WINDOW], net[N_END]
     slot, cut = net[state + STATE_SLOT], net[state + STATE_CUT] != 0
     word = group + net[slot + SLOT_LIST]
-    row, former, top, verdict = _first_run(arena, net, state, word, before, at)
+    row, former, top, verdict = _first_run(arena, net, state, word, before, progress)
     while row != 0 and arena[row + end_word] < end:
         following = arena[row + R_LINK] >> 32
         last = cut or (former == 0 and following == 0)  # it keeps the group, which the next run of its key will need
@@ -289,14 +300,14 @@ def continue_runs(arena, net, step, group, before, item, view, stack, at, room, 
         if end - arena[row + R_WINDOW_START] <= window and _may_go_on(arena, net, step, row, item, before):
             lacks = _lacks(arena, net, step, top, room, most)
             if lacks != 0:
-                _stop(at, step, row, former, top)
+                _stop(progress, step, row, former, top)
                 return lacks
             verdict = _compatible(arena, net, step, row, item, view, tail(stack, top + net[N_STRIDE]), verdict)
             if verdict == UNDECIDED:
-                _stop(at, step, row, former, top)
+                _stop(progress, step, row, former, top)
                 return OPEN_QUESTION
             if verdict == TRUE:
-                top = _taken(arena, net, step, row, group, item, view.values, stack, top, at)
+                top = _taken(arena, net, step, row, group, item, view.values, stack, top, progress)
                 former = former if arena[word] >> 32 != row else 0  # it may be collected
         row, former, verdict = following, row, UNDECIDED
     return top

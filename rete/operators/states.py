@@ -75,14 +75,14 @@ __all__ = [
 
 
 @inlined
-def mark_run(net, arena, slot, row, at):  # type: ignore[no-untyped-def]
+def mark_run(net, arena, slot, row, progress):  # type: ignore[no-untyped-def]
     """Mark the terms of a new run, if a sweep is under way."""
-    if at[P_MARKED] != 0:
-        mark_row(net, arena, slot, row, bytes_at(at[P_MARKS]), at[P_MARKED])
+    if progress[P_MARKED] != 0:
+        mark_row(net, arena, slot, row, bytes_at(progress[P_MARKS]), progress[P_MARKED])
 
 
 @inlined
-def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
+def note_instant(arena, net, edge, item, progress):  # type: ignore[no-untyped-def]
     """Note that an event of a partition came, once an instant."""
     slot = net[edge + EDGE_TARGET]
     node, column = net[slot + SLOT_NODE], 1 + net[N_TIMES]
@@ -95,7 +95,7 @@ def note_instant(arena, net, edge, item, at):  # type: ignore[no-untyped-def]
     former = arena[group + net[slot + SLOT_LIST]] & LOW
     fill_row(arena, net, slot, edge, group, row, item)
     arena[row + column] = arena[former + net[N_END]] if former != 0 else BEFORE_ALL
-    mark_run(net, arena, slot, row, at)
+    mark_run(net, arena, slot, row, progress)
 
 
 @inlined
@@ -128,7 +128,7 @@ def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-untyped-def]
+def store_run(arena, net, state, edge, item, values, progress):  # type: ignore[no-untyped-def]
     """Make a tuple a row of a state's memory; return the row."""
     slot = net[state + STATE_SLOT]
     row = new_row(arena, net, slot, item)
@@ -140,7 +140,7 @@ def store_run(arena, net, state, edge, item, values, at):  # type: ignore[no-unt
     numbers = net[state + STATE_NUMBERS]
     for number in range(numbers, numbers + 2 * net[state + STATE_NUMBER_COUNT], 2):
         arena[row + net[number + 1]] = number_word(values, arena[row + net[number]])
-    mark_run(net, arena, slot, row, at)
+    mark_run(net, arena, slot, row, progress)
     return row
 
 
@@ -154,14 +154,14 @@ def tell_numbers(net, state, item, values):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def keep_run(arena, net, edge, item, values, stack, at):  # type: ignore[no-untyped-def]
+def keep_run(arena, net, edge, item, values, stack, progress):  # type: ignore[no-untyped-def]
     """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
-    state, top, row = net[edge + EDGE_TARGET], at[P_TOP], 0
+    state, top, row = net[edge + EDGE_TARGET], progress[P_TOP], 0
     alone = net[state + STATE_ONCE] != 0 and _is_alone(arena, net, state)
     if net[state + STATE_ONCE] != 0 and not alone and _is_there(arena, net, edge, item):
         return top
     if net[state + STATE_SLOT] != 0 and not alone:
-        row = store_run(arena, net, state, edge, item, values, at)
+        row = store_run(arena, net, state, edge, item, values, progress)
     if net[state + STATE_EDGE_COUNT] != 0:
         payload = net[edge + EDGE_PAYLOAD]
         stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
@@ -203,12 +203,12 @@ def take_off(arena, net, slot, group, row, former):  # type: ignore[no-untyped-d
 
 
 @inlined
-def may_go_on(arena, net, state, group, before, at):  # type: ignore[no-untyped-def]
+def may_go_on(arena, net, state, group, before, progress):  # type: ignore[no-untyped-def]
     """Say whether some run of a group may go on: its last one is the youngest."""
     last = arena[group + net[net[state + STATE_SLOT] + SLOT_LIST]] & LOW
     if last == 0:
         return False
-    return at[P_STEPPING] != 0 or net[state + STATE_CUT] == 0 or arena[last + net[N_END]] >= before
+    return progress[P_STEPPING] != 0 or net[state + STATE_CUT] == 0 or arena[last + net[N_END]] >= before
 
 
 @inlined

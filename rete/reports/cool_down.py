@@ -67,7 +67,7 @@ class CoolDown:
     reports: np.ndarray  # int64[places, most]: the ends of the last ones, a ring; NEVER where there was none
     turn: np.ndarray  # int64[places]: the earliest of a ring
     taken: int = 0  # places that are not empty
-    follows = False  # what was reported depends on all that was before
+    follows = False  # whether a match is reported depends on all matches before
     terms = frozenset({"keys"})  # the arrays of its state that hold terms
 
     @classmethod

@@ -69,7 +69,7 @@ REFUSED = -1  # a stream's shift when the stream is not in the set
 
 # in place of a column: a time of a row or of a tuple
 OF_START, OF_END = -2, -3
-OF_ROW, OF_NOTHING = -4, -5  # in place of what a step writes: the link to the run that goes on; a constant
+OF_ROW, OF_NOTHING = -4, -5  # in place of a column that a step writes: the link to the run that goes on; a constant
 OF_WINDOW = -6  # in place of a column: the window start of a row or of a tuple
 
 # ---- net: records.  They name each other by place: the word of `net`, or of the arena, where the other one begins ----
@@ -127,13 +127,13 @@ NODE_FORESEEN = 17  # the edge to prefetch along when all slots but one have row
 NODE_FIRST_SLOT = 18  # the record of the first of its slots
 NODE_SPENT = 19  # the node of the events that its query has used up; 0: it uses none up
 NODE_COMPARED, NODE_COMPARED_COUNT = 20, 21  # comparisons of readings: COMPARED_* words each
-# a node that gathers: the place in the arena of what is aside (else 0), how many columns of its tuples, and by column
-# of what comes of them the place in the arena
+# a node that gathers: the place in the arena of the tuples that are aside (else 0), their number of columns, and by
+# column of the node's own tuples the place in the arena
 NODE_ASIDE, NODE_ASIDE_COLUMNS, NODE_ASIDE_OUT = 22, 23, 24
 # its edges: so many are followed by the tuple that has been gathered, the next ones lead to instants; then the states
 # of solutions to which the others lead: the state, its number of columns, and these as columns of that tuple
 NODE_ASIDE_EDGE_COUNT, NODE_ASIDE_INSTANTS, NODE_DIRECT, NODE_DIRECT_COUNT = 25, 26, 27, 28
-# what that tuple will look for: the node, the columns of its key
+# the groups that the gathered tuple will go to: the node, the columns of its key
 NODE_AHEAD, NODE_AHEAD_COUNT = 29, 30
 NODE_STAR, NODE_WIDTH = 31, 32  # how it takes whole stars; 0: it does not
 # a star: its streams (-1: any), by column of what comes of it the slot and the place in the row, the place in the arena
@@ -167,11 +167,14 @@ PROBE_EVENTS, PROBE_EVENT_COUNT = 22, 23  # words of the tuple with events that 
 PROBE_RANK = 24  # words of the tuple that are compared with the slot's rank: only a better row fits
 PROBE_WINDOWED, PROBE_WIDTH = 25, 26  # 1: the deadline counts from the tuple's window start
 # a state: its slot (0: it keeps nothing), columns and marks of its rows; whether some step takes the next instant only,
-# and whether some step takes all; where its tuples go; 1: what is there already, of the same end, does not enter again
+# and whether some step takes all; where its tuples go; 1: a tuple that is there already, of the same end, does not
+# enter again
 STATE_SLOT, STATE_COLUMNS, STATE_MARK_COUNT, STATE_STRICT, STATE_UNDYING = 0, 1, 2, 3, 4
 STATE_EDGES, STATE_EDGE_COUNT = 5, 6
 STATE_LINK, STATE_ONCE = 7, 8  # the word of a run's row that has the link to the run before (0: none)
-STATE_ASIDE = 9  # of a state of solutions: what is aside in the node that they come from; 0: nothing
+STATE_ASIDE = (
+    9  # of a state of solutions: the tuples aside in the node that they come from; 0: the node gathers nothing
+)
 # numbers that steps compare, as bits of doubles: of the term in one word of a run's row, into another; NaN: not exact
 STATE_NUMBERS, STATE_NUMBER_COUNT = 10, 11
 STATE_OWN = 12  # 1 and the number of the state: its tuples have a link to their own row behind the columns
@@ -184,8 +187,9 @@ STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4
 STEP_INSTANTS, STEP_INSTANT_KEYS = 5, 6  # the slot of the instants (0: none), the tuple's columns that are its key
 STEP_EQUAL, STEP_EQUAL_COUNT = 7, 8  # pairs of a word of the run's row and a column of the tuple
 STEP_CODE, STEP_CODE_END, STEP_COLUMNS, STEP_SEEN, STEP_SEEN_COUNT = 9, 10, 11, 12, 13  # as in a probe
-# what comes of a step, two words each: 0 and the word of the run; 1 and the column of the tuple; OF_ROW, OF_NOTHING; or
-# EITHER and more, by a column of the tuple: the word of the run, or that column where the run has nothing
+# the columns that a step writes, two words each: 0 and the word of the run; 1 and the column of the tuple; OF_ROW,
+# OF_NOTHING; or EITHER and more, by a column of the tuple: the word of the run, or that column where the run has
+# nothing
 EITHER = 2
 STEP_OUT, STEP_OUT_COUNT, STEP_EDGES, STEP_EDGE_COUNT = 14, 15, 16, 17
 STEP_EVERY, STEP_ORIGIN = (
@@ -278,9 +282,9 @@ W_DECIDED, W_PASSED, W_UNKNOWN, W_WIDTH = 6, 7, 8, 9  # counts of tuples: decide
 # ---- arena: a tuple that waits for its decision ----
 B_NEXT, B_CHILD, B_DUE, B_END, B_WINDOW_START, B_START, B_COLUMNS = 0, 1, 2, 3, 4, 5, 6
 
-# ---- arena: what is aside in a node that gathers: its time, the slots that have a tuple, whether the solution has just
-# been sent on, whether the rest of the instant is in the slots; whether it is a whole star, whose triples are not put
-# aside but noted, and its window start; the key; behind it a tuple a slot, and the row that each slot has ----
+# ---- arena: the tuples aside in a node that gathers: their time, the slots that have a tuple, whether the solution has
+# just been sent on, whether the rest of the instant is in the slots; whether it is a whole star, whose triples are not
+# put aside but noted, and its window start; the key; behind it a tuple a slot, and the row that each slot has ----
 ASIDE_END, ASIDE_MASK, ASIDE_FRESH, ASIDE_SPILLED, ASIDE_WHOLE, ASIDE_WINDOW_START, ASIDE_KEY = 0, 1, 2, 3, 4, 5, 6
 
 # ---- arena: page, row, group ----
@@ -293,7 +297,7 @@ LOW = (1 << 32) - 1  # mask of the low half of a packed word
 # ---- feed: the occurrences that came in at one instant, and those that rules built there: `rete/feed.py` ----
 F_TIME = 0  # the instant
 F_COUNT = 1  # number of occurrences noted
-F_POURED = 2  # number of the first of these that need not be poured any more
+F_POURED = 2  # number of the first noted occurrence that need not be poured any more
 F_DUE = 3  # at the close of this time built occurrences come in; AFTER_ALL: there are none
 F_STAMP = 4  # the stamp of this instant's entries in the table
 F_DERIVED = 5  # occurrences that rules have built at this instant
@@ -309,7 +313,7 @@ F_HEADER = 14
 # an occurrence: a row (`rete/words/rows.py`), and whether it is still to be poured
 OCCURRENCE_WAITS, OCCURRENCE_WIDTH = 7, 8
 
-# ---- what Python is asked for: the filter of an edge, the condition of a probe or of a step ----
+# ---- a question to Python: about the filter of an edge, the condition of a probe or of a step ----
 ASKED_PROBE, ASKED_EDGE, ASKED_STEP = 0, 1, 2
 
 # ---- codes that the kernel returns ----
@@ -318,6 +322,6 @@ INTERVAL = 3  # the next input row is an interval, and the network's rows have n
 NEEDS_ARENA, NEEDS_STACK, NEEDS_OUT = 4, 5, 6  # an array is too small: `Runtime` makes it larger and calls again
 NEEDS_VERDICT = 7  # a filter must be decided now, and the kernel cannot: `Runtime` asks Python
 NEEDS_FEED = 8  # the feed is too small
-NEEDS_BUILT = 9  # a rule builds what the kernel cannot: `Runtime` asks Python
+NEEDS_BUILT = 9  # a rule builds triples that the kernel cannot build: `Runtime` asks Python
 NEEDS_CLEARING = 10  # many events are used up: `Runtime` collects the rows that hold them
 ENDLESS = 11  # rules have built more at one instant than the bound allows

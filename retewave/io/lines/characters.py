@@ -10,14 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from retewave.rete.words.ascii import (
+    BACK_QUOTE,
+    BACKSLASH,
+    CARET,
     DIGIT_0,
     DIGIT_9,
+    GREATER,
+    LEFT_BRACE,
+    LESS,
     LOWER_A,
     LOWER_F,
     LOWER_U,
     LOWER_Z,
     MINUS,
     NOT_ASCII,
+    QUOTE,
+    RIGHT_BRACE,
+    SPACE,
     UNDERSCORE,
     UPPER_U,
 )
@@ -96,9 +105,9 @@ def is_label_part(code: int) -> bool:
 @kernel
 def is_iri_character(code: int) -> bool:
     """Tell whether a character may stand in an IRI, be it escaped or not."""
-    if code <= 0x20 or code == 0x22 or code == 0x3C or code == 0x3E:  # controls, blank, " < >
+    if code <= SPACE or code == QUOTE or code == LESS or code == GREATER:
         return False
-    return not (code == 0x5C or code == 0x5E or code == 0x60 or 0x7B <= code <= 0x7D)  # \ ^ ` { | }
+    return not (code == BACKSLASH or code == CARET or code == BACK_QUOTE or LEFT_BRACE <= code <= RIGHT_BRACE)
 
 
 @kernel
