@@ -67,7 +67,7 @@ class Following:
         self.events = 0  # event numbers taken so far, by pushes and by triples that readers brought alone
         self.event_blocks = 1  # blocks of event numbers taken so far, by readers
         self.intervals = False  # an item was not an instant, or may not have been
-        self.sweeps = Sweeps(terms, self)
+        self.sweeps = Sweeps(self)
 
     def acceptance(self) -> Acceptance:
         """Return which triples a reader may drop; threads of readers call this, and must never make a network."""

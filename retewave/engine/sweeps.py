@@ -33,6 +33,7 @@ _MANY_TIMES = 16  # a sweep that seems useless waits until the terms are this ma
 class Swept(Protocol):
     """What holds terms, beside readers and matches."""
 
+    terms: Terms  # the dictionary; a restored engine has another
     lock: threading.RLock  # held while anything of an engine is read or changed
     waiting: np.ndarray  # rows that are to be poured
     holders: list[Callable[[], np.ndarray]]  # rows that wait elsewhere
@@ -49,8 +50,8 @@ class Swept(Protocol):
 class Sweeps:
     """The sweeps of an engine's dictionary, one after another."""
 
-    def __init__(self, terms: Terms, of: Swept) -> None:
-        self._terms, self._of = terms, of
+    def __init__(self, of: Swept) -> None:
+        self._of = of
         self._rows_before = 0  # live rows when the last sweep began
         self._rows_ahead = 0  # rows that were waiting then
         self._readings: list[tuple[threading.Lock, Held]] = []  # of readers: gates, and rows held
@@ -93,9 +94,9 @@ class Sweeps:
 
     def go_on(self, work: int) -> None:
         """Go on with the sweep that is under way, or begin one when it is due."""
-        if self._sweep is None and self._terms.due() and self._pays():
+        if self._sweep is None and self._of.terms.due() and self._pays():
             self._sweep = self._begun()
-            log.debug("a sweep of the dictionary begins, at %d terms", len(self._terms))
+            log.debug("a sweep of the dictionary begins, at %d terms", len(self._of.terms))
         if self._sweep is not None and self._sweep.go_on(work):
             log.debug("the sweep has ended: %d terms are reclaimed", self._sweep.freed)
             self._sweep = None
@@ -108,8 +109,9 @@ class Sweeps:
         """
         before = self._rows_before + self._rows_ahead
         growth = (self._of.live_rows + self._rows_ahead) / before if before else 1.0
-        unaccounted = len(self._terms) - self._terms.in_use(growth)
-        return self._terms.worthwhile or _FEW * unaccounted >= self._terms.passing or self._terms.due(_MANY_TIMES)
+        terms = self._of.terms
+        unaccounted = len(terms) - terms.in_use(growth)
+        return terms.worthwhile or _FEW * unaccounted >= terms.passing or terms.due(_MANY_TIMES)
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
@@ -124,10 +126,10 @@ class Sweeps:
         with self.standing_still():
             waiting = [rows for _, held in self._readings for rows in held()]
             waiting += [self._of.waiting, *(of() for of in self._of.holders)]
-            marks = self._terms.begin_sweep()
+            marks = self._of.terms.begin_sweep()
         self._rows_before, self._rows_ahead = self._of.live_rows, sum(map(len, waiting))
         held = [self._of.found[:, layout.O_COLUMNS :], *(rows[:, SUBJECT : OBJECT + 1] for rows in waiting)]
-        return Sweep(self._terms, marks, self._of.follow().all, held, self._batches)
+        return Sweep(self._of.terms, marks, self._of.follow().all, held, self._batches)
 
     def note(self, found: list[Matches]) -> list[Matches]:
         """Note matches that somebody may hold from now on; return them."""
