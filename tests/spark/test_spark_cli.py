@@ -141,7 +141,8 @@ def test_what_waits_is_counted_in_the_last_line(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     last = ended.stderr.splitlines()[-1]
     assert re.fullmatch(
-        r"for what comes later wait \d+ triples and \d+ decisions \(--watermark\); if nothing comes: --complete", last
+        r"retewave: for what comes later wait \d+ triples and \d+ decisions \(--watermark\); if nothing comes: --complete",
+        last,
     )
 
 
