@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import rdflib
 
     from retewave.compiler.algebra import Variable
+    from retewave.provenance.derivation import Derived
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
@@ -64,6 +65,7 @@ class Matches:
         "_triples",
         "bounds",
         "clock",
+        "derived",
         "ends",
         "groups",
         "ids",
@@ -100,6 +102,7 @@ class Matches:
         self.reported: tuple[int, int] | None = (
             None  # microseconds: the opening and the time of the report whose rows they are
         )
+        self.derived: Derived | None = None  # what the rows of a report are derived from, where the view is explained
         self.bounds: tuple[tuple[int, int], ...] = ()  # of the report's windows, in microseconds: open, and closed
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
@@ -140,6 +143,8 @@ class Matches:
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
         rest.groups = None if self.groups is None else self.groups.after(count)
+        rest.derived = None if self.derived is None else self.derived.after(count)
+        rest.reported, rest.bounds = self.reported, self.bounds
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -153,7 +158,7 @@ class Matches:
 
     def _all_ids(self) -> np.ndarray:
         """Return the ids that it shows, row by row, and behind them those of what it is made of."""
-        more = [each.terms for each in (self.made_of, self.groups) if each is not None]
+        more = [each.terms for each in (self.made_of, self.groups, self.derived) if each is not None]
         ids = self.ids.reshape(-1)
         return np.concatenate([ids, *more]) if more else ids
 
