@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import rdflib
 
     from retewave.compiler.algebra import Variable
-    from retewave.provenance.derivation import Derived
+    from retewave.provenance.derivation import DerivedRows
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
@@ -58,25 +58,9 @@ class Matches:
     """Matches of one query, in the order in which they were found."""
 
     __slots__ = (
-        "__weakref__",
-        "_decoded",
-        "_own",
-        "_spared",
-        "_triples",
-        "bounds",
-        "clock",
-        "derived",
-        "ends",
-        "groups",
-        "ids",
-        "made_of",
-        "number",
-        "places",
-        "query",
-        "reported",
-        "starts",
-        "terms",
-    )
+        "__weakref__", "_decoded", "_own", "_spared", "_triples", "bounds", "clock", "derived", "ends", "groups", "ids",
+        "made_of", "number", "places", "query", "reported", "starts", "terms",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -99,10 +83,8 @@ class Matches:
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
         self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
-        self.reported: tuple[int, int] | None = (
-            None  # microseconds: the opening and the time of the report whose rows they are
-        )
-        self.derived: Derived | None = None  # what the rows of a report are derived from, where the view is explained
+        self.reported: tuple[int, int] | None = None  # microseconds: the opening and the time of their report
+        self.derived: DerivedRows | None = None  # why the rows of a report are there, if that was asked
         self.bounds: tuple[tuple[int, int], ...] = ()  # of the report's windows, in microseconds: open, and closed
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it

@@ -17,13 +17,13 @@ from retewave.compiler.plan.producers import END, EXPLAINED, GIVEN_TRIPLE, TRIPL
 from retewave.compiler.rewrite.leaves import Leaf
 from retewave.provenance.made_of import Sources
 
-__all__ = ["Derivation", "Derived", "Lacking", "Several", "Solved", "Step", "terms_of"]
+__all__ = ["Derivation", "DerivedRows", "Lacking", "PartSolution", "Several", "Step", "terms_of"]
 
 _TERMS = tuple(place for place, what in enumerate(EXPLAINED) if what in (*TRIPLE, *GIVEN_TRIPLE))
 
 
 @dataclass(frozen=True)
-class Solved:
+class PartSolution:
     """A solution of a part of the view: the triples that made it."""
 
     leaf: int  # the part's number
@@ -55,12 +55,12 @@ class Lacking:
     bound: tuple[tuple[Variable, int], ...]  # what the row had bound then
 
 
-Step: TypeAlias = Solved | Several | Lacking
+Step: TypeAlias = PartSolution | Several | Lacking
 Derivation: TypeAlias = tuple[Step, ...]
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedRows:
     """The derivations of a batch's rows."""
 
     rows: tuple[Derivation | None, ...]  # None: not known, as the view went on from a snapshot since then
@@ -69,7 +69,7 @@ class Derived:
     bounds: tuple[tuple[int, int], ...]  # of the windows that had the triples, in microseconds: open, and closed
     before: int | None = None  # microseconds: the report that had the rows last, where they are told to be gone
 
-    def after(self, count: int) -> Derived:
+    def after(self, count: int) -> DerivedRows:
         """Return the derivations of the rows behind the first `count`."""
         return replace(self, rows=self.rows[count:])
 
@@ -87,10 +87,10 @@ class Derived:
                 yield from ((window, told[END]) for told in step.triples)
 
 
-def solved_in(derivation: Derivation) -> Iterator[Solved]:
+def solved_in(derivation: Derivation) -> Iterator[PartSolution]:
     """Yield the solutions of parts of the view, those of groups included."""
     for step in derivation:
-        if isinstance(step, Solved):
+        if isinstance(step, PartSolution):
             yield step
         elif isinstance(step, Several):
             for part in step.parts:
@@ -101,7 +101,7 @@ def terms_of(derivation: Derivation) -> Iterator[int]:
     """Yield the ids of all terms of a derivation."""
     for step in derivation:
         match step:
-            case Solved(_, words):
+            case PartSolution(_, words):
                 yield from (words[first + place] for first in range(0, len(words), len(EXPLAINED)) for place in _TERMS)
             case Several(_, _, parts, values):
                 yield from (term for _, term in values)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from retewave.compiler.algebra import TriplePattern
 from retewave.provenance.arrivals import ArrivalWords
-from retewave.provenance.derivation import Derivation, Lacking, Several, Solved
+from retewave.provenance.derivation import Derivation, Lacking, PartSolution, Several
 from retewave.provenance.explanation import Arrival, Explanation, Micros, Reckoning
 from retewave.provenance.made_of import Sources
 from retewave.provenance.pattern_words import PatternWords, patterns_of
@@ -67,14 +67,14 @@ class _Row:
         """Yield the numbers of the arrivals of a derivation, and note what is said of it."""
         for step in derivation:
             match step:
-                case Solved():
+                case PartSolution():
                     yield from self._solved(step)
                 case Several():
                     yield from self._several(step)
                 case Lacking() if (said := self._lacking(step)) not in self.said:  # members of a group lack the same
                     self.said.append(said)
 
-    def _solved(self, step: Solved) -> Iterator[int]:
+    def _solved(self, step: PartSolution) -> Iterator[int]:
         leaf = self.derived.leaves[step.leaf]
         for pattern, told in zip(patterns_of(leaf.pattern), step.triples, strict=True):
             plain = TriplePattern(pattern.subject, pattern.predicate, pattern.object)

@@ -14,7 +14,7 @@ import numpy as np
 
 from retewave.compiler.plan.producers import EXPLAINED, Told
 from retewave.compiler.rewrite.leaves import ViewLeaves
-from retewave.provenance.derivation import Solved
+from retewave.provenance.derivation import PartSolution
 from retewave.provenance.made_of import Sources, place_of
 from retewave.windows.intervals import BEFORE_ALL
 
@@ -80,11 +80,11 @@ class Witnesses:
         self._leaf, self._rows, self._told = leaf, rows, _TERMS + width
         self._places: dict[tuple[int, ...], int] | None = None  # of the latest solution with these terms
 
-    def of(self, terms: tuple[int, ...]) -> Solved:
+    def of(self, terms: tuple[int, ...]) -> PartSolution:
         """Return the latest solution with some terms."""
         return self._solved(self._rows[self._latest[terms]])
 
-    def of_event(self, event: int, known: Mapping[int, int]) -> Solved:
+    def of_event(self, event: int, known: Mapping[int, int]) -> PartSolution:
         """Return a solution of one event that has some terms, by their places."""
         rows = self._rows[self._rows[:, _EVENT] == event]
         fits = np.ones(len(rows), dtype=np.bool_)
@@ -92,8 +92,8 @@ class Witnesses:
             fits &= rows[:, _TERMS + place] == term
         return self._solved(rows[fits][0])
 
-    def _solved(self, row: np.ndarray) -> Solved:
-        return Solved(self._leaf, tuple(row[self._told :].tolist()))
+    def _solved(self, row: np.ndarray) -> PartSolution:
+        return PartSolution(self._leaf, tuple(row[self._told :].tolist()))
 
     def end_of(self, terms: tuple[int, ...]) -> int | None:
         """Return when the latest solution with some terms ended; None: there is none."""

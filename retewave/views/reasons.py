@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retewave.compiler.rewrite.leaves import MatchFound, ViewLeaves
-from retewave.provenance.derivation import Derivation, Derived, terms_of
+from retewave.provenance.derivation import Derivation, DerivedRows, terms_of
 from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
@@ -78,15 +78,15 @@ class Reasons:
         before, self._known = self._known, list(map(self._derivation, range(self._count)))
         self._told = tuple(None if before is None else before[place] for place in places.tolist())
 
-    def derived(self, time: int, bounds: tuple[tuple[int, int], ...]) -> Derived:
+    def derived(self, time: int, bounds: tuple[tuple[int, int], ...]) -> DerivedRows:
         """Return the derivations of what a report tells; `bounds` are those of its windows."""
         (before, former), (self._at, self._bounds) = (self._at, self._bounds), (time, bounds)
         rows = tuple(map(self._derivation, range(self._count))) if self._told is None else self._told
         self._derivation, self._told = lambda _: (), None  # what they were found in is needed no more
         sources, leaves = self.evidence.sources, self._split.leaves
         if self._tells_gone:
-            return Derived(rows, leaves, sources, former, before)
-        return Derived(rows, leaves, sources, bounds)
+            return DerivedRows(rows, leaves, sources, former, before)
+        return DerivedRows(rows, leaves, sources, bounds)
 
     @property
     def held(self) -> list[np.ndarray]:

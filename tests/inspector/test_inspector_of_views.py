@@ -57,7 +57,7 @@ def test_a_views_page_has_its_windows_its_parts_and_its_reports(stream: rw.Reade
     assert page["note"] == "; 2 reports; the next one at 4.0"
     assert page["windows"] == [
         "[RANGE 4s STEP 2s] on :s: behind 0.0, up to 4.0",
-        "3 solutions of ?x :has ?y",
+        "4 solutions of ?x :has ?y",
         "0 solutions of ?x :likes ?z",
     ]
     assert page["reports"].count('class="window"') == 2
