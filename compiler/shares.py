@@ -92,23 +92,25 @@ def schemes(
     matches: Mapping[int, Load],
     compared: Mapping[int, frozenset[str]],
     alone: Mapping[int, Alone] = MappingProxyType({}),
+    anywhere: Collection[tuple[int, int]] = (),
 ) -> tuple[Scheme, ...]:
     """Choose a scheme for each shape.
 
     `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `matches` has the shapes
     of whose matches something is known, as triples that cost as much; `compared` has, by number, the queries that
-    compare their rows, and in which variables; `alone` those that are in one shard as a whole.
+    compare their rows, and in which variables; `alone` those that are in one shard as a whole; `anywhere` has
+    (query, branch) where it makes no difference in which shards that branch of a query that compares rows is.
     """
-    meeting = _meeting(shapes, compared)
+    meeting = _meeting(shapes, compared, anywhere)
     wanted = []
     for number, shape in enumerate(shapes):
         places = range(len(shape.patterns))
         of_patterns = tuple(loads.get((number, place), Load()) for place in places)
         bound = tuple(_variables(shape, place) for place in places)
         found_there = matches.get(number, NO_MATCHES)
-        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, compared, meeting, alone)))
+        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, compared, meeting, alone, anywhere)))
     found: dict[int, Scheme] = {}
-    for group in _groups(shapes, meeting.keys(), alone):
+    for group in _groups(shapes, meeting.keys(), alone, anywhere):
         found |= _spread([(number, wanted[number]) for number in group], shards)
     return tuple(found[number] for number in range(len(shapes)))
 
@@ -154,11 +156,17 @@ def _in_one_shard(one: _Wanted, first: int, group: Sequence[tuple[int, _Wanted]]
     return Scheme((), 0 if together else first, tuple(1.0 for _ in one.bound), reason=reason)
 
 
-def _groups(shapes: Sequence[Shape], meeting: Collection[int], alone: Mapping[int, Alone]) -> list[list[int]]:
+def _groups(
+    shapes: Sequence[Shape],
+    meeting: Collection[int],
+    alone: Mapping[int, Alone],
+    anywhere: Collection[tuple[int, int]],
+) -> list[list[int]]:
     """Return the shapes by groups: those that one query wants in the same shards are together."""
     groups: list[tuple[set[int], set[int]]] = []  # shapes, and the queries by which they hang together
     for number, shape in enumerate(shapes):
-        queries = {member.listener.number for member in shape.members} & {*meeting, *alone}
+        members = [each for each in shape.members if (each.listener.number, each.branch) not in anywhere]
+        queries = {member.listener.number for member in members} & {*meeting, *alone}
         if any(query in alone and alone[query].feeds for query in queries):
             queries.add(_FEEDING)
         mine = [group for group in groups if group[1] & queries]
@@ -171,13 +179,15 @@ def _variables(shape: Shape, place: int) -> frozenset[int]:
     return frozenset(part for part in shape.patterns[place].parts if isinstance(part, int))
 
 
-def _meeting(shapes: Sequence[Shape], compared: Mapping[int, frozenset[str]]) -> dict[int, str | None]:
+def _meeting(
+    shapes: Sequence[Shape], compared: Mapping[int, frozenset[str]], anywhere: Collection[tuple[int, int]]
+) -> dict[int, str | None]:
     """Return, for each query of several branches that compares rows, the one variable by which all are spread."""
     branches: dict[int, list[set[str]]] = {}
     for shape in shapes:
         in_patterns = _bound(shape)
         for member in shape.members:
-            if member.listener.number in compared:
+            if member.listener.number in compared and (member.listener.number, member.branch) not in anywhere:
                 names = {variable.name for variable, number in member.numbers.items() if number in in_patterns}
                 branches.setdefault(member.listener.number, []).append(names & compared[member.listener.number])
     return {query: min(set.intersection(*names), default=None) for query, names in branches.items() if len(names) > 1}
@@ -195,6 +205,7 @@ def _allowed(
     compared: Mapping[int, frozenset[str]],
     meeting: Mapping[int, str | None],
     alone: Mapping[int, Alone],
+    anywhere: Collection[tuple[int, int]],
 ) -> tuple[frozenset[int], str | None, bool]:
     """Return the variables that a shape may be spread by, why there are none, and whether a query is alone."""
     for member in shape.members:
@@ -205,7 +216,7 @@ def _allowed(
         return allowed, "no pattern has a variable" if shape.branch is None else reason_of(shape.branch), False
     for member in shape.members:
         query = member.listener.number
-        if query in compared:
+        if query in compared and (query, member.branch) not in anywhere:
             allowed &= _comparable(member, compared[query], meeting)
     return allowed, None if allowed else _APART, False
 

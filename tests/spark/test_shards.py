@@ -404,11 +404,30 @@ SEQUENCE = (
     "PREFIX : <http://e/> SELECT ?x WITHIN 5 SECONDS FROM STREAM S :s "
     "WHERE { SEQ (A%s) DEFINE GPM A ON S { ?x :p ?y } DEFINE GPM B ON S { ?x :q ?z } }"
 )
+VIEW = PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM <http://e/s> %s { ?x e:p ?y } GROUP BY %s"
 TIMED = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 5s] "
 ALONE = [
     (
         "SELECT (COUNT(?x) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] WHERE { ?x <http://e/p> ?y }",
-        "a view looks at the whole content of its windows",
+        "no variable is in all that the view puts together and tells: GROUP BY such a variable, and select it",
+    ),
+    (
+        PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } ORDER BY ?x LIMIT 3",
+        "no variable is in all that the view puts together and tells: GROUP BY such a variable, and select it",
+    ),
+    (VIEW % ("[TRIPLES 9 STEP 1]", "?x"), "what is in the window TRIPLES 9 STEP 1 hangs on all items that come"),
+    (
+        VIEW % ("[RANGE 5s] REPORT CONTENT CHANGE", "?x"),
+        "REPORT CONTENT CHANGE: any change makes a report of everything; REPORT PERIODIC would not",
+    ),
+    (
+        PREFIX + "REGISTER DSTREAM e:o AS SELECT * FROM STREAM <http://e/s> [RANGE 5s STEP 1s] "
+        "REPORT WINDOW CLOSE NON EMPTY { ?x e:p ?y }",
+        "NON EMPTY with DSTREAM: whether there is a report hangs on all items that come",
+    ),
+    (
+        PREFIX + "ASK FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y }",
+        "ASK looks at the whole content of the windows",
     ),
     (
         "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)",
@@ -437,6 +456,38 @@ def test_what_has_no_key_runs_in_one_shard_and_says_why(text: str, reason: str) 
     assert {each.reason for each in job.plan.queries} == {reason}
     with pytest.warns(OneShardWarning, match=re.escape(f"asked runs in one shard: {reason}")):
         Job.of({"asked": text}, schema=SCHEMA, shards=2)
+
+
+SPREAD_VIEWS = {
+    "an average by group": "SELECT ?x (AVG(?y) AS ?mean) %s { ?x e:p ?y } GROUP BY ?x",
+    "a group by more": "SELECT ?x ?z (COUNT(*) AS ?n) %s { ?x e:p ?y . ?x e:q ?z } GROUP BY ?x ?z",
+    "a pattern without the key": "SELECT ?x (MAX(?z) AS ?most) %s { ?x e:p ?y . ?y e:q ?z } GROUP BY ?x",
+    "what is missing": "SELECT ?x %s { ?x e:p ?y MINUS { ?x e:q ?z } OPTIONAL { ?x e:r ?v } }",
+    "a subquery": "SELECT * %s { ?x e:p ?y { SELECT ?x (COUNT(*) AS ?n) { ?x e:q ?z } GROUP BY ?x } }",
+    "rows without their key": "SELECT (COUNT(*) AS ?n) %s { ?x e:p ?y } GROUP BY ?x",
+}
+
+
+@pytest.mark.parametrize("what", SPREAD_VIEWS)
+def test_views_are_spread_by_what_all_that_they_put_together_has(what: str) -> None:
+    job = planned(PREFIX + SPREAD_VIEWS[what] % "FROM STREAM <http://e/s> [RANGE 5s STEP 1s]")
+    with_the_key = [each for each in job.plan.queries if "?x" in each.patterns[0].pattern]
+    assert with_the_key
+    assert all(each.shares == {"?x": 2} and each.reason is None for each in with_the_key)
+
+
+def test_new_rows_of_a_view_are_known_by_their_key() -> None:
+    shown, hidden = (
+        f"{PREFIX}REGISTER ISTREAM e:o AS SELECT {what} FROM STREAM <http://e/s> [RANGE 5s STEP 1s] {{ ?x e:p e:a }}"
+        for what in ("?x", "(STRLEN(STR(?x)) AS ?length)")
+    )
+    assert [planned(text).spread[0].cells for text in (shown, hidden)] == [2, 1]
+
+
+def test_what_static_data_alone_match_is_not_spread() -> None:
+    text = PREFIX + "SELECT ?x (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } GROUP BY ?x"
+    static = [b"<http://e/a> <http://e/p> <http://e/b> ."]
+    assert [planned(text, static=data).spread[0].cells for data in ((), static)] == [2, 1]
 
 
 @pytest.mark.parametrize("then", ["; B", ": B", "; B:+"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +41,7 @@ from retewave.windows.times import Clock
 __all__ = ["Image", "Job", "OneShardWarning", "Stated"]
 
 
-_FORMAT = 4  # of the state that shards keep; another format is another job
+_FORMAT = 5  # of the state that shards keep; another format is another job
 
 
 class OneShardWarning(UserWarning):
@@ -77,6 +77,7 @@ class Job:
     spread: tuple[Scheme, ...]  # how each shape is spread
     announces: bool  # static data alone makes matches: every shard reports its own at its first step
     follows: bool  # what a network holds follows from the rows of its windows; else its store has an image of it
+    clocked: bool  # a view is spread: each shard needs the time of the latest item, also of those that others get
     plan: ShardPlan  # the description of it for people
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
@@ -121,6 +122,7 @@ class Job:
             schemes,
             any(True for _ in engine.matcher.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
             all(follows(listener, query) for listener, query in queries_of(engine)),
+            any(_views_of(engine, schemes)),
             plan,
             rate,
             start,
@@ -219,6 +221,13 @@ class _Owned(Registry):
         """Return the queries with the filters that keep the shard's own matches."""
         found = super().listeners(numbers)
         return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+
+
+def _views_of(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[bool]:
+    """Yield, for each shape that is spread, whether a view has it."""
+    for shape, scheme in zip(shapes_of(engine.registry.listeners()), schemes, strict=True):
+        if scheme.cells > 1:
+            yield any(engine.registry.queries[member.listener.number].is_view for member in shape.members)
 
 
 def _named(queries: Any) -> list[tuple[str | None, str | Path | Parsed]]:
