@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import io
 import pickle
 import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from naive.streams import Item
 
 import retewave as rw
 from retewave.errors import MalformedInput, UsageError
+from retewave.io.sinks.explained import ExplainedSink
 from retewave.spark.driver.job import Job, OneShardWarning
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
@@ -498,6 +501,53 @@ def test_sequences_are_spread_by_what_all_their_events_have(then: str) -> None:
 def test_a_sequence_of_each_partition_is_spread_by_it() -> None:
     text = (SEQUENCE % ", B").replace("WHERE {", "PARTITION BY (?x) WHERE {")
     assert [each.shares for each in planned(text).plan.queries] == [{"?x": 2}]
+
+
+def lines_of_shards(job: Job, lines: Sequence[str]) -> list[str]:
+    """Return the lines that the shards of a job write of lines of N-Triples, a second apart."""
+    job = replace(job, lines=job.format)
+    times = np.arange(len(lines)) * SECOND
+    packets = Router(job).text(pa.array(lines), times=times)
+    found = []
+    for number in range(job.shards):
+        mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
+        found += b"".join(Shard(job, number).whole(mine)).decode().splitlines()
+    return sorted(map(_without_events, found))
+
+
+def _without_events(line: str) -> str:
+    """Return an explained match without the numbers of its events, which each engine counts for itself."""
+    return re.sub(r'"event": "#\d+"', '"event": "#"', line)
+
+
+def lines_of_one(query: str, lines: Sequence[str], **options: Any) -> list[str]:
+    """Return the lines that one engine writes of the same, explained."""
+    engine, file = rw.Engine(seed=0), io.BytesIO()
+    engine.register(query, name="asked", **options)
+    sink = ExplainedSink("ndjson", file)
+    for batch in engine.run_batches(rw.read("\n".join(lines).encode(), format="nt", rate=1)):
+        sink.write(batch)
+    return sorted(map(_without_events, file.getvalue().decode().splitlines()))
+
+
+@pytest.mark.parametrize("policy", [None, "recent KEEP"])
+def test_matches_of_shards_are_explained_as_those_of_one_engine(policy: str | None) -> None:
+    query = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 9s] WHERE { { ?x e:p ?y } SEQ { ?x e:q ?z } }"
+    lines = [f"<http://e/n{n % 3}> <http://e/{'pq'[n % 2]}> <http://e/m{n}> ." for n in range(20)]
+    job = Job.of({"asked": query}, shards=3, rate=1, explain=True, policy=policy)
+    found = lines_of_shards(job, lines)
+    assert found == lines_of_one(query, lines, explain=True, policy=policy)
+    assert found
+    assert '"explanation":' in found[0]
+
+
+def test_a_report_policy_is_for_views() -> None:
+    text = PREFIX + "SELECT ?x (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } GROUP BY ?x"
+    job = Job.of({"asked": text}, shards=2, report="PERIODIC 3s")
+    assert job.digest != Job.of({"asked": text}, shards=2).digest
+    assert job.engine(0).queries[0].parsed.view == job.queries[0].parsed.view
+    with pytest.raises(UsageError, match="for views, and all queries detect"):
+        Job.of([OFFERS], shards=2, report="PERIODIC 3s")
 
 
 def test_who_reads_what_a_rule_builds_is_where_the_rule_is() -> None:
