@@ -27,14 +27,14 @@ from retewave.bench.events.task import WORKLOADS, EventTask
 from retewave.engine.compiled import CompiledNetwork, build
 from retewave.rete.words.rows import SUBJECT
 
-__all__ = ["Measured", "measured"]
+__all__ = ["InThreads", "measured"]
 
 _MIXED = np.int64(0x1E3779B97F4A7C15)  # odd: neighbouring ids go to different parts
 _CORES = (8, 32)
 
 
 @dataclass(frozen=True)
-class Measured:
+class InThreads:
     """The seconds that one stream takes, and its parts."""
 
     workload: str  # its name
@@ -51,7 +51,7 @@ class Measured:
         return max(self.read, self.one * self.parts[place])
 
 
-def measured(task: EventTask) -> Measured:
+def measured(task: EventTask) -> InThreads:
     """Measure one workload; its matches must be those of the embedded engine."""
     query = WORKLOADS[task.workload].query()
     embedded = counted(task, query)
@@ -72,7 +72,7 @@ def measured(task: EventTask) -> Measured:
         raise ValueError(f"{task.workload}: {embedded.matches}, {found}, {both}, {piped} matches")
     keys = np.concatenate(rows)[:, SUBJECT]
     busiest = tuple(float(np.bincount(_places(keys, cores)).max() / len(keys)) for cores in _CORES)
-    return Measured(task.workload, found, embedded.seconds, pipeline, read, one, two, busiest)
+    return InThreads(task.workload, found, embedded.seconds, pipeline, read, one, two, busiest)
 
 
 def _timed(work: Callable[[], int]) -> tuple[float, int]:
