@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from naive.matching import Chosen, Named, Order, Then
 from naive.views import (
@@ -367,11 +367,11 @@ def file_of(triples: tuple[Triple, ...]) -> Path:
     return Path(file.name)
 
 
-def engine_of(view: Written, **options: object) -> tuple[rw.Engine, rw.Query]:
+def engine_of(view: Written, *, explain: bool = False, **options: Any) -> tuple[rw.Engine, rw.Query]:
     """Return an engine with a view and its background."""
     datasets = {name: file_of(tuple(triples)) for name, triples in view.graphs.items()}
-    engine = rw.Engine(static=[*view.static] or (), datasets=datasets, **options)  # type: ignore[arg-type]
-    return engine, engine.register(view.text)
+    engine = rw.Engine(static=[*view.static] or (), datasets=datasets, **options)
+    return engine, engine.register(view.text, explain=explain)
 
 
 def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Row]]]:

@@ -213,10 +213,8 @@ def test_views_that_feed_each_other_in_a_ring_are_refused_and_so_are_those_that_
         engine.register(PREFIX + rule)
 
 
-def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
+def test_a_view_cannot_lose_rows_and_only_views_have_reports() -> None:
     text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
-    with pytest.raises(rw.UsageError, match="its rows are made of whole windows"):
-        rw.Engine().register(text, explain=True)
     with pytest.raises(rw.QueryError, match='at_limit="shed"'):
         rw.Engine(max_live_rows=10, at_limit="shed").register(text)
     with pytest.raises(rw.UsageError, match="on_report is for views"):
