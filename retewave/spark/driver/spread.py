@@ -7,28 +7,25 @@ Patterns that static data feeds are taken to be fed by it only, unless a sample 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from retewave.compiler import algebra
-from retewave.compiler.algebra import Variable
-from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
-from retewave.compiler.shares import NO_MATCHES, Alone, Load, Scheme, schemes
-from retewave.compiler.view_keys import key_of_view, reason_of_view
-from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
+from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
+from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.engine import Engine
 from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.query import Query
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
+from retewave.spark.driver.query_keys import keys_of_queries, static_atoms
 from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.times import Clock
@@ -36,7 +33,6 @@ from retewave.windows.times import Clock
 __all__ = ["check_on_shards", "follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
-_READS = "it may read what a rule builds, which is in the rule's shard"
 _ENOUGH_MATCHES = 1 << 20
 _PIECE = 1 << 12  # rows of a sample poured between two looks at how much they have found
 
@@ -52,69 +48,13 @@ def spread(
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
     shapes = shapes_of(engine.registry.listeners())
-    keys = _keys(engine, shapes)
-    meant = {query.number: _compared(query, keys.get(query.number)) for query in engine.queries}
-    compared = {number: names for number, names in meant.items() if names is not None}
-    anywhere = {each for query in engine.queries for each in _anywhere(query, keys.get(query.number))}
-    alone = dict(_alone(engine, keys))
+    keys = keys_of_queries(engine, shapes)
     counted = None if sample is None else _Sample(engine, sample, rate)
     matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
-    chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, compared, alone, anywhere)
+    loads = _loads(engine, shapes, counted)
+    chosen = schemes(shapes, shards, loads, matches, keys.compared, keys.alone, keys.anywhere, keys.feeding)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
     return chosen, describe_shares(shapes, chosen, queries, shards)
-
-
-def _compared(query: Query, key: Variable | None) -> frozenset[str] | None:
-    """Return the variables in which a query compares its rows, if it does: equal rows must meet.
-
-    Where DISTINCT compares solutions that are told once anyway, equal rows have equal solutions.  A view puts
-    solutions together that have the same key.
-    """
-    if query.is_view:
-        return None if key is None else frozenset((key.name,))
-    if query.parsed.distinct:
-        return frozenset(query.compared)
-    return frozenset(query.solved) if query.parsed.solutions == "set" else None
-
-
-def _keys(engine: Engine, shapes: Sequence[Shape]) -> dict[int, Variable | None]:
-    """Return for each view, by number, the variable that it may be spread by."""
-    fed, streamed = _fed(engine), dict[tuple[int, int], set[str]]()
-    for shape in shapes:
-        came = [{*of.columns} for of in map(tested, shape.patterns) if of.test.atom not in fed]
-        for member in shape.members:
-            names = {
-                variable.name for variable, number in member.numbers.items() if any(number in each for each in came)
-            }
-            streamed[member.listener.number, member.branch] = names
-    return {
-        query.number: key_of_view(
-            query.parsed, query.leaves, [streamed[query.number, leaf] for leaf in range(len(query.leaves.leaves))]
-        )
-        for query in engine.queries
-        if query.leaves is not None
-    }
-
-
-def _anywhere(query: Query, key: Variable | None) -> Iterator[tuple[int, int]]:
-    """Yield, as (query, branch), what only tells that a window has content, of triples that lack the view's key.
-
-    Where there is a solution to report there are triples with its key, too, and those tell that.
-    """
-    for number, leaf in enumerate(query.leaves.leaves if query.leaves is not None and key is not None else ()):
-        if leaf.presence and key not in leaf.variables:
-            yield query.number, number
-
-
-def _alone(engine: Engine, keys: Mapping[int, Variable | None]) -> Iterator[tuple[int, Alone]]:
-    """Yield the queries that one shard runs as a whole, by number."""
-    fed = fed_queries(engine.matcher.current().lowered)
-    for _, query in queries_of(engine):
-        reason = _reason(query.parsed, keys.get(query.number))
-        if query.number in fed:
-            yield query.number, Alone(reason or _READS, feeds=True)
-        elif reason is not None:
-            yield query.number, Alone(reason)
 
 
 def check_on_shards(query: Query) -> None:
@@ -143,22 +83,9 @@ def follows(listener: Listener, query: Query) -> bool:
     return not any(each.has_runs or any(True for _ in each.all_probes) for each in listener.branches)
 
 
-def _reason(parsed: algebra.Query, key: Variable | None) -> str | None:
-    """Return why a query is not spread, whatever its variables; None if that depends on these."""
-    if parsed.is_rule:
-        return "what a rule builds comes in again in its own shard"
-    if parsed.view is not None:
-        return reason_of_view(parsed) if key is None else None
-    if parsed.events is not None:
-        return "detections are related to each other whatever their individuals are"
-    if parsed.policy.consumes:
-        return f"POLICY {parsed.policy} uses up events, of which other shards may have triples, too: KEEP would not"
-    return None
-
-
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
     """Return the known loads of the patterns."""
-    fed = _fed(engine)
+    fed = static_atoms(engine)
     found: dict[tuple[int, int], Load] = {}
     for number, shape in enumerate(shapes):
         for place, pattern in enumerate(shape.patterns):
@@ -168,11 +95,6 @@ def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> 
             elif of.test.atom in fed:
                 found[number, place] = Load(0.0)
     return found
-
-
-def _fed(engine: Engine) -> Collection[Any]:
-    """Return the atoms that static data have triples of."""
-    return fed_atoms(engine.datasets.static, engine.matcher.current().dispatch, engine.terms)
 
 
 class _Sample:
