@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from retewave.compiler.algebra import Algebra, ExistsValue
 from retewave.compiler.expressions.tree import Expression, Operation
-from retewave.compiler.languages.context import Context, Looked
+from retewave.compiler.languages.context import Context, EmbeddedExists
 from retewave.compiler.languages.language import ParseTree
 from retewave.compiler.languages.reading import rule
 from retewave.compiler.languages.sparql.filters import condition
@@ -27,5 +27,5 @@ def looked_for(tree: ParseTree, context: Context) -> Expression:
     def around(pattern: Algebra) -> Algebra:
         return ExistsValue(pattern, group.pattern, variable, condition(group, (pattern,), context), place)
 
-    context.looked = [*before, Looked(tree, "NOT EXISTS" if negated else "EXISTS", around)]
+    context.looked = [*before, EmbeddedExists(tree, "NOT EXISTS" if negated else "EXISTS", around)]
     return Operation("!", (variable,)) if negated else variable
