@@ -16,7 +16,7 @@ import numpy as np
 from retewave.compiler.expressions.tree import Variable
 from retewave.rete.reports.relations import numbered_rows, pairs_of_equals
 
-__all__ = ["Bag", "classes", "codes", "first_places", "pairs", "united"]
+__all__ = ["Bag", "classes", "codes", "first_places", "left_over", "pairs", "united", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,3 +136,29 @@ def united(parts: Sequence[Bag]) -> Bag:
     """Return the solutions of all parts."""
     variables = tuple(dict.fromkeys(each for part in parts for each in part.variables))
     return Bag(variables, np.concatenate([part.projected(variables).ids for part in parts]))
+
+
+def without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return rows without as many equal ones as there are among others, in their order."""
+    if not len(rows) or not len(others):
+        return rows
+    if len(rows) == 1:
+        return rows[:0] if rows[0].tolist() in others.tolist() else rows
+    kept: np.ndarray = rows[left_over(rows, others)]
+    return kept
+
+
+def left_over(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the places of rows that are left if as many equal ones go as there are among others.
+
+    >>> left_over(np.array([[1], [2], [1]]), np.array([[1], [3]])).tolist()
+    [1, 2]
+    """
+    known = codes(np.concatenate([others, rows]))
+    before, mine = known[: len(others)], known[len(others) :]
+    left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)
+    order = np.argsort(mine, kind="stable")
+    ordered = mine[order]
+    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, "left")  # which of the equal ones it is
+    found: np.ndarray = np.sort(order[number >= left[ordered]])
+    return found
