@@ -123,7 +123,7 @@ ROOMS = {
         {"terms", "memory"},
         {"filters", "dispatch", "reports", "written", "pack", "feed"},
         {"operators", "facts", "route", "terminal"},
-        {"deciding", "stars", "state"},
+        {"deciding", "solutions", "stars", "state"},
         {"gather"},
         {"edges"},
         {"network", "kernel"},
