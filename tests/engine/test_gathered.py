@@ -200,6 +200,6 @@ def test_solutions_of_one_instant_are_stored_each_once(tmp_path: Path) -> None:
 def test_what_was_aside_is_known_in_the_network_that_the_first_interval_needs() -> None:
     engine = engine_with("""SELECT ?x WITHIN 5 SECONDS FROM STREAM S <urn:S>
         WHERE { SEQ (A,+!) DEFINE GPM A ON S { ?a <urn:p> ?x } }""")
-    said = [("p", 2), ("other", 4), ("other", (3, 4)), ("other", 5)]
+    said: list[tuple[str, int | tuple[int, int]]] = [("p", 2), ("other", 4), ("other", (3, 4)), ("other", 5)]
     found = [engine.push(("urn:a", f"urn:{word}", 1), time=time, stream="urn:S") for word, time in said]
     assert list(map(len, found)) == [0, 0, 0, 1]

@@ -128,6 +128,7 @@ ROOMS = {
         {"edges"},
         {"network", "kernel"},
         {"memories", "counters"},
+        {"finishing"},
         {"runtime"},
     ),
     "viz": ({"explain"}, {"draw"}),
