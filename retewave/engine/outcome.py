@@ -110,6 +110,9 @@ class Outcome:
         self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool
     ) -> Matches | None:
         """Return the matches of a query; None: they are content of a view's windows, and no matches yet."""
+        if query.number in self.views:
+            self._into_view(Solutions(query, rows, places, rows[:, :0], ahead))
+            return None
         if query.plan is not None:  # its other rows are of detections, which come in again
             told = [each.kind == "told" for each in query.plan.found]
             kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
@@ -120,11 +123,6 @@ class Outcome:
         if runs is not None:
             rows, places, parts = apart(rows, places)
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
-        if query.number in self.views:
-            found = self.deciding.take(found)
-            if not ahead and len(found.rows):
-                self.views[query.number].take(found.columns, found.rows)
-            return None
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -141,6 +139,12 @@ class Outcome:
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
+
+    def _into_view(self, found: Solutions) -> None:
+        """Let a view take the solutions that have come into its windows."""
+        found = self.deciding.take(found)
+        if not found.ahead and len(found.rows):
+            self.views[found.query.number].take(found.columns, found.rows)
 
     def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Return the columns of detections with the event of each, which its branch says."""
