@@ -113,9 +113,8 @@ class Outcome:
         if query.number in self.views:
             self._into_view(Solutions(query, rows, places, rows[:, :0], ahead))
             return None
-        if query.plan is not None:  # its other rows are of detections, which come in again
-            told = [each.kind == "told" for each in query.plan.found]
-            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
+        if query.plan is not None:
+            kept = _is_told(query.plan)[rows[:, layout.O_BRANCH] & _BRANCH]
             rows, places = rows[kept], places[kept]
         if not len(rows):
             return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
@@ -188,3 +187,8 @@ class Outcome:
             "suppressed": sum(stage.suppressed for stage in stages),
             "remembered": sum(len(stage.report) for stage in stages),
         }
+
+
+def _is_told(plan: Detecting) -> np.ndarray:
+    """Return which branches of a query about events are told: rows of others are detections, which come in again."""
+    return np.array([each.kind == "told" for each in plan.found])
