@@ -80,14 +80,14 @@ class Outcome:
         numbers = rows[:, layout.O_QUERY]
         if len(rows) == 1 or (numbers == numbers[0]).all():
             batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock, ahead)
-            return [batch] if len(batch) else []
+            return [batch] if batch is not None and len(batch) else []
         order = np.argsort(numbers, kind="stable")
         ordered, by_query = rows[order], numbers[order]
         begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
         for begin, end in pairwise(begins):  # copies: to hold one query's matches must not hold all
             query = self.queries[int(by_query[begin])]
             batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock, ahead)
-            if len(batch):
+            if batch is not None and len(batch):
                 found.append(batch)
         return found
 
@@ -106,7 +106,10 @@ class Outcome:
                 found.setdefault(number, []).append(branch)
         return found
 
-    def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
+    def _of_query(
+        self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool
+    ) -> Matches | None:
+        """Return the matches of a query; None: they are content of a view's windows, and no matches yet."""
         if query.plan is not None:  # its other rows are of detections, which come in again
             told = [each.kind == "told" for each in query.plan.found]
             kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
@@ -118,7 +121,10 @@ class Outcome:
             rows, places, parts = apart(rows, places)
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
         if query.number in self.views:
-            return self._of_view(self.views[query.number], found, clock)
+            found = self.deciding.take(found)
+            if not ahead and len(found.rows):
+                self.views[query.number].take(found.columns, found.rows)
+            return None
         for stage in self.stages(query.number):
             found = stage.take(found)
         waited = self._waited.get(query.number)
@@ -135,14 +141,6 @@ class Outcome:
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
-
-    def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
-        """Let a view take the solutions that have come into its windows: these are no matches yet."""
-        found = self.deciding.take(found)
-        if not found.ahead and len(found.rows):
-            view.take(found.columns, found.rows)
-        none = np.zeros(0, dtype=np.int64)
-        return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
 
     def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Return the columns of detections with the event of each, which its branch says."""
