@@ -110,10 +110,8 @@ class Outcome:
         self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool
     ) -> Matches | None:
         """Return the matches of a query; None: they are content of a view's windows, and no matches yet."""
-        if query.plan is not None:  # its other rows are of detections, which come in again
-            told = [each.kind == "told" for each in query.plan.found]
-            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
-            rows, places = rows[kept], places[kept]
+        if query.plan is not None:
+            rows, places = _told(query.plan, rows, places)
         if not len(rows):
             return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
         runs, parts = self._runs.get(query.number), None
@@ -184,3 +182,10 @@ class Outcome:
             "suppressed": sum(stage.suppressed for stage in stages),
             "remembered": sum(len(stage.report) for stage in stages),
         }
+
+
+def _told(plan: Detecting, rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are told; the others are of detections, which come in again."""
+    told = np.array([each.kind == "told" for each in plan.found])
+    kept = told[rows[:, layout.O_BRANCH] & _BRANCH]
+    return rows[kept], places[kept]
