@@ -125,9 +125,7 @@ class Outcome:
             return None
         for stage in self.stages(query.number):
             found = stage.take(found)
-        waited = self._waited.get(query.number)
-        if waited is not None:
-            query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
+        self._count_waited(query, found.rows)
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
@@ -139,6 +137,12 @@ class Outcome:
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
+
+    def _count_waited(self, query: Query, rows: np.ndarray) -> None:
+        """Count the matches that are told at deadlines."""
+        waited = self._waited.get(query.number)
+        if waited is not None:
+            query.by_deadline += int(np.isin(rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
 
     def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Return the columns of detections with the event of each, which its branch says."""
