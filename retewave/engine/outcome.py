@@ -114,8 +114,7 @@ class Outcome:
             self._into_view(Solutions(query, rows, places, rows[:, :0], ahead))
             return None
         if query.plan is not None:
-            kept = _is_told(query.plan)[rows[:, layout.O_BRANCH] & _BRANCH]
-            rows, places = rows[kept], places[kept]
+            rows, places = _told(query.plan, rows, places)
         if not len(rows):
             return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
         runs, parts = self._runs.get(query.number), None
@@ -124,9 +123,7 @@ class Outcome:
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
         for stage in self.stages(query.number):
             found = stage.take(found)
-        waited = self._waited.get(query.number)
-        if waited is not None:
-            query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
+        self._count_waited(query, found.rows)
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
@@ -144,6 +141,12 @@ class Outcome:
         found = self.deciding.take(found)
         if not found.ahead and len(found.rows):
             self.views[found.query.number].take(found.columns, found.rows)
+
+    def _count_waited(self, query: Query, rows: np.ndarray) -> None:
+        """Count the matches that are told at deadlines."""
+        waited = self._waited.get(query.number)
+        if waited is not None:
+            query.by_deadline += int(np.isin(rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
 
     def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Return the columns of detections with the event of each, which its branch says."""
@@ -189,6 +192,8 @@ class Outcome:
         }
 
 
-def _is_told(plan: Detecting) -> np.ndarray:
-    """Return which branches of a query about events are told: rows of others are detections, which come in again."""
-    return np.array([each.kind == "told" for each in plan.found])
+def _told(plan: Detecting, rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are told; the others are of detections, which come in again."""
+    told = np.array([each.kind == "told" for each in plan.found])
+    kept = told[rows[:, layout.O_BRANCH] & _BRANCH]
+    return rows[kept], places[kept]
