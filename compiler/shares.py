@@ -26,7 +26,7 @@ from retewave.compiler.keys import keys_of, reason_of
 from retewave.compiler.plan.shape import Listener, Member, Shape
 from retewave.compiler.rewrite.normal import Branch, FilterStep
 
-__all__ = ["NO_MATCHES", "Alone", "Load", "Scheme", "owned", "schemes"]
+__all__ = ["NO_MATCHES", "Alone", "Load", "Scheme", "names_for", "owned", "schemes"]
 
 _APART = "DISTINCT compares rows that have no variable of all patterns' in common"
 _FEEDING = -1  # in place of a query: all that read what rules build
@@ -49,7 +49,6 @@ class Alone:
     """A query that one shard runs as a whole."""
 
     reason: str  # why
-    feeds: bool = False  # it reads what rules build, or may: all such queries are in the same shard
 
 
 @dataclass(frozen=True)
@@ -92,23 +91,27 @@ def schemes(
     matches: Mapping[int, Load],
     compared: Mapping[int, frozenset[str]],
     alone: Mapping[int, Alone] = MappingProxyType({}),
+    anywhere: Collection[tuple[int, int]] = (),
+    feeding: Collection[int] = (),
 ) -> tuple[Scheme, ...]:
     """Choose a scheme for each shape.
 
     `loads` has (shape, pattern) where the load of a pattern is known to differ from the usual; `matches` has the shapes
     of whose matches something is known, as triples that cost as much; `compared` has, by number, the queries that
-    compare their rows, and in which variables; `alone` those that are in one shard as a whole.
+    compare their rows, and in which variables; `alone` those that are in one shard as a whole; `anywhere` has
+    (query, branch) where it makes no difference in which shards that branch of a query that compares rows is; `feeding`
+    the queries that build triples or may read these: equal terms of their keys are in the same shard.
     """
-    meeting = _meeting(shapes, compared)
+    meeting = _meeting(shapes, compared, anywhere)
     wanted = []
     for number, shape in enumerate(shapes):
         places = range(len(shape.patterns))
         of_patterns = tuple(loads.get((number, place), Load()) for place in places)
         bound = tuple(_variables(shape, place) for place in places)
         found_there = matches.get(number, NO_MATCHES)
-        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, compared, meeting, alone)))
+        wanted.append(_Wanted(bound, of_patterns, found_there, *_allowed(shape, compared, meeting, alone, anywhere)))
     found: dict[int, Scheme] = {}
-    for group in _groups(shapes, meeting.keys(), alone):
+    for group in _groups(shapes, {*meeting, *alone}, anywhere, feeding):
         found |= _spread([(number, wanted[number]) for number in group], shards)
     return tuple(found[number] for number in range(len(shapes)))
 
@@ -154,13 +157,20 @@ def _in_one_shard(one: _Wanted, first: int, group: Sequence[tuple[int, _Wanted]]
     return Scheme((), 0 if together else first, tuple(1.0 for _ in one.bound), reason=reason)
 
 
-def _groups(shapes: Sequence[Shape], meeting: Collection[int], alone: Mapping[int, Alone]) -> list[list[int]]:
+def _groups(
+    shapes: Sequence[Shape],
+    together: Collection[int],
+    anywhere: Collection[tuple[int, int]],
+    feeding: Collection[int],
+) -> list[list[int]]:
     """Return the shapes by groups: those that one query wants in the same shards are together."""
     groups: list[tuple[set[int], set[int]]] = []  # shapes, and the queries by which they hang together
     for number, shape in enumerate(shapes):
-        queries = {member.listener.number for member in shape.members} & {*meeting, *alone}
-        if any(query in alone and alone[query].feeds for query in queries):
-            queries.add(_FEEDING)
+        members = [each for each in shape.members if (each.listener.number, each.branch) not in anywhere]
+        queries = {member.listener.number for member in members}
+        queries = {
+            _FEEDING if query in feeding else query for query in queries if query in together or query in feeding
+        }
         mine = [group for group in groups if group[1] & queries]
         groups = [group for group in groups if group not in mine]
         groups.append(({number}.union(*(each for each, _ in mine)), queries.union(*(each for _, each in mine))))
@@ -171,16 +181,28 @@ def _variables(shape: Shape, place: int) -> frozenset[int]:
     return frozenset(part for part in shape.patterns[place].parts if isinstance(part, int))
 
 
-def _meeting(shapes: Sequence[Shape], compared: Mapping[int, frozenset[str]]) -> dict[int, str | None]:
+def _meeting(
+    shapes: Sequence[Shape], compared: Mapping[int, frozenset[str]], anywhere: Collection[tuple[int, int]]
+) -> dict[int, str | None]:
     """Return, for each query of several branches that compares rows, the one variable by which all are spread."""
     branches: dict[int, list[set[str]]] = {}
     for shape in shapes:
         in_patterns = _bound(shape)
         for member in shape.members:
-            if member.listener.number in compared:
+            if member.listener.number in compared and (member.listener.number, member.branch) not in anywhere:
                 names = {variable.name for variable, number in member.numbers.items() if number in in_patterns}
                 branches.setdefault(member.listener.number, []).append(names & compared[member.listener.number])
     return {query: min(set.intersection(*names), default=None) for query, names in branches.items() if len(names) > 1}
+
+
+def names_for(shapes: Sequence[Shape], query: int) -> frozenset[str]:
+    """Return the names of the variables that a query may be spread by in all of its branches, whatever it compares."""
+    members = [(shape, member) for shape in shapes for member in shape.members if member.listener.number == query]
+    found = [
+        {variable.name for variable, number in member.numbers.items() if number in _bound(shape)}
+        for shape, member in members
+    ]
+    return frozenset(set.intersection(*found)) if found else frozenset()
 
 
 def _bound(shape: Shape) -> frozenset[int]:
@@ -195,6 +217,7 @@ def _allowed(
     compared: Mapping[int, frozenset[str]],
     meeting: Mapping[int, str | None],
     alone: Mapping[int, Alone],
+    anywhere: Collection[tuple[int, int]],
 ) -> tuple[frozenset[int], str | None, bool]:
     """Return the variables that a shape may be spread by, why there are none, and whether a query is alone."""
     for member in shape.members:
@@ -205,7 +228,7 @@ def _allowed(
         return allowed, "no pattern has a variable" if shape.branch is None else reason_of(shape.branch), False
     for member in shape.members:
         query = member.listener.number
-        if query in compared:
+        if query in compared and (query, member.branch) not in anywhere:
             allowed &= _comparable(member, compared[query], meeting)
     return allowed, None if allowed else _APART, False
 

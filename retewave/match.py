@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import rdflib
 
     from retewave.compiler.algebra import Variable
+    from retewave.provenance.derivation import DerivedRows
     from retewave.provenance.explanation import Explanation
     from retewave.provenance.made_of import MadeOf
     from retewave.query import Query
@@ -57,24 +58,9 @@ class Matches:
     """Matches of one query, in the order in which they were found."""
 
     __slots__ = (
-        "__weakref__",
-        "_decoded",
-        "_own",
-        "_spared",
-        "_triples",
-        "bounds",
-        "clock",
-        "ends",
-        "groups",
-        "ids",
-        "made_of",
-        "number",
-        "places",
-        "query",
-        "reported",
-        "starts",
-        "terms",
-    )
+        "__weakref__", "_decoded", "_own", "_spared", "_triples", "bounds", "clock", "derived", "ends", "groups", "ids",
+        "made_of", "number", "places", "query", "reported", "starts", "terms",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -97,9 +83,8 @@ class Matches:
         self.places = np.arange(len(ids)) if places is None else places  # where they stood among other queries' matches
         self.made_of = made_of  # which triples, where the query is explained
         self.groups: Groups | None = None  # what repeated steps took, where the query is a sequence that has some
-        self.reported: tuple[int, int] | None = (
-            None  # microseconds: the opening and the time of the report whose rows they are
-        )
+        self.reported: tuple[int, int] | None = None  # microseconds: the opening and the time of their report
+        self.derived: DerivedRows | None = None  # why the rows of a report are there, if that was asked
         self.bounds: tuple[tuple[int, int], ...] = ()  # of the report's windows, in microseconds: open, and closed
         self._own: _Own | None = None  # once sealed: its own copy of the texts
         self._triples: list[list[TripleTexts]] | None = None  # what CONSTRUCT builds, once somebody has asked for it
@@ -140,6 +125,8 @@ class Matches:
             self.places[count:], None if self.made_of is None else self.made_of.after(count),
         )  # fmt: skip
         rest.groups = None if self.groups is None else self.groups.after(count)
+        rest.derived = None if self.derived is None else self.derived.after(count)
+        rest.reported, rest.bounds = self.reported, self.bounds
         rest._own = self._own._replace(numbers=self._own.numbers[count:])
         return rest
 
@@ -153,7 +140,7 @@ class Matches:
 
     def _all_ids(self) -> np.ndarray:
         """Return the ids that it shows, row by row, and behind them those of what it is made of."""
-        more = [each.terms for each in (self.made_of, self.groups) if each is not None]
+        more = [each.terms for each in (self.made_of, self.groups, self.derived) if each is not None]
         ids = self.ids.reshape(-1)
         return np.concatenate([ids, *more]) if more else ids
 

@@ -159,6 +159,11 @@ class Query:
 
         return frame(self.to_arrow(typed=typed))
 
+    @property
+    def reports(self) -> list[Report]:
+        """The last reports of a view, as many as `keep` says, without those that `engine.reports` has returned."""
+        return list(self._reports)
+
     def next_report(self) -> Report | None:
         """Return the oldest report of a view that was not returned yet, if there is one."""
         if not self._reports:

@@ -7,12 +7,13 @@ in one basic graph pattern only, as SPARQL demands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lark import Token
 
-from retewave.compiler.algebra import AggregateCall, Query, Stream
+from retewave.compiler.algebra import AggregateCall, Algebra, Query, Stream
 from retewave.compiler.expressions.tree import Variable
 from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Node, Source, kind_of
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
     from retewave.compiler.languages.windows.clauses import Windows
     from retewave.compiler.languages.windows.events import Events
 
-__all__ = ["Context"]
+__all__ = ["Context", "EmbeddedExists"]
+
+
+@dataclass(frozen=True)
+class EmbeddedExists:
+    """EXISTS inside an expression."""
+
+    node: ParseTree  # where it is written
+    name: str  # EXISTS or NOT EXISTS
+    around: Callable[[Algebra], Algebra]  # gives the solutions of a pattern a variable that says whether it holds
 
 
 @dataclass
@@ -45,6 +55,8 @@ class Context:
     aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
     graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
     timestamps: list[Node] = field(default_factory=list)  # C-SPARQL's f:timestamp, where it is read: views only have it
+    looked: list[EmbeddedExists] = field(default_factory=list)  # EXISTS in the expression that is read
+    in_expressions: list[EmbeddedExists] = field(default_factory=list)  # all of them: views only have them
     graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that GRAPH and FROM NAMED name, as written
     windows: Windows | None = None  # its windows and reports; None: a language without views
     events: Events | None = None  # the event patterns that MATCH may name; None likewise
@@ -86,6 +98,20 @@ class Context:
     def unseen(self, missing: Variable, hint: str, node: Node) -> None:
         """Tell of a variable that has no value where an expression stands: SPARQL allows that, and nobody means it."""
         self.notice(f"{missing} has no value here: nothing binds it that this expression can see; {hint}", node)
+
+    def around(self, pattern: Algebra) -> Algebra:
+        """Return a pattern whose solutions have the values of EXISTS for the expression that was read."""
+        found, self.looked = self.looked, []
+        self.in_expressions += found
+        for each in found:
+            pattern = each.around(pattern)
+        return pattern
+
+    def refuse_looked(self, where: str, before: int = 0) -> None:
+        """Refuse EXISTS in the expression that was read."""
+        for each in self.looked[before:]:
+            hint = f"BIND({each.name} {{ … }} AS ?there), in front, gives it a name that may stand everywhere"
+            raise self.unsupported(f"{each.name} inside {where}", each.node, hint)
 
     def error(self, what: str, node: Node, hint: str = "") -> QueryError:
         """Return an error that points at a node."""

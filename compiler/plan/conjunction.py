@@ -54,10 +54,13 @@ class Conjunction:
         opened = [self._numbered(self.alpha(pattern)) for pattern in branch.patterns]
         tables = [self._numbered(self.table(each)) for each in branch.values]
         within = replace(self, shown=self.shown | _looked_for(branch.probes)) if branch.probes else self
-        opened += [within.planned(part.branch, common, pushed, asked) for part in branch.parts]
-        for operand, each in enumerate(opened):
-            each.times = {Moment(operand, False): START, Moment(operand, True): END}
         wanted |= {each for look in branch.probes for each in _operands(look, there=False)}
+        compared = wanted | {each for bound in branch.bounds for each in (bound.earlier, bound.later)}
+        for operand, part in enumerate(branch.parts, len(opened)):
+            opened.append(within.planned(part.branch, common, pushed, asked, _inside(compared, operand)))
+        for operand, each in enumerate(opened):
+            inner = {_of_part(moment, operand): column for moment, column in each.times.items()}
+            each.times = {Moment(operand, False): START, Moment(operand, True): END, **inner}
         bounds = _needed(branch.bounds, [each.static for each in opened])
         scope = Scope(common, pushed, bounds, wanted, asked, self.spender)
         waiting = self._with_time(branch, opened, scope) + tables
@@ -125,6 +128,17 @@ def _operands(look: Probe, there: bool) -> frozenset[Moment]:
     return frozenset(replace(each, there=False) for each in moments if each.operand >= 0 and each.there == there)
 
 
+def _inside(moments: Iterable[Moment], part: int) -> frozenset[Moment]:
+    """Return those of some moments that are inside of a part, as moments of its own operands."""
+    inside = (each for each in moments if each.operand == part and each.inside)
+    return frozenset(replace(each, operand=each.inside[0], inside=each.inside[1:]) for each in inside)
+
+
+def _of_part(moment: Moment, part: int) -> Moment:
+    """Return a moment of an operand of a part as one of the part."""
+    return replace(moment, operand=part, inside=(moment.operand, *moment.inside))
+
+
 def joined(plan: Plan, waiting: list[Open], scope: Scope) -> Open:
     """Join all operands that wait, star by star."""
     while len(waiting) > 1:
@@ -169,7 +183,8 @@ def _needed(bounds: tuple[Bound, ...], static: list[bool]) -> list[Bound]:
 
 
 def _is_before(bound: Bound) -> bool:
-    return bound.gap == 1 and bound.earlier.at_end and not bound.later.at_end
+    whole = not bound.earlier.inside and not bound.later.inside
+    return whole and bound.gap == 1 and bound.earlier.at_end and not bound.later.at_end
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -9,7 +9,7 @@ assigns may be unbound.  A group that may be missing (OPTIONAL) makes two branch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TypeAlias
@@ -30,8 +30,11 @@ __all__ = [
     "Part",
     "Probe",
     "Step",
+    "choices_of",
     "is_timed",
+    "lowered",
     "moved",
+    "with_windows",
 ]
 
 
@@ -65,6 +68,7 @@ class Moment:
     operand: int  # its place (patterns first, parts behind them), or WHOLE, or THERE
     at_end: bool  # True: its end; False: its start
     there: bool = False  # True: an operand of the branch that a probe looks at; False: of the branch itself
+    inside: tuple[int, ...] = ()  # where the operand is a part: which of its operands, and so on down; (): the part
 
 
 @dataclass(frozen=True, order=True)
@@ -214,6 +218,24 @@ class Branch:
         return tuple(leaf for leaf in self.leaves if isinstance(leaf, TriplePattern))
 
 
+def choices_of(closing: Iterable[Probe]) -> list[tuple[Moment, int]]:
+    """Return the starts of the operands that FIRST and LAST choose in a window, and the widths of these."""
+    moments = ((each, look) for look in closing for bound in look.bounds for each in (bound.earlier, bound.later))
+    starts = {(replace(each, at_end=False), look.within) for each, look in moments if each.operand >= 0}
+    return [(each, within) for each, within in sorted(starts, key=str) if within is not None]
+
+
+def with_windows(branch: Branch) -> Branch:
+    """Return a branch in which what FIRST and LAST have chosen is in its window still when the last operand ends."""
+    bounds = tuple(
+        Bound(Moment(operand, True), -within, start)
+        for start, within in choices_of(branch.closing)
+        for operand in branch.operands
+        if operand != start.operand
+    )
+    return replace(branch, bounds=branch.bounds + bounds) if bounds else branch
+
+
 def is_timed(step: Step) -> bool:
     """Tell whether a step looks at the times of the solution."""
     return mentions(step.expression, TIMES)
@@ -222,6 +244,17 @@ def is_timed(step: Step) -> bool:
 def moved(bound: Bound, places: dict[int, int]) -> Bound:
     """Return a bound whose operands have new places."""
     return replace(bound, earlier=_moved(bound.earlier, places), later=_moved(bound.later, places))
+
+
+def lowered(bound: Bound) -> Bound:
+    """Return a bound on a branch's operands as one on those of a branch that has it as its only part."""
+    return replace(bound, earlier=_lowered(bound.earlier), later=_lowered(bound.later))
+
+
+def _lowered(moment: Moment) -> Moment:
+    if moment.there or moment.operand < 0:
+        return moment
+    return replace(moment, operand=0, inside=(moment.operand, *moment.inside))
 
 
 def _moved(moment: Moment, places: dict[int, int]) -> Moment:

@@ -14,13 +14,14 @@ from itertools import product
 
 from retewave.compiler.algebra import Algebra, First, Last, Relate, renamed, visible
 from retewave.compiler.rewrite.branch import THERE, Bound, Branch, Decided, Moment, Probe, moved
-from retewave.compiler.rewrite.joining import Fresh, Joined, is_own, refuse_chosen, single
-from retewave.compiler.rewrite.probing import absent
+from retewave.compiler.rewrite.chosen_there import in_their_windows
+from retewave.compiler.rewrite.joining import Fresh, Joined, joinable, single
+from retewave.compiler.rewrite.probing import looking
 from retewave.compiler.rewrite.relating import before, joined
 from retewave.errors import Place
 from retewave.windows import relations
 
-__all__ = ["Normal", "better", "chosen", "chosen_before", "in_sequence", "related"]
+__all__ = ["Normal", "better", "chosen", "chosen_before", "chosen_inside", "in_sequence", "related"]
 
 Normal = Callable[[Algebra], list[Branch]]
 
@@ -43,21 +44,21 @@ def in_sequence(first: Algebra, second: Algebra, of: Normal, fresh: Fresh, place
         yield from chosen_before(first, of(second), of, fresh, place)
         return
     for left, right in product(of(first), of(second)):
-        yield _chosen_inside(left, right, fresh, place)
+        yield chosen_inside(left, right, fresh, place)
 
 
-def _chosen_inside(left: Branch, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
+def chosen_inside(left: Branch, right: Branch, fresh: Fresh, place: Place | None) -> Joined:
     """Return two branches in sequence; FIRST and LAST in the left one choose among ends before the right one starts."""
     if not left.closing:
         return joined(left, relations.BEFORE, right, fresh, place)
-    if is_own(left):
-        refuse_chosen(left, place)
+    left = joinable(left, place)
     found = joined(replace(left, closing=()), relations.BEFORE, right, fresh, place)
     places, ended = dict(zip(left.operands, found.left, strict=True)), tuple(before((THERE,), found.right))
-    branch = found.branch
+    windows = in_their_windows(replace(found, left=found.right), left.closing, places)
+    branch = replace(found.branch, bounds=found.branch.bounds + windows)
     for probe in left.closing:
         bounds = tuple(moved(bound, places) for bound in probe.bounds) + ended
-        branch = absent(branch, replace(probe, bounds=bounds, decided=Decided.AT_ARRIVAL), place)
+        branch = looking(branch, replace(probe, bounds=bounds, decided=Decided.AT_ARRIVAL), fresh, place, ended)
     return replace(found, branch=branch)
 
 
@@ -88,11 +89,11 @@ def chosen_before(
         apart = {each: fresh(each) for each in visible(left.pattern) if each not in other.bound | other.assigned}
         others = of(renamed(left.pattern, apart))
         for one in of(left.pattern):
-            found = joined(single(one, left.place), relations.BEFORE, other, fresh, place)
+            found = chosen_inside(single(one, left.place), other, fresh, place)
             (operand,) = found.left
             ended = tuple(before((THERE,), found.right))
             branch = found.branch
             for there in others:
                 for look in better(type(left), there, operand, Decided.AT_ARRIVAL):
-                    branch = absent(branch, replace(look, bounds=look.bounds + ended), place)
+                    branch = looking(branch, replace(look, bounds=look.bounds + ended), fresh, place, ended)
             yield replace(found, branch=branch)

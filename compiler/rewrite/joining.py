@@ -22,11 +22,22 @@ from retewave.compiler.expressions.tree import (
     rename,
     variables,
 )
-from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Part, Probe, Step, is_timed, moved
+from retewave.compiler.rewrite.branch import (
+    Branch,
+    ExtendStep,
+    FilterStep,
+    Part,
+    Probe,
+    Step,
+    is_timed,
+    lowered,
+    moved,
+    with_windows,
+)
 from retewave.compiler.rewrite.inlining import Assigned, inlined, values_of
 from retewave.errors import Place, QueryError
 
-__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "is_own", "join", "refuse_chosen", "scoped", "single"]
+__all__ = ["Fresh", "Joined", "as_part", "conjuncts", "is_own", "join", "joinable", "refuse_chosen", "scoped", "single"]
 
 Fresh: TypeAlias = Callable[[Variable], Variable]
 
@@ -57,8 +68,11 @@ def scoped(expression: Expression | None, seen: frozenset[Variable]) -> tuple[Fi
 
 
 def as_part(branch: Branch, place: Place | None = None) -> Branch:
-    """Return a branch whose only operand is the given branch, which so keeps its interval."""
-    refuse_chosen(branch, place)
+    """Return a branch whose only operand is the given branch, which so keeps its interval.
+
+    FIRST and LAST in it are still decided with the whole pattern: they compare the times of operands of the part.
+    """
+    branch = with_windows(branch)
     values, timed = values_of(branch.steps), list[Step]()
     for step in branch.steps:
         if isinstance(step, FilterStep) and is_timed(step):
@@ -70,8 +84,9 @@ def as_part(branch: Branch, place: Place | None = None) -> Branch:
                 hint="BIND them at the top of the pattern, or compare them in a FILTER of the group",
             )
     return Branch(
-        parts=(Part(replace(branch, steps=tuple(timed))),),
+        parts=(Part(replace(branch, steps=tuple(timed), closing=())),),
         steps=tuple(step for step in branch.steps if not is_timed(step)),
+        closing=tuple(replace(look, bounds=tuple(map(lowered, look.bounds))) for look in branch.closing),
     )
 
 
@@ -106,6 +121,11 @@ def is_own(branch: Branch) -> bool:
     return bool(branch.width is not None or branch.probes or any(is_timed(step) for step in branch.steps))
 
 
+def joinable(branch: Branch, place: Place | None) -> Branch:
+    """Return a branch without conditions in time of its own: the branch itself, or one that has it as a part."""
+    return as_part(branch, place) if is_own(branch) else branch
+
+
 def join(left: Branch, right: Branch, fresh: Fresh, place: Place | None = None) -> Joined:
     """Join two branches.
 
@@ -113,7 +133,7 @@ def join(left: Branch, right: Branch, fresh: Fresh, place: Place | None = None) 
     may be unbound, so it gets a new name on that side.  Steps behind both sides check that the two values agree,
     and where both sides assign the variable, take the value of the side that has one.
     """
-    left, right = (as_part(each, place) if is_own(each) else each for each in (left, right))
+    left, right = joinable(left, place), joinable(right, place)
     shared = (left.bound | left.assigned) & (right.bound | right.assigned)
     checks: list[Step] = []
     for variable in sorted(shared & (left.assigned | right.assigned), key=lambda each: each.name):

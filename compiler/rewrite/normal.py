@@ -41,8 +41,8 @@ from retewave.compiler.algebra import (
     Within,
 )
 from retewave.compiler.expressions.tree import Variable, variables
-from retewave.compiler.rewrite import choosing, policies, probing
-from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step
+from retewave.compiler.rewrite import choosing, optional, policies, probing
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step, with_windows
 from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.durations import longest
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
@@ -71,7 +71,8 @@ def branches(query: Query) -> tuple[Branch, ...]:
         return Variable(f"_:.{variable.name}.{next(numbers)}")
 
     try:
-        return tuple(with_calls_apart(_closed(branch)) for branch in _normal(query.where, fresh, query.policy.name))
+        found = _normal(query.where, fresh, query.policy.name)
+        return tuple(with_calls_apart(_closed(branch, fresh)) for branch in found)
     except RecursionError as error:
         raise QueryError(f"{query.source}: the query is nested too deeply") from error
 
@@ -106,12 +107,12 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
         case First() | Last():
             return choosing.chosen(pattern, of, fresh)
         case Between():
-            sides = partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place)
-            return probing.between(pattern, of, fresh, sides)
+            pairs = choosing.in_sequence(pattern.before, pattern.after, of, fresh, pattern.place)
+            return (each.branch for each in probing.not_barred(pattern, pairs, of, fresh))
         case Before():
-            return probing.never_before(pattern, of)
+            return probing.never_before(pattern, of, fresh)
         case After():
-            return probing.never_after(pattern, of)
+            return probing.never_after(pattern, of, fresh)
         case Sequence():
             return in_sequence(pattern, of, fresh)
     return _looking(pattern, of, fresh)
@@ -122,9 +123,10 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
     match pattern:
         case LeftJoin():
             return probing.left_join(pattern, of, fresh)
-        case OptionalBefore() | OptionalEquals():
-            in_sequence = partial(choosing.in_sequence, of=of, fresh=fresh, place=pattern.place)
-            return probing.optional(pattern, of, fresh, in_sequence)
+        case OptionalBefore():
+            return optional.optional_before(pattern, of, fresh)
+        case OptionalEquals():
+            return optional.optional_equals(pattern, of, fresh)
         case Minus():
             return probing.minus(pattern, of, fresh)
         case Exists():
@@ -132,13 +134,14 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
     raise TypeError(f"not an operator of the algebra: {pattern!r}")
 
 
-def _closed(branch: Branch) -> Branch:
+def _closed(branch: Branch, fresh: Fresh) -> Branch:
     """Return the branch of a whole pattern: the probes that waited for the whole are added."""
     if not branch.closing:
         return branch
+    branch = with_windows(branch)
     closing, branch = branch.closing, replace(branch, closing=())
     for probe in closing:
-        branch = probing.absent(branch, probe, None)
+        branch = probing.at_the_end(branch, probe, fresh)
     return branch
 
 

@@ -1,4 +1,4 @@
-"""Operators that ask whether a solution of another pattern exists: OPTIONAL, MINUS, EXISTS and their kin in time.
+"""Operators that ask whether a solution of another pattern exists: OPTIONAL, MINUS, EXISTS, and each NOT.
 
 Data's way: algebra -> **branches** -> plan -> network.
 An operator whose right side may be missing is two branches: the join, and the left solutions for which a probe finds
@@ -18,12 +18,8 @@ from retewave.compiler.algebra import (
     Before,
     Between,
     Exists,
-    First,
-    Last,
     LeftJoin,
     Minus,
-    OptionalBefore,
-    OptionalEquals,
 )
 from retewave.compiler.expressions.tree import IMPURE, TIMES, Call, Expression, Operation, Variable, mentions
 from retewave.compiler.rewrite import relating
@@ -37,24 +33,36 @@ from retewave.compiler.rewrite.branch import (
     Moment,
     Probe,
     Step,
+    choices_of,
     is_timed,
-    moved,
 )
-from retewave.compiler.rewrite.chosen_there import among_pairs, in_their_windows, looks_until, without_choice
+from retewave.compiler.rewrite.chosen_there import among_pairs, in_their_windows, looks_until
 from retewave.compiler.rewrite.inlining import Assigned, agreed, inlined, values_of
-from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, refuse_chosen, scoped, single
+from retewave.compiler.rewrite.joining import Fresh, Joined, as_part, join, joinable, refuse_chosen, scoped, single
 from retewave.errors import Place, QueryError
-from retewave.windows import relations
 
-__all__ = ["absent", "between", "exists", "left_join", "minus", "never_after", "never_before", "not_barred", "optional"]
+__all__ = [
+    "absent",
+    "at_the_end",
+    "chosen_by",
+    "exists",
+    "left_join",
+    "look_at",
+    "looking",
+    "minus",
+    "never_after",
+    "never_before",
+    "not_barred",
+    "where",
+]
+
+MOST_LEAVES = 100  # patterns and tables that an operator looks at for a choice: choices of choices double them
 
 Normal = Callable[[Algebra], list[Branch]]
-InSequence = Callable[[Algebra, Algebra], Iterator[Joined]]  # the branches of one side before another
 
 _START, _END = Moment(WHOLE, False), Moment(WHOLE, True)
 _ITS_START, _ITS_END = Moment(THERE, False), Moment(THERE, True)
 _NOT_LATER = (Bound(_ITS_END, 0, _END),)  # the solution there ends at or before the own end
-_BEFORE = (Bound(_ITS_END, 1, _START),)  # the solution there ends before the own start
 
 
 def absent(branch: Branch, probe: Probe, place: Place | None) -> Branch:
@@ -88,14 +96,28 @@ def _asks_operands(probe: Probe) -> bool:
     return probe.decided is not Decided.AT_DEADLINE and any(each.operand >= 0 for each in moments)
 
 
-def looking(branch: Branch, probe: Probe, fresh: Fresh, place: Place | None) -> Branch:
-    """Return a branch with one more probe, which may look at FIRST or LAST."""
+def looking(
+    branch: Branch, probe: Probe, fresh: Fresh, place: Place | None, until: tuple[Bound, ...] | None = None
+) -> Branch:
+    """Return a branch with one more probe, which may look at FIRST or LAST of what has ended when the bounds say."""
     if not probe.there.closing:
         return absent(branch, probe, place)
-    probe, pairs, choices = among_pairs(branch, probe, fresh, place)
+    if until is None:
+        until = tuple(bound for bound in probe.bounds if bound.earlier == _ITS_END)
+    probe, pairs, choices = among_pairs(branch, probe, until, fresh, place)
     for choice in choices:
-        pairs = absent(pairs, choice, place)
+        pairs = looking(pairs, choice, fresh, place, choice.bounds[-len(until) :])
+    if len(pairs.leaves) > MOST_LEAVES:
+        what = f"FIRST and LAST inside of each other make more than {MOST_LEAVES} patterns of these"
+        raise QueryError(what, place=place, hint="let one FIRST or LAST choose of what no other one chooses")
     return absent(branch, replace(probe, there=pairs), place)
+
+
+def at_the_end(branch: Branch, choice: Probe, fresh: Fresh) -> Branch:
+    """Return the branch of a whole pattern with a choice that is decided with it."""
+    if not choice.there.closing:
+        return absent(branch, choice, None)
+    return looking(branch, replace(choice, bounds=choice.bounds + _NOT_LATER), fresh, None, _NOT_LATER)
 
 
 def _named(
@@ -143,7 +165,7 @@ def left_join(node: LeftJoin, of: Normal, fresh: Fresh) -> Iterator[Branch]:
         alone = left
         for right in of(node.right):
             yield _together(left, right, node.condition, fresh, node.place)
-            look = _look("OPTIONAL", alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            look = look_at("OPTIONAL", alone, right, node.condition, _NOT_LATER, Decided.AT_CLOSE)
             alone = looking(alone, replace(look, joint=True), fresh, node.place)
         yield alone
 
@@ -154,26 +176,33 @@ def _together(left: Branch, right: Branch, condition: Expression | None, fresh: 
         raise QueryError(
             "OPTIONAL has nothing on its left that has a time", place=place, hint="put the pattern of the stream first"
         )
-    there, bounds = without_choice(right, place) if right.closing else (right, ())
-    found = join(single(left, place), there, fresh, place)
+    there = joinable(right, place)
+    found = join(single(left, place), replace(there, closing=()), fresh, place)
     (one,) = found.left
-    its = dict(zip(there.operands, found.right, strict=False))
-    bounds = tuple(moved(each, its) for each in bounds) + in_their_windows(found, right.closing, its)
-    bounds += tuple(Bound(Moment(other, True), 0, Moment(one, True)) for other in found.right)
+    bounds = tuple(Bound(Moment(other, True), 0, Moment(one, True)) for other in found.right)
+    branch = replace(found.branch, bounds=found.branch.bounds + bounds)
+    return where(chosen_by(replace(found, branch=branch), there, fresh, place), condition)
+
+
+def chosen_by(found: Joined, there: Branch, fresh: Fresh, place: Place | None) -> Branch:
+    """Return the join of a first part with another one; FIRST and LAST there choose when the first part ends."""
+    (one,) = found.left
+    its = dict(zip(there.operands, found.right, strict=True))
     until = (Bound(_ITS_END, 0, Moment(one, True)),)
-    for choice in looks_until(right.closing, its, until, Decided.AT_CLOSE):
-        streamed = found.branch.streamed | {frozenset(found.right)}
-        found = replace(found, branch=absent(replace(found.branch, streamed=streamed), choice, place))
-    return _with(found, bounds, condition)
+    branch = replace(found.branch, bounds=found.branch.bounds + in_their_windows(found, there.closing, its))
+    for choice in looks_until(there.closing, its, until, Decided.AT_CLOSE):
+        streamed = branch.streamed | {frozenset(found.right)}
+        branch = looking(replace(branch, streamed=streamed), choice, fresh, place, until)
+    return branch
 
 
-def _with(found: Joined, bounds: tuple[Bound, ...], condition: Expression | None) -> Branch:
-    branch = found.branch
+def where(branch: Branch, condition: Expression | None) -> Branch:
+    """Return a branch with a condition on its solutions."""
     steps = scoped(condition, branch.bound | branch.assigned)
-    return replace(branch, bounds=branch.bounds + bounds, steps=branch.steps + steps)
+    return replace(branch, steps=branch.steps + steps)
 
 
-def _look(
+def look_at(
     operator: str,
     branch: Branch,
     there: Branch,
@@ -186,51 +215,6 @@ def _look(
     return Probe(there, bounds, decided, conditions=conditions, operator=operator)
 
 
-def _optional_choice(
-    node: OptionalBefore, chosen: First | Last, of: Normal, in_sequence: InSequence
-) -> Iterator[Branch]:
-    """Yield the branches of FIRST or LAST OPTIONALSEQ: before each r a solution is chosen, if there is any."""
-    if node.condition is not None:
-        raise QueryError(
-            "a filter of the optional group sees what FIRST or LAST has chosen, which cannot be looked for",
-            place=node.place,
-            hint="put the filter into the braces of FIRST or LAST, or behind the whole pattern",
-        )
-    yield from (found.branch for found in in_sequence(chosen, node.pattern))
-    others = of(chosen.pattern)
-    for branch in of(node.pattern):
-        for there in others:
-            look = _look("OPTIONALSEQ", branch, there, None, _BEFORE, Decided.AT_ARRIVAL)
-            branch = absent(branch, replace(look, joint=True, streamed=True), node.place)
-        yield branch
-
-
-def optional(
-    node: OptionalBefore | OptionalEquals, of: Normal, fresh: Fresh, in_sequence: InSequence
-) -> Iterator[Branch]:
-    """Yield the branches of OPTIONALSEQ and EQUALSOPTIONAL; `in_sequence` gives those of l SEQ r."""
-    if isinstance(node, OptionalBefore) and isinstance(node.optional, First | Last):
-        yield from _optional_choice(node, node.optional, of, in_sequence)
-        return
-    if isinstance(node, OptionalBefore):
-        name, relation, decided = "OPTIONALSEQ", relations.BEFORE, Decided.AT_ARRIVAL
-        bounds: tuple[Bound, ...] = _BEFORE
-    else:
-        name, relation, decided = "EQUALSOPTIONAL", relations.EQUALS, Decided.AT_CLOSE
-        bounds = (
-            *(Bound(_ITS_START, 0, _START), Bound(_START, 0, _ITS_START)),
-            *(Bound(_ITS_END, 0, _END), Bound(_END, 0, _ITS_END)),
-        )
-    for branch in of(node.pattern):
-        alone = branch
-        for there in of(node.optional):
-            found = relating.joined(there, relation, branch, fresh, node.place)
-            yield _with(found, (), node.condition)
-            look = _look(name, branch, there, node.condition, bounds, decided)
-            alone = absent(alone, replace(look, joint=True, streamed=True), node.place)
-        yield alone
-
-
 def minus(node: Minus, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of MINUS: an alternative that shares no variable takes nothing away."""
     others = of(node.right)
@@ -238,7 +222,7 @@ def minus(node: Minus, of: Normal, fresh: Fresh) -> Iterator[Branch]:
         for there in others:
             shared = (branch.bound | branch.assigned) & (there.bound | there.assigned)
             if shared:
-                look = _look("MINUS", branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
+                look = look_at("MINUS", branch, there, None, _NOT_LATER, Decided.AT_CLOSE)
                 if not branch.bound & there.bound:
                     look = replace(look, conditions=(_one_shared(branch, there, shared),))
                 branch = looking(branch, look, fresh, node.place)
@@ -258,17 +242,12 @@ def exists(node: Exists, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     others = of(node.group)
     for branch in of(node.pattern):
         for there in others:
-            look = _look("EXISTS", branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
+            look = look_at("EXISTS", branch, there, node.condition, _NOT_LATER, Decided.AT_CLOSE)
             if not node.negated:
                 yield looking(branch, replace(look, wanted=True), fresh, node.place)
             branch = looking(branch, replace(look, operator="NOT EXISTS"), fresh, node.place)
         if node.negated:
             yield branch
-
-
-def between(node: Between, of: Normal, fresh: Fresh, in_sequence: InSequence) -> Iterator[Branch]:
-    """Yield the branches of P1 SEQ NOT N SEQ P2; `in_sequence` gives those of P1 SEQ P2."""
-    return (each.branch for each in not_barred(node, in_sequence(node.before, node.after), of, fresh))
 
 
 def not_barred(node: Between, pairs: Iterable[Joined], of: Normal, fresh: Fresh) -> Iterator[Joined]:
@@ -278,24 +257,24 @@ def not_barred(node: Between, pairs: Iterable[Joined], of: Normal, fresh: Fresh)
         bounds = (*relating.before(found.left, (THERE,)), *relating.before((THERE,), found.right))
         branch = found.branch
         for there in others:
-            look = _look("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            look = look_at("SEQ NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
             branch = looking(branch, replace(look, streamed=True), fresh, node.place)
         yield replace(found, branch=branch)
 
 
-def never_before(node: Before, of: Normal) -> Iterator[Branch]:
+def never_before(node: Before, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of NOT N SEQ P WITHIN width."""
     bounds = (Bound(_END, -node.width, _ITS_START), Bound(_ITS_END, 1, _START))
     others = [relating.looking_back(there, node.width, ranged=False) for there in of(node.absent)]
     for branch in of(node.pattern):
         branch = relating.bounded(branch, node.width, node.place)
         for there in others:
-            look = _look("NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
-            branch = absent(branch, replace(look, streamed=True, keep=node.width), node.place)
+            look = look_at("NOT … SEQ", branch, there, node.condition, bounds, Decided.AT_ARRIVAL)
+            branch = looking(branch, replace(look, streamed=True, keep=node.width), fresh, node.place)
         yield branch
 
 
-def never_after(node: After, of: Normal) -> Iterator[Branch]:
+def never_after(node: After, of: Normal, fresh: Fresh) -> Iterator[Branch]:
     """Yield the branches of P SEQ NOT N WITHIN width.
 
     The first alternative of N is looked up at the deadline, which becomes the end; the others when that closes.
@@ -303,12 +282,23 @@ def never_after(node: After, of: Normal) -> Iterator[Branch]:
     bounds = (Bound(Moment(0, True), 1, _ITS_START), Bound(_ITS_END, -node.width, Moment(0, False)))
     others = [relating.looking_back(there, node.width, ranged=False) for there in of(node.absent)]
     for branch in of(node.pattern):
+        _check_windows(branch, node)
         branch = as_part(relating.bounded(branch, node.width, node.place), node.place)
         decided = Decided.AT_DEADLINE
         for there in others:
-            look = _look("SEQ NOT", branch, there, node.condition, bounds, decided)
+            look = look_at("SEQ NOT", branch, there, node.condition, bounds, decided)
             deadline = node.width if decided is Decided.AT_DEADLINE else 0
             look = replace(look, streamed=True, keep=node.width, deadline=deadline, lasting=True)
-            branch = absent(branch, look, node.place)
+            branch = looking(branch, look, fresh, node.place)
             decided = Decided.AT_CLOSE
         yield branch
+
+
+def _check_windows(branch: Branch, node: After) -> None:
+    """Refuse a choice in a window that is over before the deadline with which it is decided."""
+    if any(within < node.width for _, within in choices_of(branch.closing)):
+        raise QueryError(
+            "FIRST or LAST chooses in a window that is narrower than that of the NOT behind it, which decides",
+            place=node.place,
+            hint="leave out the WITHIN around FIRST or LAST",
+        )

@@ -270,6 +270,9 @@ def spark(
     on_error: options.OnMalformed = options.OnError.COUNT,
     allow_cartesian: options.Cartesian = False,
     language: options.WrittenIn = None,
+    policy: options.Policy = None,
+    report: options.Report = None,
+    explain: options.Explained = False,
 ) -> None:
     """Run queries as a job of Spark Structured Streaming, sharded by join key."""
     with _exit_codes():
@@ -285,6 +288,9 @@ def spark(
             "time_property": time_property,
             "allow_cartesian": allow_cartesian,
             "language": language,
+            "policy": policy,
+            "report": report,
+            "explain": explain,
             "on_error": on_error.value,
             "sample": sample,
         }

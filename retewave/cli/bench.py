@@ -22,6 +22,7 @@ _PARTS = (
     "profile",
     "report",
     "roads",
+    "shard-threads",
     "soak",
     "spark-events",
     "spark-scaling",
@@ -29,7 +30,18 @@ _PARTS = (
     "tsunami",
     "views",
 )  # modules of retewave.bench that run by themselves
-_WITHOUT_PLOTS = ("city", "events", "generate", "ontology", "roads", "spark-events", "sums", "tsunami", "views")
+_WITHOUT_PLOTS = (
+    "city",
+    "events",
+    "generate",
+    "ontology",
+    "roads",
+    "shard-threads",
+    "spark-events",
+    "sums",
+    "tsunami",
+    "views",
+)
 
 
 def bench(arguments: Sequence[str]) -> None:

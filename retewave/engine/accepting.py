@@ -17,7 +17,7 @@ from retewave.compiler.plan.producers import EXPLAINED
 from retewave.compiler.plan.shape import Listener
 from retewave.compiler.rewrite.branch import Branch
 from retewave.compiler.rewrite.parts import parts_of
-from retewave.errors import QueryError, UsageError
+from retewave.errors import QueryError
 from retewave.views.bounds import reach
 
 __all__ = [
@@ -126,10 +126,8 @@ def check_shedding(parsed: Parsed, normal: tuple[Branch, ...]) -> None:
     )
 
 
-def check_view(parsed: Parsed, sheds: bool, explained: bool) -> None:
+def check_view(parsed: Parsed, sheds: bool) -> None:
     """Refuse the parts of a query that views cannot have."""
-    if explained:
-        raise UsageError(f"{_name(parsed)} is a view: its rows are made of whole windows, and cannot be explained")
     if sheds:
         raise QueryError(
             f'{_name(parsed)}: a view looks at whole windows, and under at_limit="shed" some of that is dropped',

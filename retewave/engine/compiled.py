@@ -157,7 +157,7 @@ def build(
     written = {each.number: each.branches for each in listeners}
     sources = Sources(lowered.outputs, written, dispatch, streams, rules)
     views = {
-        each.number: RunningView(queries[each.number], leaves, terms, streams)
+        each.number: RunningView(queries[each.number], leaves, terms, sources)
         for each in listeners
         if (leaves := queries[each.number].leaves) is not None
     }

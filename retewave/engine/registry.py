@@ -124,7 +124,7 @@ class Registry:
         check_width(parsed, normal, explained)
         check_runs(parsed, normal)
         if parsed.view is not None:
-            check_view(parsed, self.sheds, explained)
+            check_view(parsed, self.sheds)
         elif self.sheds:
             check_shedding(parsed, normal)
         if not quiet:

@@ -52,7 +52,8 @@ _REFUSALS = {  # a key without a partner just waits
 class Effect:
     """What one triple did, or the decision of what was due before it."""
 
-    what: Literal["triple", "instant", "deadline"]  # a triple came, an instant was closed, a deadline has come
+    what: Literal["triple", "instant", "deadline", "report"]  # a triple came, an instant was closed, the time of a
+    # deadline or of a view's report has come
     triple: tuple[str, ...]  # as canonical N-Triples; empty where none came
     time: str  # when it ends, or what is closed or has come, as the user tells times
     stream: str | None  # the IRI of its stream; None: it has none
@@ -184,7 +185,7 @@ class Controller:
         arrived = self._next(1)
         if self.state == "failed":
             return None
-        due = self._due()
+        due = self._due(at_end=arrived is None)
         if due is not None and (arrived is None or due < int(arrived.rows[0, END])):
             if arrived is not None:
                 self._portions.give_back(arrived)
@@ -216,12 +217,17 @@ class Controller:
         )
 
     # ---- what is due ----
-    def _due(self) -> int | None:
-        """Return when something is decided next; nothing while rows wait in front of the network."""
+    def _due(self, *, at_end: bool) -> int | None:
+        """Return when something is decided or reported next; nothing while rows wait in front of the network.
+
+        At the end nothing moves the clock to the reports of views: they might go on for ever.
+        """
         engine = self.engine
         if engine.order.waiting or len(engine.matcher.waiting):
             return None
-        return next_due(engine.matcher.current().runtime.arena)
+        due = next_due(engine.matcher.current().runtime.arena)
+        reports = () if at_end else (view.due for view in engine.matcher.follow().views)
+        return min((each for each in (due, *reports) if each is not None), default=None)
 
     def _decided(self, due: int) -> Effect:
         """Decide what is due at a time."""
@@ -232,12 +238,13 @@ class Controller:
             probe.decided == AT_DEADLINE and probe_counters(runtime.net, runtime.arena, number).due == due
             for number, probe in enumerate(probes)
         )
+        report = any(view.due == due for view in engine.matcher.follow().views)
         with engine.lock:
             engine.matcher.advance(due + 1)
         found = self._told(engine.poured())
         changes, entered, refused = _changed(before, counts_by_node(compiled))
         time = spell_instant(engine.shown_clock.decode(due))
-        what: Literal["instant", "deadline"] = "deadline" if deadline else "instant"
+        what: Literal["instant", "deadline", "report"] = "deadline" if deadline else "report" if report else "instant"
         return Effect(what, (), time, None, entered, refused, changes, found)
 
     def _graph(self) -> networkx.MultiDiGraph:

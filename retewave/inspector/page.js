@@ -97,7 +97,7 @@ function scale(factor) {
 function show(snapshot) {
   const before = latest;
   latest = snapshot;
-  const probing = [...nodes.values()].some((node) => node.data.kind === "probe");
+  const waits = [...nodes].some(([name, node]) => node.data.kind === "probe" || (snapshot.nodes[name] || {}).reports !== undefined);
   const running = snapshot.state === "running", over = snapshot.state === "ended" || snapshot.state === "failed";
   by("state").textContent = snapshot.error || snapshot.state;
   by("state").className = snapshot.state;
@@ -107,7 +107,7 @@ function show(snapshot) {
   list(by("totals"), {
     time: snapshot.now || "–", read: number(snapshot.triples), used: number(snapshot.poured),
     live: number(snapshot.live_rows), collected: number(snapshot.collected), matches: number(snapshot.matches),
-    ...(probing ? { waiting: number(snapshot.waiting), "next due": snapshot.next_due || "–" } : {}),
+    ...(waits ? { waiting: number(snapshot.waiting), "next due": snapshot.next_due || "–" } : {}),
   });
   for (const [name, node] of nodes) node.sub.textContent = summary(node.data, snapshot.nodes[name]);
   mark(snapshot.last);
@@ -128,6 +128,7 @@ function summary(data, counts) {
   }
   if (data.kind === "join") return `${number(counts.hits)} made · ${data.window}`;
   if (data.kind === "probe") return `${number(counts.waiting)} waiting · ${number(counts.passed)} of ${number(counts.decided)} passed`;
+  if (counts.reports !== undefined) return `${number(counts.reports)} ${counts.reports === 1 ? "report" : "reports"} · ${number(counts.matches)} rows`;
   return `${number(counts.matches)} ${counts.matches === 1 ? "match" : "matches"}`;
 }
 
@@ -167,7 +168,7 @@ function mark(last) {
   made("span", line, {}, last.matches ? `, ${number(last.matches)} ${last.matches === 1 ? "match" : "matches"}` : ", no match yet");
   const where = [...new Set(last.refused.map(label))].join(", ");
   if (where) made("span", line, { class: "wrong" }, `, refused at ${where}`);
-  const what = { triple: last.triple.join(" "), instant: "the instant is closed", deadline: "the deadline has come" };
+  const what = { triple: last.triple.join(" "), instant: "the instant is closed", deadline: "the deadline has come", report: "the time of a report has come" };
   made("code", line, {}, `   ${what[last.what]}   `);
   made("span", line, { class: "hint" }, `at ${last.time}${last.stream ? " on " + last.stream : ""}`);
 }
@@ -210,6 +211,11 @@ async function load() {
   list(by("counts"), Object.fromEntries(told.map(([key, value]) => [WORDS[key] || key.replaceAll("_", " "), number(value)])));
   by("text").hidden = !page.text;
   by("text").textContent = page.text || "";
+  by("windows").hidden = !page.windows;
+  by("windows").textContent = (page.windows || []).join("\n");
+  const reports = by("reports");
+  reports.hidden = !page.reports;
+  reports.replaceChildren(...(page.reports ? [picture(page.reports)] : []));
   table(page);
   pager(page);
 }
@@ -229,10 +235,12 @@ function table(page) {
     line.className = "explained";
     line.onclick = () => {
       why.hidden = false;
-      why.replaceChildren(new DOMParser().parseFromString(page.why[place], "image/svg+xml").documentElement);
+      why.replaceChildren(picture(page.why[place]));
     };
   });
 }
+
+const picture = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
 
 function pager(page) {
   by("pager").hidden = page.total <= PAGE_ROWS && offset === 0;

@@ -19,6 +19,7 @@ from retewave.compiler.plan.walk import reached, times_of, told_of
 from retewave.engine.compiled import CompiledNetwork, static_facts
 from retewave.engine.engine import Engine
 from retewave.errors import UsageError
+from retewave.inspector.viewing import view_on_page
 from retewave.rete.counters import holds_static
 from retewave.rete.facts import (
     FACT_ALPHA,
@@ -47,9 +48,14 @@ def counts_by_node(compiled: CompiledNetwork) -> dict[str, dict[str, int]]:
     found.update({f"join:{each.join}": _numbers(asdict(each)) for each in counted.joins})
     found.update({f"probe:{each.probe}": _numbers(asdict(each)) for each in counted.probes})
     outcome = compiled.outcome
+    reported = {number: {"reports": view.reported} for number, view in outcome.views.items()}
     found.update(
         {
-            f"query:{query.name}": {"matches": query.matched, **outcome.counts(query.number)}
+            f"query:{query.name}": {
+                "matches": query.matched,
+                **reported.get(query.number, {}),
+                **outcome.counts(query.number),
+            }
             for query in outcome.queries.values()
         }
     )
@@ -155,6 +161,7 @@ def matches_of_query(engine: Engine, name: str, offset: int = 0) -> dict[str, An
     ]
     head = ["start", "end", *(f"?{each}" for each in query.variables)]
     found = {"title": name, "columns": head, "rows": shown, "total": len(matches), "text": query.text}
+    found |= view_on_page(engine, query, prefixes)
     return found | ({"why": [match.to_svg() for match in page]} if query.explained else {})
 
 

@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from retewave.compiler.algebra import TriplePattern, Variable
-from retewave.compiler.plan.producers import END, EVENT, GIVEN_TRIPLE, START, STREAM, TRIPLE, Told
+from retewave.compiler.plan.producers import END, EVENT, START, STREAM, TRIPLE, Told
 from retewave.errors import UsageError
-from retewave.provenance.axioms import Texts, axioms
+from retewave.provenance.arrivals import ArrivalWords, came_of, texts_of
 from retewave.provenance.built import UNKNOWN, Occurrence, built_by
 from retewave.provenance.copies import copies
-from retewave.provenance.explanation import Arrival, Explanation, Reckoning
-from retewave.provenance.made_of import MadeOf
+from retewave.provenance.derived_row import explain_row
+from retewave.provenance.explanation import Explanation, Reckoning
+from retewave.provenance.made_of import MadeOf, Sources
 from retewave.provenance.reckoning import Reckoner
 from retewave.provenance.run_reckoning import Taken, of_run
 from retewave.provenance.time_words import TimeWords
 from retewave.provenance.words import Words
-from retewave.rete.words.rows import BUILT_EVENTS, EVENT_BLOCK, GIVEN_EVENTS
+from retewave.rete.words.rows import BUILT_EVENTS
 from retewave.viz.explain.names import Prefixes
 from retewave.windows.intervals import UNBOUNDED, is_static, widest
 
@@ -33,15 +34,27 @@ __all__ = ["explain"]
 
 def explain(batch: Matches, row: int, behind: frozenset[Occurrence] = frozenset()) -> Explanation:
     """Return why a batch's match is one; `behind` is the triple that it has built, if it is a rule's."""
-    if batch.query.is_view:
-        what = f"{batch.query.name} is a view: its rows are made of whole windows, and cannot be explained"
-        raise UsageError(what, hint="query.table() is its latest report; engine.explain() says what its windows hold")
+    if batch.derived is not None:
+        return explain_row(batch, row, lambda sources, told: beneath(batch, sources, told, behind))
     if batch.made_of is None:
         raise UsageError(
             f"{batch.query.name} was registered without explain=True, so its matches do not know what they are made of",
             hint="engine.register(query, explain=True), or retewave run --explain",
         )
     return _Explaining(batch, row, batch.made_of, behind).explanation()
+
+
+def beneath(
+    batch: Matches, sources: Sources, told: Mapping[int, int], behind: frozenset[Occurrence]
+) -> tuple[str | None, Explanation | None]:
+    """Return the name of the rule that built a triple, and why it has; nothing for a triple that came in."""
+    if -told[EVENT] < BUILT_EVENTS:
+        return None, None
+    occurrence = (came_of(batch, told) or texts_of(batch, told, TRIPLE)), (told[START], told[END])
+    match = None if occurrence in behind else built_by(sources.rules, occurrence)
+    if match is None:
+        return UNKNOWN, None
+    return match.query.name, explain(match._batch, match._row, behind | {occurrence})
 
 
 class _Explaining:
@@ -81,7 +94,11 @@ class _Explaining:
             for place, name in enumerate(query.variables)
             if (text := batch.text(int(batch.ids[self.row, place]))) is not None
         }
-        arrivals = tuple(self._arrival(leaf) for leaf in self.patterns)
+        said = ArrivalWords(batch, self.made_of.sources, self.words, self.clock)
+        arrivals = tuple(
+            said.arrival(pattern, self.told[leaf], beneath(batch, self.made_of.sources, self.told[leaf], self.behind))
+            for leaf, pattern in self.patterns.items()
+        )
         static = is_static(*self.interval)
         start, end = (None, None) if static else map(self.clock.instant, self.interval)
         micros = None if static else self.interval
@@ -91,46 +108,10 @@ class _Explaining:
         """Return the match's bindings, pattern by pattern, as the triples say."""
         bound: dict[Variable, bytes] = {}
         for leaf, pattern in self.patterns.items():
-            for term, text in zip(pattern.terms, self._texts(leaf, TRIPLE), strict=True):
+            for term, text in zip(pattern.terms, texts_of(self.batch, self.told[leaf], TRIPLE), strict=True):
                 if isinstance(term, Variable):
                     bound.setdefault(term, text)  # inside EXISTS a name may be another's
         return bound
-
-    def _texts(self, leaf: int, columns: tuple[int, ...]) -> Texts:
-        texts = tuple(self.batch.text(self.told[leaf][column]) or b"" for column in columns)
-        return cast(Texts, texts)
-
-    def _arrival(self, leaf: int) -> Arrival:
-        told, sources = self.told[leaf], self.made_of.sources
-        seen, static = self._texts(leaf, TRIPLE), is_static(*self.times[leaf])
-        known = told[GIVEN_TRIPLE[0]] > 0
-        came = self._texts(leaf, GIVEN_TRIPLE) if known else seen if static else None
-        start, end = (None, None) if static else map(self.clock.instant, self.times[leaf])
-        rule, beneath = self._beneath(leaf, came)
-        return Arrival(
-            self.words.pattern(self.patterns[leaf]),
-            None if came is None else self.words.triple(came),
-            self.words.triple(seen),
-            start,
-            end,
-            sources.stream(told[STREAM]),
-            _event(-told[EVENT]),
-            () if came is None else tuple(map(self.words.prefixes.short, axioms(sources.dispatch, came, seen))),
-            None if came is None else cast(tuple[str, str, str], tuple(text.decode() for text in came)),
-            None if static else self.times[leaf],
-            rule,
-            beneath,
-        )
-
-    def _beneath(self, leaf: int, came: Texts | None) -> tuple[str | None, Explanation | None]:
-        """Return the name of the rule that built a triple, and why it has; nothing for a triple that came in."""
-        if -self.told[leaf][EVENT] < BUILT_EVENTS:
-            return None, None
-        occurrence = (came or self._texts(leaf, TRIPLE)), self.times[leaf]
-        match = None if occurrence in self.behind else built_by(self.made_of.sources.rules, occurrence)
-        if match is None:
-            return UNKNOWN, None
-        return match.query.name, explain(match._batch, match._row, self.behind | {occurrence})
 
     def _reckonings(self) -> Iterator[Reckoning]:
         """Yield the arithmetic of the branch, then of the windows on the query's streams."""
@@ -171,17 +152,3 @@ def _widths(batch: Matches) -> Mapping[str | None, int]:
         own = stream.width if parsed.window is None else parsed.window
         widths[stream.iri[1:-1].decode()] = UNBOUNDED if own is None else own
     return widths
-
-
-def _event(number: int) -> str | None:
-    """Return an event's name: the user's number, or the engine's behind #; #2.5 is a reader's fifth graph.
-
-    >>> _event(7), _event(2 * EVENT_BLOCK + 5), _event(GIVEN_EVENTS + 7), _event(0)
-    ('#7', '#2.5', '7', None)
-    """
-    if number == 0 or number >= BUILT_EVENTS:
-        return None
-    if number >= GIVEN_EVENTS:
-        return str(number - GIVEN_EVENTS)
-    block, place = divmod(number, EVENT_BLOCK)
-    return f"#{block}.{place}" if block else f"#{place}"

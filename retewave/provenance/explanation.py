@@ -16,7 +16,7 @@ from retewave.windows.times import Instant, format_datetime, micros, spell_inter
 
 __all__ = ["Arrival", "Explanation", "Kind", "Reckoning"]
 
-Kind = Literal["relation", "window", "absent", "deadline", "filter"]
+Kind = Literal["relation", "window", "absent", "deadline", "filter", "group", "report"]
 Micros = tuple[int, int]  # start and end in microseconds since 1970
 
 
@@ -40,13 +40,15 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Reckoning:
-    """The arithmetic of one window, relation, absence, deadline or filter on times."""
+    """The arithmetic of one window, relation, absence, deadline, group, report or filter on times."""
 
     kind: Kind  # what it is
     operator: str  # what asks for it, in the words of the query
     said: str  # the arithmetic; (1) is the first arrival
     micros: Micros | None = None  # the stretch of time that it is about; None: it is about none
-    sides: tuple[tuple[int, ...], ...] = ()  # of a relation: the numbers of the arrivals on its left, on its right
+    sides: tuple[tuple[int, ...], ...] = ()  # the numbers of the arrivals: of a relation those on its left, on its
+    # right; of a group those of each solution that is listed; of a view's window those that are in it
+    count: int | None = None  # of a group: how many solutions it has, more than are listed perhaps
 
 
 @dataclass(frozen=True)

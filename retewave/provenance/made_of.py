@@ -22,7 +22,7 @@ from retewave.rete.words import layout
 if TYPE_CHECKING:
     from retewave.query import Query
 
-__all__ = ["MadeOf", "Sources"]
+__all__ = ["MadeOf", "Sources", "place_of"]
 
 _TERMS = (*TRIPLE, *GIVEN_TRIPLE)  # what is told that is a term
 
@@ -57,7 +57,7 @@ class MadeOf:
     def told(self, row: int) -> dict[Told, int]:
         """Return all that a match tells of its triples."""
         words = self.rows[row]
-        return {each: int(words[_place(column)]) for each, column in self._output(row).told.items()}
+        return {each: int(words[place_of(column)]) for each, column in self._output(row).told.items()}
 
     def run(self, row: int) -> list[tuple[int, dict[Told, int]]]:
         """Return the events of a match's run, in order: the state to which each led, and the columns told of it."""
@@ -89,7 +89,7 @@ class MadeOf:
         for branch in np.unique(branches).tolist():
             rows = np.flatnonzero(branches == branch)
             told = self._output(int(rows[0])).told
-            places = sorted({_place(column) for each, column in told.items() if each.what in _TERMS})
+            places = sorted({place_of(column) for each, column in told.items() if each.what in _TERMS})
             found.append(self.rows[rows][:, places].reshape(-1))
         for row in range(len(self.rows)) if self.parts is not None else ():
             of_run = [pair for _, one in self.run(row) for pair in one.items()]
@@ -100,6 +100,6 @@ class MadeOf:
         return self.sources.outputs[int(self.rows[row, layout.O_QUERY]), self.branch(row)]
 
 
-def _place(column: int) -> int:
+def place_of(column: int) -> int:
     """Return where an output row has a column, or its start or end."""
     return {START: layout.O_START, END: layout.O_END}.get(column, layout.O_COLUMNS + column)

@@ -1,6 +1,7 @@
 """Reports of views as a picture: each report's windows as boxes on a time line, and its time as a line across them.
 
 Data's way: reports -> **boxes on an axis** -> SVG.
+Of a view that is explained, the triples that made the rows are dots in the boxes.
 Invariant: everything that comes from data is escaped.  A box is open at its left end where the window is.
 """
 
@@ -94,8 +95,17 @@ def _report(report: Report, axis: Axis, top: float) -> Iterator[str]:
     yield f'<text x="{MARGIN}" y="{top + high / 2 + 4:g}">{escape(said)}</text>'
     for number, window in enumerate(report.windows):
         yield from _window(window, number, axis, top + LINE * number + (LINE - BOX) / 2)
+    for number, time in sorted(_moments(report)):
+        where = f'cx="{axis.at(time):.1f}" cy="{top + LINE * (number + 0.5):g}"'
+        yield f'<circle class="triple" {where} r="3" fill="{COLOURS[number % len(COLOURS)]}"/>'
     yield f'<path d="M{place:.1f} {top + 1:g}V{top + high - 1:g}" stroke="{TOLD}" stroke-width="2"/>'
     yield f'<circle cx="{place:.1f}" cy="{top + 1:g}" r="3" fill="{TOLD}"/>'
+
+
+def _moments(report: Report) -> set[tuple[int, int]]:
+    """Return the windows and the times of the triples that rows are derived from, where the view is explained."""
+    derived = report.rows.derived
+    return set() if derived is None else {each for row in range(len(report)) for each in derived.moments(row)}
 
 
 def _window(window: ReportedWindow, number: int, axis: Axis, top: float) -> Iterator[str]:

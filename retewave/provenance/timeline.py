@@ -1,4 +1,4 @@
-"""An explanation as a picture: arrivals as dots and bars on a time line; below them windows, deadlines, absences.
+"""An explanation as a picture: arrivals as dots and bars on a time line; below, windows, deadlines, absence, groups.
 
 Data's way: explanation -> **strips on an axis** -> SVG.
 Invariant: everything that comes from data is escaped.  What is static has no place on the axis, and says so.
@@ -40,7 +40,8 @@ def drawn(explanation: Explanation) -> str:
     gutter = _gutter(explanation)
     axis = axis_of(explanation, left=MARGIN + gutter + 16, width=PLOT)
     arrivals = [_arrival(number, each, axis) for number, each in enumerate(explanation.arrivals, 1)]
-    others = [_match(explanation, axis)] if explanation.micros is not None else []
+    reports = any(each.kind == "report" for each in explanation.reckonings)  # a row: its windows are its interval
+    others = [_match(explanation, axis)] if explanation.micros is not None and not reports else []
     others += [_reckoning(each, axis) for each in explanation.reckonings if _has_strip(each)]
     strips, high = [*arrivals, *others], TALL_STRIP if any(each.why for each in arrivals) else STRIP
     bottom = TOP + high * len(arrivals) + STRIP * len(others) + 10
@@ -150,13 +151,15 @@ def _span(micros: tuple[int, int], axis: Axis, colour: str, high: float) -> str:
 
 
 def _has_strip(reckoning: Reckoning) -> bool:
-    return reckoning.kind in ("window", "absent", "deadline") and reckoning.micros is not None
+    return reckoning.kind in ("window", "absent", "deadline", "group") and reckoning.micros is not None
 
 
 def _reckoning(reckoning: Reckoning, axis: Axis) -> Strip:
     assert reckoning.micros is not None
     if reckoning.kind == "absent":
         return Strip(reckoning.operator, reckoning.said, ABSENT, (_hatched(reckoning.micros, axis),))
+    if reckoning.kind == "group":
+        return Strip(reckoning.operator, reckoning.said, MATCH, (_span(reckoning.micros, axis, MATCH, 4),))
     name, colour = (reckoning.operator, WINDOW) if reckoning.kind == "window" else ("deadline", DEADLINE)
     return Strip(name, reckoning.said, colour, tuple(_bracket(reckoning, axis, colour)))
 
@@ -180,12 +183,16 @@ def _bracket(reckoning: Reckoning, axis: Axis, colour: str) -> Iterator[str]:
 
 
 def _deadlines(explanation: Explanation, axis: Axis, bottom: float) -> Iterator[str]:
-    """Yield a line at each deadline, from above to below."""
-    ends = dict.fromkeys(each.micros[1] for each in explanation.reckonings if each.kind == "deadline" and each.micros)
-    for end in ends:
+    """Yield a line at each deadline, and at the report, from above to below."""
+    ends = {
+        each.micros[1]: each.kind
+        for each in explanation.reckonings
+        if each.kind in ("deadline", "report") and each.micros
+    }
+    for end, kind in ends.items():
         place = axis.at(end)
         yield f'<path d="M{place:.1f} {TOP - 8}V{bottom}" stroke="{DEADLINE}" stroke-dasharray="4 3"/>'
-        yield _text(place + 4, bottom - 2, "deadline", _SMALL, DEADLINE)
+        yield _text(place + 4, bottom - 2, kind, _SMALL, DEADLINE)
 
 
 def _relations(explanation: Explanation, axis: Axis, high: int) -> Iterator[str]:

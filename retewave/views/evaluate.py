@@ -112,8 +112,12 @@ class Evaluation:
 
     def _exists_value(self, each: ExistsValue) -> Bag:
         left = self.of(each.pattern)
+        return left.extended(each.variable, self._booleans(self._there(left, each)))
+
+    def _booleans(self, are_true: np.ndarray) -> np.ndarray:
         said = np.array([self._terms.intern(text) for text in _BOOLEANS], dtype=np.int64)
-        return left.extended(each.variable, said[self._there(left, each).astype(np.int64)])
+        found: np.ndarray = said[are_true.astype(np.int64)]
+        return found
 
     # ---- one relation ----
     def _filter(self, each: Filter) -> Bag:
@@ -129,7 +133,10 @@ class Evaluation:
         return Bag(each.variables, np.array(rows, dtype=np.int64).reshape(len(rows), len(each.variables)))
 
     def _grouped(self, each: Grouped) -> Bag:
-        inner = self.of(each.pattern)
+        return self._groups_of(each, self.of(each.pattern))
+
+    def _groups_of(self, each: Grouped, inner: Bag) -> Bag:
+        """Return the groups of some solutions, by their first ones."""
         keys = inner.projected(each.keys)
         groups = codes(keys.ids)
         found = keys.taken(np.unique(groups, return_index=True)[1])
@@ -158,7 +165,15 @@ class Evaluation:
 
     # ---- paths ----
     def _path(self, each: PathFound) -> Bag:
-        path, steps = each.path, self.of(each.path.step)
+        return self._ends_of(each, self.of(each.path.step), self._nodes(each))
+
+    def _nodes(self, each: PathFound) -> Bag | None:
+        """Return the triples whose ends are the terms of paths of no step, if they are needed."""
+        return self.of(each.nodes) if each.nodes is not None and isinstance(each.path.start, Variable) else None
+
+    def _ends_of(self, each: PathFound, steps: Bag, nodes: Bag | None) -> Bag:
+        """Return the ends of paths."""
+        path = each.path
         ends = tuple(
             None if isinstance(term, Variable) else self._terms.intern(term) for term in (path.start, path.end)
         )
@@ -166,7 +181,7 @@ class Evaluation:
         edges = steps.projected((path.source, path.target)).distinct().ids.tolist()
         for source, target in edges:
             after[source].append(target)
-        starts = self._starts(each, ends, [source for source, _ in edges])
+        starts = self._starts(nodes, ends, [source for source, _ in edges])
         found = []
         for start in starts:
             reached = _reached(start, after, path.most)
@@ -175,15 +190,14 @@ class Evaluation:
             found += [(start, stop) for stop in reached if ends[1] in (None, stop)]
         return _bound((path.start, path.end), np.array(found, dtype=np.int64).reshape(-1, 2))
 
-    def _starts(self, each: PathFound, ends: tuple[int | None, ...], sources: Iterable[int]) -> Iterable[int]:
+    def _starts(self, nodes: Bag | None, ends: tuple[int | None, ...], sources: Iterable[int]) -> Iterable[int]:
         """Return the terms from which a path may begin."""
         first, last = ends
         if first is not None:
             return (first,)
         starts = dict.fromkeys(sources)
-        if each.nodes is not None:
-            triples = self.of(each.nodes)
-            ids = triples.ids[:, [0, -1]] if triples.ids.shape[1] else triples.ids
+        if nodes is not None:
+            ids = nodes.ids[:, [0, -1]] if nodes.ids.shape[1] else nodes.ids
             starts |= dict.fromkeys(np.unique(ids).tolist())
             if last is not None:
                 starts[last] = None

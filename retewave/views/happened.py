@@ -6,13 +6,18 @@ Invariant: a solution that has left its window for good is forgotten.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from retewave.compiler.rewrite.leaves import SingleEventFound
+from retewave.compiler.rewrite.leaves import SingleEventFound, TimesFound
+from retewave.rete.terms.dictionary import Terms
 from retewave.views.matching import EventSolutions
 from retewave.views.relation import Bag, first_places
 
-__all__ = ["Happened", "latest_of"]
+__all__ = ["Happened", "times_of"]
+
+_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
 def latest_of(rows: np.ndarray) -> np.ndarray:
@@ -61,3 +66,13 @@ class Happened:
         """Take over rows, as `all` returns them."""
         self._rows = rows
         self._new.clear()
+
+
+def times_of(each: TimesFound, happened: Iterable[Happened], bounds: Iterable[tuple[int, int]], terms: Terms) -> Bag:
+    """Return the triples in windows that f:timestamp asks for, with the times of their latest arrivals."""
+    parts = [np.zeros((0, len(each.variables) + 1), dtype=np.int64)]
+    parts += [one.latest(*between) for one, between in zip(happened, bounds, strict=True)]
+    found = latest_of(np.concatenate(parts))
+    texts = [f'"{when // 1000}"^^<{_INTEGER}>'.encode() for when in found[:, 0].tolist()]
+    known = np.array([terms.intern(text) for text in texts], dtype=np.int64)
+    return Bag((*each.variables, each.variable), np.column_stack([found[:, 1:], known]))

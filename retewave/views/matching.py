@@ -52,6 +52,7 @@ class MatchedEvents:
 
     bag: Bag  # the bindings
     events: np.ndarray  # the events that they are made of
+    made_of: np.ndarray  # int64[n, k]: those of each, by the places of the event patterns; of several ways one
 
 
 Found = Callable[[SingleEventFound], EventSolutions]
@@ -61,8 +62,8 @@ def match_of(each: MatchFound, found: Found) -> MatchedEvents:
     """Return the bindings of MATCH, once for each interval."""
     made = _Matching(found, each.policy).of(each.pattern, _nothing())
     columns = np.column_stack([made.starts, made.ends, made.bag.projected(each.variables).ids])
-    known = np.unique(columns, axis=0)
-    return MatchedEvents(Bag(each.variables, known[:, 2:]), np.unique(made.events))
+    known, places = np.unique(columns, axis=0, return_index=True)
+    return MatchedEvents(Bag(each.variables, known[:, 2:]), np.unique(made.events), made.events[places])
 
 
 def _nothing() -> EventSolutions:

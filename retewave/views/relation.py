@@ -16,7 +16,10 @@ import numpy as np
 from retewave.compiler.expressions.tree import Variable
 from retewave.rete.reports.relations import numbered_rows, pairs_of_equals
 
-__all__ = ["Bag", "classes", "codes", "first_places", "pairs", "united"]
+__all__ = ["Bag", "classes", "codes", "first_places", "left_over", "pairs", "united", "without"]
+
+
+_FEW = 4  # rows that are compared as lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,3 +139,39 @@ def united(parts: Sequence[Bag]) -> Bag:
     """Return the solutions of all parts."""
     variables = tuple(dict.fromkeys(each for part in parts for each in part.variables))
     return Bag(variables, np.concatenate([part.projected(variables).ids for part in parts]))
+
+
+def without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return rows without as many equal ones as there are among others, in their order."""
+    if not len(rows) or not len(others):
+        return rows
+    if max(len(rows), len(others)) <= _FEW:
+        left = others.tolist()
+        kept_rows = [row for row in rows.tolist() if not _taken_from(left, row)]
+        return np.array(kept_rows, dtype=np.int64).reshape(len(kept_rows), rows.shape[1])
+    kept: np.ndarray = rows[left_over(rows, others)]
+    return kept
+
+
+def _taken_from(rows: list[list[int]], row: list[int]) -> bool:
+    """Take a row out of a list; tell whether it was there."""
+    if row not in rows:
+        return False
+    rows.remove(row)
+    return True
+
+
+def left_over(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the places of rows that are left if as many equal ones go as there are among others.
+
+    >>> left_over(np.array([[1], [2], [1]]), np.array([[1], [3]])).tolist()
+    [1, 2]
+    """
+    known = codes(np.concatenate([others, rows]))
+    before, mine = known[: len(others)], known[len(others) :]
+    left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)
+    order = np.argsort(mine, kind="stable")
+    ordered = mine[order]
+    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, "left")  # which of the equal ones it is
+    found: np.ndarray = np.sort(order[number >= left[ordered]])
+    return found

@@ -17,9 +17,10 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, picked_columns, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, leaves_in, picked_columns, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
+from retewave.provenance.made_of import Sources
 from retewave.query import Query
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words import layout
@@ -27,19 +28,19 @@ from retewave.rete.words.rows import END
 from retewave.views.bounds import NEVER, bounds, enters, next_step, opening
 from retewave.views.cells import cells_of
 from retewave.views.contents import Contents
-from retewave.views.happened import Happened, latest_of
+from retewave.views.happened import Happened, times_of
 from retewave.views.history import History, is_moved
 from retewave.views.kept import Arrivals, Changes
-from retewave.views.matching import EventSolutions, match_of
+from retewave.views.matching import EventSolutions, MatchedEvents, match_of
 from retewave.views.moving import MovingTriples
-from retewave.views.relation import Bag, codes
+from retewave.views.reasons import Reasons
+from retewave.views.relation import Bag, left_over, without
 from retewave.windows.intervals import BEFORE_ALL, STATIC_END
 from retewave.windows.times import Clock
 
 __all__ = ["RunningView"]
 
 _BRANCH = layout.UNDECIDED_ROW - 1  # mask of the number in an output row's branch
-_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 _AN_EVENT = -1  # in place of a leaf's number: what comes and goes is an event, whatever it is looked at for
 
 
@@ -48,14 +49,17 @@ class RunningView:
 
     follows = False  # from the rows that are alive
 
-    def __init__(self, query: Query, split: ViewLeaves, terms: Terms, streams: Mapping[str, int]) -> None:
+    def __init__(self, query: Query, split: ViewLeaves, terms: Terms, sources: Sources) -> None:
         assert query.parsed.view is not None
         self.query, self.split, self.terms_ = query, split, terms
         self.frame: ViewFrame = query.parsed.view
-        self._pattern = with_groups(split.pattern)
-        self._by_changes = goes_by_changes(self._pattern, query.parsed)
-        self._picked = None if query.parsed.form == "ASK" else picked_columns(self._pattern, query.variables)
-        self._contents = Contents(split, self._pattern, self.frame.windows, terms, self._bounds)
+        self._reasons = Reasons(query, split, sources, self.bounds) if query.explained else None
+        self._pattern = with_groups(split.pattern) if self._reasons is None else split.pattern
+        self._by_changes = self._reasons is None and goes_by_changes(self._pattern, query.parsed)
+        picking = self._reasons is None and query.parsed.form != "ASK"
+        self._picked = picked_columns(self._pattern, query.variables) if picking else None
+        told = {each.leaf for each in leaves_in(self._pattern)} if self._by_changes else ()
+        self._contents = Contents(split, self._pattern, self.frame.windows, terms, self.bounds, told)
         self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
             number: Happened(len(leaf.variables))
@@ -65,7 +69,7 @@ class RunningView:
         self._spent = np.zeros(0, dtype=np.int64)  # the events that MATCH has used up
         self._arrivals = [Arrivals(cells_of(self.frame, number)) for number in range(len(self.frame.windows))]
         self._changes = Changes()
-        self._histories = dict(self._made_histories(streams))  # of the windows that what comes moves, by number
+        self._histories = dict(self._made_histories(sources.streams))  # of the windows that what comes moves, by number
         self._moving = {
             number: MovingTriples(self.frame.windows[number].extent, each) for number, each in self._histories.items()
         }
@@ -84,19 +88,23 @@ class RunningView:
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
         """Take output rows; `columns` are their terms by the query's columns."""
-        branches, times = rows[:, layout.O_BRANCH] & _BRANCH, rows[:, [layout.O_START, layout.O_END]]
-        if (branches == branches[0]).all():
-            self._take(int(branches[0]), times, columns)
+        first = int(rows[0, layout.O_BRANCH]) & _BRANCH
+        branches = rows[:, layout.O_BRANCH] & _BRANCH if len(rows) > 1 else None
+        if branches is None or (branches == first).all():
+            self._take(first, rows, columns)
             return
         for number in np.unique(branches).tolist():
             own = branches == number
-            self._take(number, times[own], columns[own])
+            self._take(number, rows[own], columns[own])
 
-    def _take(self, number: int, times: np.ndarray, columns: np.ndarray) -> None:
+    def _take(self, number: int, rows: np.ndarray, columns: np.ndarray) -> None:
         """Take solutions of one leaf."""
-        leaf = self.split.leaves[number]
-        kept = np.empty((len(times), 2 + len(self._places[number])), dtype=np.int64)
-        kept[:, :2], kept[:, 2:] = times, columns[:, self._places[number]]
+        leaf, times = self.split.leaves[number], rows[:, [layout.O_START, layout.O_END]]
+        kept = np.concatenate([times, columns[:, self._places[number]]], axis=1)
+        if self._reasons is not None and not leaf.presence:
+            place = None if leaf.event is None else self.query.columns.index(leaf.event.name)
+            events = np.zeros(len(times), dtype=np.int64) if place is None else columns[:, place]
+            self._reasons.evidence.add(number, times, events, kept[:, 2:], rows)
         if leaf.timed:
             self._happened[number].add(np.insert(kept[kept[:, 1] != STATIC_END], 2, 0, axis=1))
             return
@@ -138,7 +146,8 @@ class RunningView:
             starts, ends = np.full(len(found), opened), np.full(len(found), time)
             batch = Matches(self.query, self.terms_, clock, found, starts, ends)
             batch.reported = opened, time
-            batch.bounds = tuple(self._bounds(number, time) for number in range(len(self.frame.windows)))
+            batch.bounds = tuple(self.bounds(number, time) for number in range(len(self.frame.windows)))
+            batch.derived = None if self._reasons is None else self._reasons.derived(time, batch.bounds)
             yield batch
             for history in self._histories.values():
                 history.forget(time)
@@ -146,7 +155,8 @@ class RunningView:
     def _opening(self, window: int, time: int) -> int:
         return opening(self.frame.windows[window].extent, time, self._oldest, self._histories.get(window))
 
-    def _bounds(self, window: int, time: int) -> tuple[int, int]:
+    def bounds(self, window: int, time: int) -> tuple[int, int]:
+        """Return the open lower and the closed upper bound of a window, by its number, at a time."""
         return bounds(self.frame.windows[window].extent, time, self._histories.get(window))
 
     @property
@@ -239,13 +249,13 @@ class RunningView:
         """Return the earliest time at which a triple that has come is in its window."""
         found = NEVER
         for number, (window, arrivals) in enumerate(zip(self.frame.windows, self._arrivals, strict=True)):
-            low, _ = self._bounds(number, self._at)
+            low, _ = self.bounds(number, self._at)
             for end in arrivals.times[arrivals.times > low][:1].tolist():
                 found = min(found, enters(window.extent, end))
         return found
 
     def _is_empty(self, time: int) -> bool:
-        inside = [each.any_inside(*self._bounds(number, time)) for number, each in enumerate(self._arrivals)]
+        inside = [each.any_inside(*self.bounds(number, time)) for number, each in enumerate(self._arrivals)]
         return not any(inside)
 
     def _report(self, time: int) -> np.ndarray:
@@ -254,27 +264,35 @@ class RunningView:
         contents.advance(time)
         if self._by_changes:
             came, gone = self._evaluated(contents.came), self._evaluated(contents.gone)
-            return _without(came, gone) if forth else _without(gone, came)
+            return without(came, gone) if forth else without(gone, came)
         rows = self._all(time)
         if self.frame.told == "RSTREAM":
             return rows
         former, self._rows = self._rows, rows
-        return _without(rows, former) if forth else _without(former, rows)
+        one, other = (rows, former) if forth else (former, rows)
+        if self._reasons is not None:
+            self._reasons.choose(left_over(one, other), gone=not forth)
+        return without(one, other)
 
     def _all(self, time: int) -> np.ndarray:
         """Return the rows of the query at a time; note the events that MATCH uses up."""
         used: list[np.ndarray] = []
 
+        def matched(each: MatchFound) -> MatchedEvents:
+            made = match_of(each, partial(self._of_event, time=time))
+            used.append(made.events)
+            return made
+
         def found(each: LeafFound | GroupsFound | MatchFound | TimesFound) -> Bag:
             if isinstance(each, TimesFound):
                 return self._times_of(each, time)
-            if not isinstance(each, MatchFound):
-                return self._contents.all(each)
-            made = match_of(each, partial(self._of_event, time=time))
-            used.append(made.events)
-            return made.bag
+            return matched(each).bag if isinstance(each, MatchFound) else self._contents.all(each)
 
-        rows = self._evaluated(found)
+        if self._reasons is None:
+            rows = self._evaluated(found)
+        else:
+            known = self._contents.expressions()
+            rows = self._shown(self._reasons.evaluated(self._pattern, self.terms_, known, found, matched, time))
         if used and self.query.parsed.policy.consumes:
             kept = [each.all()[:, 2] for each in self._happened.values()]
             self._spent = np.intersect1d(np.concatenate([self._spent, *used]), np.concatenate(kept))
@@ -288,27 +306,24 @@ class RunningView:
             return ids if places == list(range(ids.shape[1])) else ids[:, places]
         from retewave.views.evaluate import Evaluation
 
-        relation = Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern)
+        return self._shown(Evaluation(self.terms_, self._contents.expressions(), found).of(self._pattern))
+
+    def _shown(self, relation: Bag) -> np.ndarray:
+        """Return the rows of the query, of all solutions."""
         if self.query.parsed.form == "ASK":
             return np.zeros((min(len(relation), 1), 0), dtype=np.int64)
         return relation.projected([Variable(name) for name in self.query.variables]).ids
 
     def _times_of(self, each: TimesFound, time: int) -> Bag:
         """Return the triples that f:timestamp asks for, with the times of their latest arrivals."""
-        parts = [np.zeros((0, len(each.variables) + 1), dtype=np.int64)]
-        for number in each.leaves:
-            window = self.split.leaves[number].window
-            assert window is not None
-            parts.append(self._happened[number].latest(*self._bounds(window, time)))
-        found = latest_of(np.concatenate(parts))
-        texts = [f'"{when // 1000}"^^<{_INTEGER}>'.encode() for when in found[:, 0].tolist()]
-        known = np.array([self.terms_.intern(text) for text in texts], dtype=np.int64)
-        return Bag((*each.variables, each.variable), np.column_stack([found[:, 1:], known]))
+        windows = [self.split.leaves[number].window or 0 for number in each.leaves]
+        bounds = [self.bounds(window, time) for window in windows]
+        return times_of(each, [self._happened[number] for number in each.leaves], bounds, self.terms_)
 
     def _of_event(self, each: SingleEventFound, time: int) -> EventSolutions:
         window = self.split.leaves[each.leaf].window
         assert window is not None
-        return self._happened[each.leaf].inside(each, *self._bounds(window, time), self._spent)
+        return self._happened[each.leaf].inside(each, *self.bounds(window, time), self._spent)
 
     # ---- as a state ----
     @property
@@ -329,7 +344,7 @@ class RunningView:
     def mark(self, marks: np.ndarray) -> None:
         """Mark the terms that it holds and `marks` has room for."""
         changes = self._changes.state(self._width)
-        arrays = [self._rows, *self._contents.held]
+        arrays = [self._rows, *self._contents.held, *([] if self._reasons is None else self._reasons.held)]
         arrays += [each.all()[:, 3:] for each in self._happened.values()]
         arrays += [changes["there"][:, 4:], changes["coming"][:, 6:], self._moved()[:, 4:]]
         for ids in arrays:
@@ -345,6 +360,7 @@ class RunningView:
         found = self._contents.state()
         found |= {f"arrivals{number}": each.times for number, each in enumerate(self._arrivals)}
         found |= {f"happened{number}": each.all() for number, each in self._happened.items()}
+        found |= {} if self._reasons is None else self._reasons.evidence.state()
         found["spent"] = self._spent
         for number, history in self._histories.items():
             found |= {f"history{number}_{name}": array for name, array in history.state().items()}
@@ -366,6 +382,8 @@ class RunningView:
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over a state."""
         self._contents.put(state)
+        if self._reasons is not None:
+            self._reasons.evidence.put(state)
         for number, arrivals in enumerate(self._arrivals):
             arrivals.times = state[f"arrivals{number}"]
         for number, happened in self._happened.items():
@@ -380,19 +398,3 @@ class RunningView:
             rows = [row for row in state["moving"].tolist() if row[0] == number]
             self._moving[number].put(((end, leaf, *terms[:count]) for _, end, count, leaf, *terms in rows), self._at)
         self._was_empty = bool(empty)
-
-
-def _without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return rows without as many equal ones as there are among others, in their order."""
-    if not len(rows) or not len(others):
-        return rows
-    if len(rows) == 1:
-        return rows[:0] if rows[0].tolist() in others.tolist() else rows
-    known = codes(np.concatenate([others, rows]))
-    before, mine = known[: len(others)], known[len(others) :]
-    left = np.bincount(before, minlength=int(known.max(initial=-1)) + 1)
-    order = np.argsort(mine, kind="stable")
-    ordered = mine[order]
-    number = np.arange(len(ordered)) - np.searchsorted(ordered, ordered, "left")  # which of the equal ones it is
-    kept: np.ndarray = rows[np.sort(order[number >= left[ordered]])]
-    return kept

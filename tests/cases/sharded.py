@@ -6,7 +6,7 @@ import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -108,16 +108,25 @@ def single(queries: Queries, events: Sequence[Event], **options: Any) -> Found:
         engine = rw.Engine(**options, seed=1, max_future=None, allow_cartesian=True)
         for name, query in queries.items():
             engine.register(query, name=name, keep=0)
-    told.update(map(_shown, engine.flush()))
+    told.update(_shown(engine.flush()))
     for event in events:
         triples: list[Any] = [tuple(text.decode() for text in triple) for triple in event.triples]
         for item in [triples] if event.whole else [[triple] for triple in triples]:
-            told.update(map(_shown, engine.push(item, time=event.time / 1e6, stream=event.stream)))
-    told.update(map(_shown, engine.flush()))
+            told.update(_shown(engine.push(item, time=event.time / 1e6, stream=event.stream)))
+    told.update(_shown(engine.flush()))
     return told
 
 
-def _shown(match: Any) -> tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]:
-    times = [None if time is None else round(float(time) * 1e6) for time in (match.start, match.end)]
-    bound = ((name, _NEW.sub("new", match.text(name).decode())) for name in match)
-    return match.query.name, times[0], times[1], tuple(sorted(bound))
+def _shown(matches: Iterable[Any]) -> Iterator[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]:
+    """Yield what rows of DataFrames show of matches."""
+    for match in matches:
+        times = [None if time is None else round(float(time) * 1e6) for time in (match.start, match.end)]
+        for row in _rows(match):
+            bound = ((name, _NEW.sub("new", text.decode())) for name, text in row.items())
+            yield match.query.name, times[0], times[1], tuple(sorted(bound))
+
+
+def _rows(match: Any) -> list[dict[str, bytes]]:
+    if match.query.is_construct:
+        return [{name: term.n3().encode() for name, term in zip("spo", built, strict=True)} for built in match.triples]
+    return [{name: match.text(name) for name in match}]

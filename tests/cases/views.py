@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from naive.matching import Chosen, Named, Order, Then
 from naive.views import (
@@ -172,7 +172,11 @@ class Views:
     def filter(self, window: str | None) -> str:
         if window is None and self.chance(0.2):
             return f"FILTER({self.timestamp()} {self.random.choice('<>=')} {self.timestamp()})"
-        return f"FILTER({self.condition()})"
+        also = f" || {self.existence(window)}" if self.chance(0.15) else ""
+        return f"FILTER({self.condition()}{also})"
+
+    def existence(self, window: str | None) -> str:
+        return f"{self.random.choice(['', 'NOT '])}EXISTS {{ {self.triples(window)} }}"
 
     def timestamp(self) -> str:
         """Return C-SPARQL's function of a triple."""
@@ -184,7 +188,8 @@ class Views:
         self.counted += 1
         if window is None and self.chance(0.2):
             return f"BIND({self.timestamp()} AS ?n{self.counted})"
-        return f"BIND(?{self.random.choice(VARIABLES)} + 1 AS ?n{self.counted})"
+        value = self.existence(window) if self.chance(0.15) else f"?{self.random.choice(VARIABLES)} + 1"
+        return f"BIND({value} AS ?n{self.counted})"
 
     def values(self, _: str | None) -> str:
         return f"VALUES (?{self.random.choice(VARIABLES)}) {{ ({iri('a')}) ({self.random.choice(['UNDEF', '1'])}) }}"
@@ -199,7 +204,7 @@ class Views:
         return f"{{ {self.group(window, 0)} }} UNION {{ {self.group(window, 0)} }}"
 
     def exists(self, window: str | None) -> str:
-        return f"FILTER {self.random.choice(['', 'NOT '])}EXISTS {{ {self.triples(window)} }}"
+        return f"FILTER {self.existence(window)}"
 
     def nested(self, window: str | None) -> str:
         return f"{{ {self.group(window, 0)} }}"
@@ -367,11 +372,11 @@ def file_of(triples: tuple[Triple, ...]) -> Path:
     return Path(file.name)
 
 
-def engine_of(view: Written, **options: object) -> tuple[rw.Engine, rw.Query]:
+def engine_of(view: Written, *, explain: bool = False, **options: Any) -> tuple[rw.Engine, rw.Query]:
     """Return an engine with a view and its background."""
     datasets = {name: file_of(tuple(triples)) for name, triples in view.graphs.items()}
-    engine = rw.Engine(static=[*view.static] or (), datasets=datasets, **options)  # type: ignore[arg-type]
-    return engine, engine.register(view.text)
+    engine = rw.Engine(static=[*view.static] or (), datasets=datasets, **options)
+    return engine, engine.register(view.text, explain=explain)
 
 
 def told(query: rw.Query, matches: list[rw.Match]) -> list[tuple[int, Counter[Row]]]:

@@ -53,3 +53,31 @@ def test_a_format_without_a_place_for_reasons_is_refused_and_so_is_text_without_
     result = ran(stream, *options)
     assert result.exit_code == WRONG
     assert "expla" in result.stderr
+
+
+VIEW = "PREFIX e: <http://e/> {} FROM STREAM <http://e/s> [RANGE 2s STEP 1s] {{ ?x e:asks ?n }}"
+
+
+def view(stream: str, text: str, *options: str) -> list[str]:
+    arguments = ["run", VIEW.format(text), "--stream", f"http://e/s={stream}", "--rate", "1", "--explain", *options]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()
+
+
+def test_rows_of_a_view_have_the_triples_and_the_windows_that_made_them(stream: str) -> None:
+    lines = view(stream, "SELECT (COUNT(*) AS ?many)")
+    assert lines[:5] == [
+        "query1: ?many = 1  [-2.0, 0.0]",
+        "  (1) ?x e:asks ?n  ←  e:ann e:asks e:tea  [0.0]  stream <http://e/s>  event #1",
+        "  GROUP BY  COUNT(*) = 1, of 1 solution: (1)",
+        "  WINDOW    [RANGE 2s STEP 1s] on e:s: behind -2.0, up to 0.0: (1)",
+        "  REPORT    WINDOW CLOSE at 0.0",
+    ]
+
+
+def test_an_answer_of_ask_has_its_reasons_if_it_is_true(stream: str) -> None:
+    asked = [json.loads(line) for line in view(stream, "ASK", "--format", "ndjson")]
+    assert [(each["boolean"], "explanation" in each) for each in asked] == [(True, True), (True, True)]
+    denied = [json.loads(line) for line in view(stream, "ASK", "--format", "ndjson") if "false" in line]
+    assert denied == []

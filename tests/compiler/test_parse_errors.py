@@ -172,6 +172,12 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str) -> None:
         ("DESCRIBE <urn:x>", 1, "DESCRIBE"),
         ("SELECT * { ?s ?p ?o BIND(EXISTS { ?s ?q 1 } AS ?x) }", 26, "EXISTS inside an expression"),
         ("SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ?s ?q 1 }) }", 37, "NOT EXISTS inside an expression"),
+        ("SELECT (SUM(EXISTS { ?s ?q 1 }) AS ?n) { ?s ?p ?o }", 13, "EXISTS inside an aggregate"),
+        (
+            "ASK { ?s ?p ?o OPTIONAL { ?s ?q ?z FILTER(?z || EXISTS { ?s ?r 1 }) } }",
+            49,
+            "EXISTS inside an expression that looks at two groups",
+        ),
         ("CONSTRUCT WHERE { ?s ?p [] }", 25, "a blank node in CONSTRUCT WHERE"),
     ],
 )

@@ -213,10 +213,8 @@ def test_views_that_feed_each_other_in_a_ring_are_refused_and_so_are_those_that_
         engine.register(PREFIX + rule)
 
 
-def test_a_view_cannot_be_explained_row_by_row_nor_lose_rows() -> None:
+def test_a_view_cannot_lose_rows_and_only_views_have_reports() -> None:
     text = PREFIX + COUNT.format("RANGE 10s STEP 5s")
-    with pytest.raises(rw.UsageError, match="its rows are made of whole windows"):
-        rw.Engine().register(text, explain=True)
     with pytest.raises(rw.QueryError, match='at_limit="shed"'):
         rw.Engine(max_live_rows=10, at_limit="shed").register(text)
     with pytest.raises(rw.UsageError, match="on_report is for views"):
@@ -387,3 +385,27 @@ def test_the_timestamp_of_a_triple_is_that_of_its_latest_arrival() -> None:
 def test_timestamps_stand_where_a_solution_has_them(text: str, sentence: str) -> None:
     with pytest.raises(rw.QueryError, match=sentence):
         rw.Engine().register(f"{PREFIX} {C_SPARQL} {text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("SELECT ?x @ { ?x :p ?y FILTER(?y > 2 || EXISTS { ?x :q ?z }) }", [{"x": "a"}, {"x": "b"}]),
+        ("SELECT ?x @ { ?x :p ?y FILTER(! EXISTS { ?x :q ?z } && ?y < 2) }", [{"x": "c"}]),
+        (
+            "SELECT ?x @ { ?x :p ?y FILTER(?y > 2 || NOT EXISTS { ?x :q ?z FILTER(?z > ?y) }) }",
+            [{"x": "b"}, {"x": "c"}],
+        ),
+        ("SELECT ?x (EXISTS { ?x :q ?z } AS ?t) @ { ?x :p 1 }", [{"x": "a", "t": "true"}, {"x": "c", "t": "false"}]),
+        ("SELECT ?x @ { ?x :p ?y } ORDER BY DESC(EXISTS { ?x :q ?z }) DESC(?x)", [{"x": "a"}, {"x": "c"}, {"x": "b"}]),
+        (
+            "SELECT (COUNT(*) AS ?n) @ { ?x :p ?y } GROUP BY (EXISTS { ?x :q ?z } AS ?t) ORDER BY ?n",
+            [{"n": "1"}, {"n": "2"}],
+        ),
+        ("SELECT ?x @ { ?x :p ?y } GROUP BY ?x HAVING(SUM(?y) > 2 || EXISTS { ?x :q 3 })", [{"x": "a"}, {"x": "b"}]),
+    ],
+)
+def test_exists_may_stand_inside_an_expression(text: str, wanted: list[dict[str, str]]) -> None:
+    items = [(1.0, "a", "p", 1), (1.0, "a", "q", 3), (1.0, "b", "p", 5), (1.0, "c", "p", 1)]
+    ((_, _, rows),) = run(text.replace("@", "FROM STREAM :s [RANGE 9s STEP 1s]"), *items)
+    assert (rows if "ORDER" in text else sorted(rows, key=str)) == wanted

@@ -115,7 +115,7 @@ ROOMS = {
         {"algebra"},
         {"languages", "rewrite"},
         {"parse", "plan"},
-        {"lower", "keys"},
+        {"lower", "keys", "rule_keys", "view_keys"},
         {"shares"},
     ),
     "rete": (

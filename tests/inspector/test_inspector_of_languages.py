@@ -66,15 +66,18 @@ def test_every_step_and_memory_of_it_can_be_shown_and_its_network_drawn(kind: st
     controller.close()
 
 
-def test_rows_of_a_view_that_cannot_be_explained_are_refused_by_name() -> None:
+def test_rows_of_a_view_are_drawn_if_it_is_explained() -> None:
     engine = rw.Engine(**FILES)
-    query = engine.register(QUERIES["view"], name="q")
+    plain, explained = (engine.register(QUERIES["view"], name=name, explain=name == "q") for name in ("p", "q"))
     for _ in engine.run(readings()):
         pass
-    with pytest.raises(rw.UsageError) as refused:
-        query.matches[0].explain()
-    assert refused.value.what == "q is a view: its rows are made of whole windows, and cannot be explained"
-    assert refused.value.hint
+    with pytest.raises(rw.UsageError, match="p was registered without explain=True"):
+        plain.matches[0].explain()
+    controller = Controller(engine, [])
+    found = controller.matches("q")
+    assert found["why"] == [match.to_svg() for match in explained.matches[::-1]]
+    assert "why" not in controller.matches("p")
+    controller.close()
 
 
 @pytest.mark.parametrize("kind", QUERIES)

@@ -38,6 +38,13 @@ FAMILIES = {  # what a query is made of; together they try almost six thousand q
         | FILTERED,
         4,
     ),
+    "choices at the ends": (
+        frozenset(
+            {ANYWHERE, "first", "last", "before", "after", "optionalseq", "equalsoptional", "seq", "join", "within"}
+        )
+        | FILTERED,
+        3,
+    ),
     "may be earlier": (frozenset({"optionalseq", "equalsoptional", "seq", "relate", "within", "join"}) | FILTERED, 4),
 }
 
@@ -46,7 +53,9 @@ REFUSED = (  # what the documents say is refused, and is drawn now and then
     "is assigned by BIND, and a policy compares what ",
     "the times of a group that is a part of another cannot be given to a variable",
     "FIRST and LAST are decided with the whole pattern",
-    "a filter of the optional group sees what FIRST or LAST has chosen",
+    "a filter beside FIRST or LAST compares times with a variable of the other side",
+    "FIRST or LAST chooses in a window that is narrower",
+    "FIRST and LAST inside of each other make more than",
 )
 
 Told = tuple[int | None, int | None, tuple[tuple[str, str], ...]]

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cases.many import many
@@ -30,7 +31,7 @@ def shown(items: list[Item], view: Written) -> str:
     return f"{view.text}\n{items}\n{view.static}"
 
 
-def reported(view: Written, items: list[Item], **options: object) -> list[tuple[int, Counter[Row]]]:
+def reported(view: Written, items: list[Item], **options: Any) -> list[tuple[int, Counter[Row]]]:
     engine, query = engine_of(view, **options)
     return told(query, pushed(engine, items))
 

@@ -9,7 +9,8 @@ Decisions where the page is silent:
   r.start, FIRST and LAST below it too (RSEP-QL, eq. 7), in the window at r.end.  Only where FIRST or LAST is itself
   what stands first are the tokens also asked to be compatible with r, before the choice.
 * `LAST A SEQ NOT N SEQ B` chooses, and then is barred or not; so does the condition of `LAST A OPTIONALSEQ B`.
-* A SEQ NOT … SEQ whose absent part chooses is told at the close of the instant, as all that looks at FIRST or LAST.
+* A SEQ NOT … SEQ or NOT … SEQ whose absent part chooses is told at the close of the instant, as all that looks at
+  FIRST or LAST; so is an r of OPTIONALSEQ that stays alone for what a choice would have had to be.
 * The width of a leading or trailing NOT is a WITHIN around both of its parts.
 * A static r of OPTIONALSEQ, and a static l of EQUALSOPTIONAL, stays alone; of SEQ and NOT it gives nothing.
 """
@@ -50,6 +51,13 @@ def chooses(pattern: Algebra) -> bool:
         case Relate(second, relations.AFTER, _):
             return chooses(second)
     return any(map(chooses, shown_parts(pattern)))
+
+
+def looks_at_choice(pattern: OptionalBefore) -> bool:
+    """Tell whether an r of OPTIONALSEQ hangs on which l is chosen, and not only on whether there is any."""
+    if isinstance(pattern.optional, First | Last):
+        return pattern.condition is not None or chooses(pattern.optional.pattern)
+    return chooses(pattern.optional)
 
 
 TokensOf = Callable[[Algebra, World, Scope], list[Token]]
@@ -100,7 +108,7 @@ class Temporal:
     def before(self, pattern: Before) -> Iterator[Token]:
         for r in self.all(pattern.pattern, within=pattern.width):
             if not r.is_static and r.end - r.start <= pattern.width and self.nothing_before(r, pattern):
-                yield r
+                yield decided(r, r.end, How.CLOSE) if chooses(pattern.absent) else r
 
     def after(self, pattern: After) -> Iterator[Token]:
         for l in self.all(pattern.pattern, within=pattern.width):
@@ -167,7 +175,8 @@ class Temporal:
         found = [l for l in self.first_of_a_sequence(pattern.optional, r) if self.sees(l, r.end)]
         whole = [joined(l, r) for l in found]
         whole = [each for each in whole if is_true(pattern.condition, each.bindings, each.start, each.end)]
-        return whole or [r] * (r.is_static or self.world.knows(r.end, self.scope))
+        alone = decided(r, r.end, How.CLOSE) if looks_at_choice(pattern) and not r.is_static else r
+        return whole or [alone] * (r.is_static or self.world.knows(r.end, self.scope))
 
     def with_what_is_equal(self, l: Token, pattern: OptionalEquals) -> list[Token]:
         whole = [

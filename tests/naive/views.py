@@ -182,20 +182,23 @@ class NaiveView:
     match: NaiveMatch | None = None
     graphs: Mapping[str, frozenset[Triple]] = field(default_factory=dict)  # named ones of the background, by their IRIs
 
+    def inside(self, window: NaiveWindow, items: list[Item], now: int) -> Iterator[tuple[int, Item]]:
+        """Yield the items in a window, with their places."""
+        come = arrived(window.stream, items, now)
+        for place, each in enumerate(items):
+            if window.stream in (None, each.stream) and is_in(window.extent, each.time, now, come):
+                yield place, each
+
     def content(self, window: NaiveWindow, items: list[Item], now: int) -> frozenset[Triple]:
         """Return the triples in a window, with what the schema entails of them."""
-        come = arrived(window.stream, items, now)
-        own = (each for each in items if window.stream in (None, each.stream))
-        return self.close(frozenset(each.triple for each in own if is_in(window.extent, each.time, now, come)))
+        return self.close(frozenset(each.triple for _, each in self.inside(window, items, now)))
 
     def events(self, window: NaiveWindow, items: list[Item], now: int) -> Iterator[tuple[int, int, frozenset[Triple]]]:
         """Yield the events in a window: number, time, triples."""
-        come = arrived(window.stream, items, now)
         found: dict[tuple[int, int], list[Triple]] = {}
-        for place, each in enumerate(items):
-            if window.stream in (None, each.stream) and is_in(window.extent, each.time, now, come):
-                number = each.event if each.event >= 0 else ~place
-                found.setdefault((number, each.time), []).append(each.triple)
+        for place, each in self.inside(window, items, now):
+            number = each.event if each.event >= 0 else ~place
+            found.setdefault((number, each.time), []).append(each.triple)
         for (number, time), triples in found.items():
             yield number, time, self.close(frozenset(triples))
 
@@ -294,9 +297,7 @@ class NaiveView:
         """Return when a triple, or one that entails it, came last in windows of the default graph, in milliseconds."""
         triple, times = tuple(map(str, terms)), []
         for window in (each for each in self.windows if each.name is None):
-            come = arrived(window.stream, items, now)
-            own = (each for each in items if window.stream in (None, each.stream))
-            inside = [each for each in own if is_in(window.extent, each.time, now, come)]
+            inside = (each for _, each in self.inside(window, items, now))
             times += [each.time for each in inside if triple in self.close(frozenset((each.triple,)))]
         return ox.Literal(1000 * max(times)) if times else None
 

@@ -82,14 +82,44 @@ def test_a_filter_on_times_of_the_whole_changes_nothing_of_what_is_the_last() ->
 
 
 @pytest.mark.parametrize(
-    "where",
+    ("where", "expected"),
     [
-        f"NOT {{ LAST {P} }} SEQ {Q} WITHIN 5s",
-        f"{Q} SEQ NOT {{ LAST {P} }} WITHIN 5s",
-        f"{{ LAST {P} WITHIN 5s }} SEQ {Q}",
-        f"{Q} MINUS {{ LAST {P} MINUS {N} }}",
+        (f"NOT {{ LAST {P} FILTER(?p > 2) }} SEQ {Q} WITHIN 5s", [(2, 2, "")]),
+        (f"NOT {{ FIRST {P} FILTER(?p > 2) }} SEQ {Q} WITHIN 2s", [(2, 2, "")]),
+        (f"{Q} SEQ NOT {{ LAST {P} FILTER(?p < 4) }} WITHIN 1s", [(4, 5, ""), (5, 6, "")]),
+        (f"{Q} SEQ NOT {{ LAST {P} FILTER(?p < 4) }} WITHIN 2s", [(2, 4, ""), (4, 6, ""), (5, 7, "")]),
+        (f"{Q} SEQ NOT {{ FIRST {P} FILTER(?p < 4) }} WITHIN 2s", [(4, 6, ""), (5, 7, "")]),
+        (f"{{ LAST {P} WITHIN 5s }} SEQ {Q}", [(1, 2, "1"), (3, 4, "3"), (4, 5, "4")]),
+        (f"{Q} MINUS {{ LAST {P} MINUS {{ ?x <urn:q> ?q }} }}", [(4, 4, ""), (5, 5, "")]),
+        (
+            f"{{ LAST {P} OPTIONAL {Q} }} SEQ {{ ?x <urn:q> ?end }}",
+            [(1, 2, "1"), (2, 4, "3"), (2, 5, "4"), (4, 5, "4")],
+        ),
+        (f"LAST {P} SEQ NOT {Q} WITHIN 1s", []),
+        (f"{{ LAST {P} FILTER(?p < 4) }} OPTIONALSEQ {Q}", [(1, 2, "1"), (3, 4, "3"), (5, 5, "")]),
+        (f"{Q} EQUALSOPTIONAL {{ LAST {P} }}", [(2, 2, ""), (4, 4, "4"), (5, 5, "")]),
+        (f"LAST {{ LAST {P} {Q} }}", [(1, 2, "1"), (2, 3, "3"), (4, 4, "4"), (4, 5, "4")]),
     ],
 )
-def test_where_the_choice_would_be_another_for_each_decision_it_is_refused(where: str) -> None:
-    with pytest.raises(QueryError, match="FIRST and LAST are decided with the whole pattern, and cannot stand here"):
+def test_a_choice_may_stand_at_the_ends_and_among_conditions_of_its_own(
+    where: str, expected: list[tuple[float, float, str]]
+) -> None:
+    assert sorted(told(where, *ASKED)) == sorted(expected)
+
+
+def test_a_window_that_is_over_before_the_choice_is_decided_is_refused() -> None:
+    with pytest.raises(QueryError, match="FIRST or LAST chooses in a window that is narrower"):
+        rw.Engine().register(f"SELECT * {{ {{ LAST {P} WITHIN 3s }} SEQ NOT {Q} WITHIN 5s }}")
+
+
+def test_times_beside_a_choice_are_not_compared_with_the_other_side() -> None:
+    seconds = "<http://www.w3.org/2001/XMLSchema#duration>"
+    there = f'LAST {P} FILTER(?q = 1 || getDURATION() >= "PT0S"^^{seconds})'
+    with pytest.raises(QueryError, match="a filter beside FIRST or LAST compares times with a variable"):
+        rw.Engine().register(f"SELECT * {{ NOT {{ {there} }} SEQ {Q} WITHIN 5s }}")
+
+
+def test_choices_of_choices_of_choices_are_refused() -> None:
+    where = f"LAST {{ {P} LAST {{ {Q} LAST {{ {R} LAST {N} }} }} }}"
+    with pytest.raises(QueryError, match="FIRST and LAST inside of each other make more than 100 patterns"):
         rw.Engine().register(f"SELECT * {{ {where} }}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import io
 import pickle
 import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from naive.streams import Item
 
 import retewave as rw
 from retewave.errors import MalformedInput, UsageError
+from retewave.io.sinks.explained import ExplainedSink
 from retewave.spark.driver.job import Job, OneShardWarning
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
@@ -404,11 +407,30 @@ SEQUENCE = (
     "PREFIX : <http://e/> SELECT ?x WITHIN 5 SECONDS FROM STREAM S :s "
     "WHERE { SEQ (A%s) DEFINE GPM A ON S { ?x :p ?y } DEFINE GPM B ON S { ?x :q ?z } }"
 )
+VIEW = PREFIX + "SELECT (COUNT(*) AS ?n) FROM STREAM <http://e/s> %s { ?x e:p ?y } GROUP BY %s"
 TIMED = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 5s] "
 ALONE = [
     (
         "SELECT (COUNT(?x) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] WHERE { ?x <http://e/p> ?y }",
-        "a view looks at the whole content of its windows",
+        "no variable is in all that the view puts together and tells: GROUP BY such a variable, and select it",
+    ),
+    (
+        PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } ORDER BY ?x LIMIT 3",
+        "no variable is in all that the view puts together and tells: GROUP BY such a variable, and select it",
+    ),
+    (VIEW % ("[TRIPLES 9 STEP 1]", "?x"), "what is in the window TRIPLES 9 STEP 1 hangs on all items that come"),
+    (
+        VIEW % ("[RANGE 5s] REPORT CONTENT CHANGE", "?x"),
+        "REPORT CONTENT CHANGE: any change makes a report of everything; REPORT PERIODIC would not",
+    ),
+    (
+        PREFIX + "REGISTER DSTREAM e:o AS SELECT * FROM STREAM <http://e/s> [RANGE 5s STEP 1s] "
+        "REPORT WINDOW CLOSE NON EMPTY { ?x e:p ?y }",
+        "NON EMPTY with DSTREAM: whether there is a report hangs on all items that come",
+    ),
+    (
+        PREFIX + "ASK FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y }",
+        "ASK looks at the whole content of the windows",
     ),
     (
         "PREFIX : <http://e/> EVENT Hot AS (Room and hotter some Thing)",
@@ -420,9 +442,14 @@ ALONE = [
         "POLICY recent uses up events, of which other shards may have triples, too: KEEP would not",
     ),
     (
-        PREFIX + "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r ?y } FROM STREAM <http://e/s> [RANGE 5s] "
+        PREFIX + "REGISTER STREAM <http://e/s> AS CONSTRUCT { ?x e:r ?z } FROM STREAM <http://e/s> [RANGE 5s] "
+        "WHERE { ?x e:r ?y . ?y e:r ?z }",
+        "what a rule builds comes in again in its own shard, and who may read it has another key, or none",
+    ),
+    (
+        PREFIX + "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r [ e:of ?y ] } FROM STREAM <http://e/s> [RANGE 5s] "
         "WHERE { ?x e:p ?y . ?x e:q ?z }",
-        "what a rule builds comes in again in its own shard",
+        "a rule that makes new terms has them all in one shard",
     ),
     (
         TIMED + "WHERE { e:a e:p ?y FILTER NOT EXISTS { ?x e:q e:b FILTER NOT EXISTS { ?y e:r ?x } } }",
@@ -439,6 +466,38 @@ def test_what_has_no_key_runs_in_one_shard_and_says_why(text: str, reason: str) 
         Job.of({"asked": text}, schema=SCHEMA, shards=2)
 
 
+SPREAD_VIEWS = {
+    "an average by group": "SELECT ?x (AVG(?y) AS ?mean) %s { ?x e:p ?y } GROUP BY ?x",
+    "a group by more": "SELECT ?x ?z (COUNT(*) AS ?n) %s { ?x e:p ?y . ?x e:q ?z } GROUP BY ?x ?z",
+    "a pattern without the key": "SELECT ?x (MAX(?z) AS ?most) %s { ?x e:p ?y . ?y e:q ?z } GROUP BY ?x",
+    "what is missing": "SELECT ?x %s { ?x e:p ?y MINUS { ?x e:q ?z } OPTIONAL { ?x e:r ?v } }",
+    "a subquery": "SELECT * %s { ?x e:p ?y { SELECT ?x (COUNT(*) AS ?n) { ?x e:q ?z } GROUP BY ?x } }",
+    "rows without their key": "SELECT (COUNT(*) AS ?n) %s { ?x e:p ?y } GROUP BY ?x",
+}
+
+
+@pytest.mark.parametrize("what", SPREAD_VIEWS)
+def test_views_are_spread_by_what_all_that_they_put_together_has(what: str) -> None:
+    job = planned(PREFIX + SPREAD_VIEWS[what] % "FROM STREAM <http://e/s> [RANGE 5s STEP 1s]")
+    with_the_key = [each for each in job.plan.queries if "?x" in each.patterns[0].pattern]
+    assert with_the_key
+    assert all(each.shares == {"?x": 2} and each.reason is None for each in with_the_key)
+
+
+def test_new_rows_of_a_view_are_known_by_their_key() -> None:
+    shown, hidden = (
+        f"{PREFIX}REGISTER ISTREAM e:o AS SELECT {what} FROM STREAM <http://e/s> [RANGE 5s STEP 1s] {{ ?x e:p e:a }}"
+        for what in ("?x", "(STRLEN(STR(?x)) AS ?length)")
+    )
+    assert [planned(text).spread[0].cells for text in (shown, hidden)] == [2, 1]
+
+
+def test_what_static_data_alone_match_is_not_spread() -> None:
+    text = PREFIX + "SELECT ?x (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } GROUP BY ?x"
+    static = [b"<http://e/a> <http://e/p> <http://e/b> ."]
+    assert [planned(text, static=data).spread[0].cells for data in ((), static)] == [2, 1]
+
+
 @pytest.mark.parametrize("then", ["; B", ": B", "; B:+"])
 def test_sequences_are_spread_by_what_all_their_events_have(then: str) -> None:
     assert [each.shares for each in planned(SEQUENCE % then).plan.queries] == [{"?x": 2}]
@@ -449,13 +508,90 @@ def test_a_sequence_of_each_partition_is_spread_by_it() -> None:
     assert [each.shares for each in planned(text).plan.queries] == [{"?x": 2}]
 
 
+def lines_of_shards(job: Job, lines: Sequence[str]) -> list[str]:
+    """Return the lines that the shards of a job write of lines of N-Triples, a second apart."""
+    job = replace(job, lines=job.format)
+    times = np.arange(len(lines)) * SECOND
+    packets = Router(job).text(pa.array(lines), times=times)
+    found = []
+    for number in range(job.shards):
+        mine = sorted((packet.oldest, packet.payload) for packet in packets if packet.shard == number)
+        found += b"".join(Shard(job, number).whole(mine)).decode().splitlines()
+    return sorted(map(_without_events, found))
+
+
+def _without_events(line: str) -> str:
+    """Return an explained match without the numbers of its events, which each engine counts for itself."""
+    return re.sub(r'"event": "#\d+"', '"event": "#"', line)
+
+
+def lines_of_one(query: str, lines: Sequence[str], **options: Any) -> list[str]:
+    """Return the lines that one engine writes of the same, explained."""
+    engine, file = rw.Engine(seed=0), io.BytesIO()
+    engine.register(query, name="asked", **options)
+    sink = ExplainedSink("ndjson", file)
+    for batch in engine.run_batches(rw.read("\n".join(lines).encode(), format="nt", rate=1)):
+        sink.write(batch)
+    return sorted(map(_without_events, file.getvalue().decode().splitlines()))
+
+
+@pytest.mark.parametrize("policy", [None, "recent KEEP"])
+def test_matches_of_shards_are_explained_as_those_of_one_engine(policy: str | None) -> None:
+    query = PREFIX + "SELECT * FROM STREAM <http://e/s> [RANGE 9s] WHERE { { ?x e:p ?y } SEQ { ?x e:q ?z } }"
+    lines = [f"<http://e/n{n % 3}> <http://e/{'pq'[n % 2]}> <http://e/m{n}> ." for n in range(20)]
+    job = Job.of({"asked": query}, shards=3, rate=1, explain=True, policy=policy)
+    found = lines_of_shards(job, lines)
+    assert found == lines_of_one(query, lines, explain=True, policy=policy)
+    assert found
+    assert '"explanation":' in found[0]
+
+
+def test_a_report_policy_is_for_views() -> None:
+    text = PREFIX + "SELECT ?x (COUNT(*) AS ?n) FROM STREAM <http://e/s> [RANGE 5s STEP 1s] { ?x e:p ?y } GROUP BY ?x"
+    job = Job.of({"asked": text}, shards=2, report="PERIODIC 3s")
+    assert job.digest != Job.of({"asked": text}, shards=2).digest
+    assert job.engine(0).queries[0].parsed.view == job.queries[0].parsed.view
+    with pytest.raises(UsageError, match="for views, and all queries detect"):
+        Job.of([OFFERS], shards=2, report="PERIODIC 3s")
+
+
+RULE = PREFIX + "REGISTER STREAM e:t AS CONSTRUCT { ?x e:hot ?y } FROM STREAM e:s [RANGE 5s] { ?x e:p ?y . ?x e:q ?z }"
+INVERSE = [b"<http://e/hot> <http://www.w3.org/2002/07/owl#inverseOf> <http://e/heats> ."]
+READERS = [
+    ("the rule's key in the same place", "?a e:hot ?b . ?a e:r ?c", (), {"rule": {"?x"}, "reader": {"?a"}}),
+    ("what lacks the key goes everywhere", "?a e:hot ?b . ?b e:r ?c", (), {"rule": {"?x"}, "reader": {"?a"}}),
+    ("another key of the rule", "?a e:r ?b . ?c e:hot ?b", (), {"rule": {"?x"}, "reader": {"?c"}}),
+    ("where an axiom puts it", "?a e:heats ?b . ?b e:r ?c", INVERSE, {"rule": {"?x"}, "reader": {"?b"}}),
+    ("a decision", "?a e:r ?c MINUS { ?a e:hot ?b }", (), {"rule": {"?x"}, "reader": {"?a"}}),
+    (
+        "a key that a pattern of the rule lacks",
+        "?a e:r ?c MINUS { ?b e:hot ?a }",
+        (),
+        {"rule": {"?y"}, "reader": {"?a"}},
+    ),
+    ("two places of what is built", "?a e:hot ?b . ?b e:hot ?c", (), {"rule": set(), "reader": set()}),
+    ("any predicate", "?a ?p ?b . ?a e:r ?c", (), {"rule": {"?x"}, "reader": {"?a"}}),
+]
+
+
+@pytest.mark.parametrize(("what", "where", "schema", "keys"), READERS, ids=[each[0] for each in READERS])
+def test_what_a_rule_builds_stays_in_its_shard(what: str, where: str, schema: Any, keys: dict[str, set[str]]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reader = f"{PREFIX}SELECT * FROM STREAM e:s [RANGE 5s] FROM STREAM e:t [RANGE 5s] {{ {where} }}"
+        job = Job.of({"rule": RULE, "reader": reader}, shards=8, schema=schema)
+    assert {each.queries[0]: {*each.shares} for each in job.plan.queries} == keys, what
+
+
 def test_who_reads_what_a_rule_builds_is_where_the_rule_is() -> None:
-    rule = "REGISTER STREAM e:t AS CONSTRUCT { ?x e:r ?y } FROM STREAM e:s [RANGE 5s] WHERE { ?x e:p ?y . ?x e:q ?z }"
-    reader, other = "SELECT * { ?x e:r ?y . ?x e:q ?z }", "SELECT * { ?x e:p ?y . ?x e:q ?z }"
+    rule = RULE.replace("?x e:q ?z", "?z e:q ?y")
+    reader, other = "SELECT * { ?x e:hot e:b . ?y e:q ?x }", "SELECT * { ?x e:p ?y . ?x e:q ?z }"
+    counting = "POLICY recent { { ?x e:hot ?y } SEQ { ?x e:q ?z } }"
+    asked = {"rule": rule, "reader": PREFIX + reader, "other": PREFIX + other, "spends": f"{PREFIX}SELECT * {counting}"}
     with pytest.warns(OneShardWarning):
-        job = Job.of({"rule": PREFIX + rule, "reader": PREFIX + reader, "other": PREFIX + other}, shards=8)
+        job = Job.of(asked, shards=8)
     said = {each.queries[0]: each for each in job.plan.queries}
-    assert said["rule"].shard == said["reader"].shard
+    assert said["rule"].shard == said["reader"].shard == said["spends"].shard
     assert said["reader"].reason == "it may read what a rule builds, which is in the rule's shard"
     assert said["other"].cells == 8
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from cases.engine import written
+from cases.keyed_views import KeyedViews, keyed_stream
 from cases.many import many
 from cases.ontologies import manchester, random_case, random_composite, random_expression
 from cases.rules import RulesCase, rules_case
@@ -126,3 +127,16 @@ def test_views() -> None:
         view, items = view_and_items(seed)
         events = [Event(item.time * SECOND, [_texts(item.triple)], item.stream) for item in items]
         check(seed, {"query": view.text}, events, SECOND, static=[*view.static] or ())
+
+
+STATIC = [(b"<http://e/a>", b"<http://e/q>", b"<http://e/b>")]
+
+
+def test_views_whose_parts_have_a_variable_in_common() -> None:
+    spread = Counter[str]()
+    for seed in range(many(250)):
+        chance = random.Random(seed)
+        text, events = KeyedViews(chance).view(), keyed_stream(chance)
+        static = [STATIC] if chance.random() < 0.3 else ()
+        spread[check(seed, {"query": text}, events, SECOND, static=static)] += 1
+    assert many(250) < 250 or spread["spread"] > 30

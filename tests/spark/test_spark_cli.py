@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,11 @@ def written(folder: Path) -> list[str]:
     return sorted(line for path in (folder / "out").glob("*/part-*") for line in path.read_text().splitlines())
 
 
+def without_events(lines: Iterable[str]) -> list[str]:
+    """Return explained matches without the numbers of their events, which each shard counts for itself."""
+    return sorted(re.sub(r'"event": "#\d+"', '"event": "#"', line) for line in lines)
+
+
 def wait_for_matches(process: subprocess.Popen[str], folder: Path) -> None:
     """Wait until a micro-batch with matches is written."""
     deadline = time.monotonic() + PATIENCE
@@ -65,11 +72,11 @@ def wait_for_matches(process: subprocess.Popen[str], folder: Path) -> None:
         time.sleep(0.2)
 
 
-def test_interrupted_job_goes_on_and_writes_what_run_writes(tmp_path: Path) -> None:
+def test_interrupted_job_goes_on_and_writes_and_explains_what_run_does(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.nt").write_text(lines(0, 100))
     process = subprocess.Popen(
-        job(tmp_path), cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
+        job(tmp_path, "--explain"), cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True
     )
     try:
         wait_for_matches(process, tmp_path)
@@ -81,19 +88,24 @@ def test_interrupted_job_goes_on_and_writes_what_run_writes(tmp_path: Path) -> N
     assert "Traceback" not in told
     (tmp_path / "in" / "b.nt").write_text(lines(100, 50) + silence(40))
     ended = subprocess.run(
-        job(tmp_path, "--once"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+        job(tmp_path, "--once", "--explain"),
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
     assert "90 triples" in ended.stderr
     (tmp_path / "all.nt").write_text(lines(0, 150) + silence(40))
     wanted = subprocess.run(
-        command("run", QUERY, "--stream", "http://e/s=all.nt", "--rate", "10"),
+        command("run", QUERY, "--stream", "http://e/s=all.nt", "--rate", "10", "--explain", "--format", "ndjson"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert written(tmp_path) == sorted(wanted.stdout.splitlines()) != []
+    assert without_events(written(tmp_path)) == without_events(wanted.stdout.splitlines()) != []
 
 
 E = "http://e/"
@@ -164,9 +176,28 @@ def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
 def test_pandas_that_spark_cannot_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from retewave.spark.driver import sessions
 
-    monkeypatch.setattr(sessions, "version", lambda package: "3.0.1")
+    monkeypatch.setattr(sessions, "version", lambda package: "3.0.1" if package == "pandas" else "99")
     with pytest.raises(UsageError, match="pandas below 3"):
         sessions.check_installed()
+
+
+@pytest.mark.parametrize("package", ["protobuf", "pyarrow"])
+def test_packages_that_are_too_old_for_spark_are_told(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    from retewave.spark.driver import sessions
+
+    monkeypatch.setattr(sessions, "version", lambda each: "5.26.0" if each == package else sessions.OLDEST[each])
+    with pytest.raises(UsageError, match=f"Spark works with {package} from .* on, and 5.26.0 is installed"):
+        sessions.check_installed()
+
+
+def test_the_oldest_packages_are_those_that_the_extra_allows() -> None:
+    from retewave.spark.driver.sessions import OLDEST
+
+    extra = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]["spark"]
+    allowed = {name: found[1] for name in OLDEST for each in extra if (found := re.match(rf"{name}>=([\d.]+)", each))}
+    assert allowed == OLDEST
 
 
 def test_importing_retewave_and_its_spark_package_imports_no_pyspark() -> None:

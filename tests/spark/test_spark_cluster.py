@@ -81,9 +81,13 @@ def submitted(job: Job, settings: Mapping[str, str]) -> Iterator[Life]:
         yield run
 
 
-def test_a_worker_of_a_cluster_that_dies_while_a_job_runs_loses_and_repeats_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_each_kind", [False, True], ids=["joins", "of each kind"])
+def test_a_worker_of_a_cluster_that_dies_while_a_job_runs_loses_and_repeats_nothing(
+    tmp_path: Path, of_each_kind: bool
+) -> None:
     with cluster(tmp_path, 2) as machines:
-        job = Job(workload(tmp_path / "work", 1500), tmp_path / "job", 8, master=machines.address)
+        work = workload(tmp_path / "work", 1500, of_each_kind=of_each_kind)
+        job = Job(work, tmp_path / "job", 8, master=machines.address)
         with submitted(job, SMALL) as run:
             for _ in range(2):
                 changes(job.committed, run, "committed")

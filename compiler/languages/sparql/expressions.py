@@ -3,13 +3,13 @@
 Data's way: parse tree -> **expression**.
 Invariant: a function that retewave does not know is refused here; it never becomes an expression that always fails.
 An aggregate is a hidden variable, which `Context.aggregates` holds; where none may stand it is refused by name, as is
-EXISTS inside an expression.
+EXISTS inside an expression of languages without views (`looking.py` reads it in the others).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from lark import Token, Tree
@@ -18,7 +18,7 @@ from retewave.compiler.algebra import AggregateCall, AggregateName
 from retewave.compiler.expressions.tree import TIMESTAMP, Call, Constant, Expression, Membership, Operation, Variable
 from retewave.compiler.languages.context import Context
 from retewave.compiler.languages.language import ParseTree
-from retewave.compiler.languages.reading import Node, kind_of, rule
+from retewave.compiler.languages.reading import Node, kind_of, rule, trees_of
 from retewave.compiler.languages.sparql.kinds import check_calculated, check_compared
 from retewave.compiler.languages.sparql.regex import check_patterns
 from retewave.compiler.languages.sparql.times import check_duration
@@ -57,12 +57,20 @@ def unknown(missing: Variable, node: Node, known: Iterable[Variable], context: C
 def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context) -> None:
     """Tell of variables that have no value where the expression stands."""
     bound = set(known)
-    for var in tree.find_pred(lambda part: rule(part) == "var"):
+    for var in _variables(tree):
         missing = variable(var)
         if missing not in bound:
             bound.add(missing)
             hint = similar(missing, known) or "a filter sees its own group, and BIND what stands before it"
             context.unseen(missing, hint, var)
+
+
+def _variables(tree: ParseTree) -> Iterator[ParseTree]:
+    """Yield the variables of an expression, but not those of groups in it."""
+    if rule(tree) == "var":
+        yield tree
+    for part in trees_of(tree) if rule(tree) not in ("exists", "not_exists") else ():
+        yield from _variables(part)
 
 
 def expression(tree: ParseTree, context: Context) -> Expression:
@@ -167,7 +175,9 @@ def _aggregate(tree: ParseTree, context: Context) -> Expression:
     head, *rest = tree.children
     function = cast(AggregateName, str(head).upper())
     distinct = any(isinstance(each, Token) and kind_of(each) == "DISTINCT" for each in rest)
+    looked = len(context.looked)
     argument = next((expression(each, context) for each in rest if isinstance(each, Tree)), None)
+    context.refuse_looked("an aggregate", looked)
     separator = next((unquote(str(each)) for each in rest if isinstance(each, Token) and each[0] in "\"'"), " ")
     context.aggregates = known
     call = AggregateCall(function, argument, distinct, separator)

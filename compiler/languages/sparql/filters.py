@@ -1,7 +1,7 @@
 """Build the filters of a group: conditions on its solutions, and groups that must or must not exist beside them.
 
 Data's way: parse tree of FILTER -> **conditions**, EXISTS nodes -> algebra.
-Invariant: EXISTS stands alone or in a conjunction; anywhere else in an expression it is refused by name and place.
+EXISTS stands alone or in a conjunction here; what it is anywhere else in an expression, `looking.py` says.
 The filters of an optional group, or of a group under NOT or EXISTS, are not put around that group: they are conditions
 that see the solutions of the other side, too.
 """
@@ -37,7 +37,8 @@ def closed(group: Open, context: Context) -> Algebra:
         return group.pattern
     whole, known = group.pattern, visible(group.pattern)
     for parts in group.filters:
-        whole = Filter(_built(parts, known, context), whole)
+        built = _built(parts, known, context)
+        whole = Filter(built, context.around(whole))
     return whole
 
 
@@ -45,7 +46,11 @@ def condition(group: Open, others: tuple[Algebra, ...], context: Context) -> Exp
     """Return the filters of a group as one expression that sees the solutions of other patterns, too."""
     known = tuple(variable for each in (group.pattern, *others) for variable in visible(each))
     parts = [part for each in group.filters for part in each]
-    return _built(tuple(parts), known, context) if parts else None
+    if not parts:
+        return None
+    built = _built(tuple(parts), known, context)
+    context.refuse_looked("an expression that looks at two groups")
+    return built
 
 
 def _built(parts: tuple[ParseTree, ...], known: tuple[Variable, ...], context: Context) -> Expression:

@@ -167,7 +167,8 @@ class _Select:
         having = [self._built(part, found) for part in conditions]
         self.sort = self._sort_keys(found)
         aggregates = tuple((name, call) for call, name in found.items())
-        self.pattern = Grouped(self.pattern, keys, aggregates, "group_clause" not in self.clauses)
+        grouped = Grouped(self.pattern, keys, aggregates, "group_clause" not in self.clauses)
+        self.pattern = self.context.around(grouped)
         self.grouped = True
         for part, condition in zip(conditions, having, strict=True):
             self._check_seen(variables(condition), part)
@@ -194,7 +195,8 @@ class _Select:
             return variable(named[0])
         fresh = self.context.fresh()
         tell_unbound(value, visible(self.pattern), self.context)
-        self.pattern = Extend(self.pattern, fresh, expression(value, self.context))
+        built = expression(value, self.context)
+        self.pattern = Extend(self.context.around(self.pattern), fresh, built)
         return fresh
 
     def _built(self, tree: ParseTree, found: dict[AggregateCall, Variable]) -> Expression:
@@ -225,6 +227,7 @@ class _Select:
     def ordered(self) -> Algebra:
         """Return the solutions in order."""
         keys = self._sort_keys({}) if self.sort is None else self.sort
+        self.pattern = self.context.around(self.pattern)
         for clause in _of(self.clauses, "order_clause"):
             for key in keys:
                 self._check_seen(variables(key.expression), clause)

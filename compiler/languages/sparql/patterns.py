@@ -143,7 +143,8 @@ def bind(pattern: Algebra, target: ParseTree, value: ParseTree, context: Context
         raise context.error(f"{new} is bound already", target, hint="AS needs a variable that is new here")
     refuse_times(value, context)
     tell_unbound(value, known, context)
-    return Extend(pattern, new, expression(value, context))
+    built = expression(value, context)
+    return Extend(context.around(pattern), new, built)
 
 
 def values(tree: ParseTree, context: Context) -> Values:

@@ -19,6 +19,7 @@ from retewave.compiler.languages.language import Language, ParseTree
 from retewave.compiler.languages.reading import Source, kind_of, rule, token, tokens_of, trees_of
 from retewave.compiler.languages.sparql.defaults import DEFAULT, told_default
 from retewave.compiler.languages.sparql.distinct import distinct_on
+from retewave.compiler.languages.sparql.looking import looked_for
 from retewave.compiler.languages.sparql.mistakes import MISTAKES
 from retewave.compiler.languages.sparql.modifiers import has_aggregate, modified, note_modifiers, related
 from retewave.compiler.languages.sparql.paths import join
@@ -258,6 +259,7 @@ SPARQL = Language(
     },
     mistakes=MISTAKES,
     patterns={"group_or_union_graph_pattern": chain, "sub_select": subselect, "match_pattern": _match},
+    expressions={"exists": looked_for, "not_exists": looked_for},
     views=True,
     refused=frozenset(["DESCRIBE", "SERVICE"]),
 )

@@ -65,6 +65,10 @@ def frame(windows: Windows, parts: Mapping[str, Any], context: Context) -> ViewF
         if context.timestamps:
             hint = "groups in order of time are { … } SEQ { … }; a window with STEP makes a view of the query"
             raise context.error("f:timestamp stands in views only", context.timestamps[0], hint)
+        for one in context.in_expressions:
+            hint = f"make it a condition of its own: FILTER {one.name} {{ … }}, or FILTER (… && {one.name} {{ … }}); "
+            hint += "or REGISTER RSTREAM, which makes a view of the query"
+            raise context.unsupported(f"{one.name} inside an expression", one.node, hint)
         return None
     _check_operators(parts["where"], context)
     _check_timestamps(parts["where"], context)

@@ -33,7 +33,7 @@ class ExplainedSink:
 
     def write(self, batches: Sequence[Matches]) -> None:
         """Write batches that belong together, and flush."""
-        found = [entry for batch in batches for entry in zip(batch.places.tolist(), self._entries(batch), strict=True)]
+        found = [entry for batch in batches for entry in zip(_places(batch), self._entries(batch), strict=True)]
         found.sort(key=lambda each: each[0])
         self._file.write(b"".join(entry for _, entry in found))
         self._file.flush()
@@ -43,9 +43,17 @@ class ExplainedSink:
         self._file.flush()
 
     def _entries(self, batch: Matches) -> Iterator[bytes]:
+        if batch.denies:
+            yield b"" if self._objects is None else b"".join(map(bytes, stretches(self._objects, batch)))
+            return
         if self._objects is None:
             yield from (f"{match.explain()}\n".encode() for match in batch)
             return
         lines = b"".join(bytes(stretch) for stretch in stretches(self._objects, batch)).splitlines()
         for line, match in zip(lines, batch, strict=True):
             yield b'%b,"explanation":%b}\n' % (line[:-1], match.explain().to_json().encode())
+
+
+def _places(batch: Matches) -> list[int]:
+    """Return where a batch's entries stood: of a report of ASK that has no row, one."""
+    return [0] if batch.denies else batch.places.tolist()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from retewave.compiler.algebra import Policy, ReportPolicy
 from retewave.compiler.algebra import Query as Parsed
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.shares import Scheme, owned
 from retewave.engine import image
 from retewave.engine.engine import Engine
-from retewave.engine.registry import Registry
+from retewave.engine.registry import Registry, read_query
 from retewave.epsilon.axioms import Axiom
 from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
@@ -41,7 +42,8 @@ from retewave.windows.times import Clock
 __all__ = ["Image", "Job", "OneShardWarning", "Stated"]
 
 
-_FORMAT = 4  # of the state that shards keep; another format is another job
+KEPT_EXPLAINED = 10_000  # matches of an explained query that are kept, as those of rules explain what they have built
+_FORMAT = 5  # of the state that shards keep; another format is another job
 
 
 class OneShardWarning(UserWarning):
@@ -77,12 +79,14 @@ class Job:
     spread: tuple[Scheme, ...]  # how each shape is spread
     announces: bool  # static data alone makes matches: every shard reports its own at its first step
     follows: bool  # what a network holds follows from the rows of its windows; else its store has an image of it
+    clocked: bool  # a view is spread: each shard needs the time of the latest item, also of those that others get
     plan: ShardPlan  # the description of it for people
     rate: float | None = None  # triples a second, if times are nominal
     start: int = 0  # microseconds: the time of the first triple at a rate
     time_property: str | None = None  # the IRI that tells a graph's time, if graphs tell it
     on_error: Literal["count", "raise"] = "count"  # the way to treat a malformed line
     lines: str | None = None  # the format in which shards write matches; None: they pack terms
+    explained: bool = False  # matches tell what they are made of; only lines have a place for that
 
     @classmethod
     def of(
@@ -99,17 +103,24 @@ class Job:
         language: str | None = None,
         on_error: Literal["count", "raise"] = "count",
         sample: Any = None,
+        policy: str | Policy | None = None,
+        report: str | ReportPolicy | None = None,
+        explain: bool = False,
         **options: Any,
     ) -> Job:
         """Plan queries (texts, paths, or a mapping from names to them) for a number of shards.
 
         `sample` is some of the stream, in any form that static data has: from it the planner learns how much of the
-        stream each pattern takes and how uneven its terms are.  `options` are those of `Engine` that concern data:
-        datasets, imports, closure.
+        stream each pattern takes and how uneven its terms are.  `policy`, and `report` for the views among them, hold
+        for all queries.  `options` are those of `Engine` that concern data: datasets, imports, closure.
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
         for name, query in _named(queries):
-            check_on_shards(engine.register(query, name=name, keep=0, language=language))
+            parsed = query if isinstance(query, Parsed) else read_query(query, language)
+            reported = None if parsed.view is None else report
+            check_on_shards(engine.register(parsed, name=name, keep=0, policy=policy, report=reported, explain=explain))
+        if report is not None and not any(query.is_view for query in engine.queries):
+            raise UsageError("a report policy is for views, and all queries detect")
         schemes, plan = spread(engine, shards, sample, rate)
         facts = engine.datasets.static
         job = cls(
@@ -121,11 +132,13 @@ class Job:
             schemes,
             any(True for _ in engine.matcher.pour(np.empty((0, ROW_WIDTH), np.int64), Clock("float"))),
             all(follows(listener, query) for listener, query in queries_of(engine)),
+            any(_views_of(engine, schemes)),
             plan,
             rate,
             start,
             None if time_property is None else absolute(time_property, "a time property"),
             on_error,
+            explained=explain,
         )
         for each in plan.queries:
             if each.reason is not None:
@@ -143,22 +156,27 @@ class Job:
             parsed = query.parsed
             frame = None if parsed.view is None else (str(parsed.view.reporting), parsed.view.t0)
             said.update(repr((query.name, parsed.text, parsed.language, str(parsed.policy), frame)).encode())
-        said.update(repr((_FORMAT, self.shards, self.spread, self.rate, self.start, self.time_property)).encode())
+        times = self.rate, self.start, self.time_property
+        said.update(repr((_FORMAT, self.shards, self.spread, self.explained, *times)).encode())
         return said.hexdigest()
 
     @cached_property
     def format(self) -> str:
         """The format of its matches as text: that of `retewave run`, which writes ndjson where queries differ."""
         queries = self.engine().queries
+        if self.explained:
+            return "ndjson"
         if all(query.plan is not None and query.plan.definitions.form == "RDF" for query in queries):
             return "nq"
         return "nt" if all(query.is_construct for query in queries) else "ndjson"
 
     @cached_property
     def tells_more(self) -> bool:
-        """Whether matches as text tell more than terms: repetitions, a boolean, or a detection with its parts."""
+        """Whether matches as text tell more than terms: repetitions, a boolean, a detection with its parts, or why."""
         queries = self.engine().queries
-        return any(query.plan is not None or query.repeated or query.parsed.form == "ASK" for query in queries)
+        return self.explained or any(
+            query.plan is not None or query.repeated or query.parsed.form == "ASK" for query in queries
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -193,7 +211,10 @@ class Job:
         static = self._static(engine.terms) if kept is None else kept.arrays["static"]
         engine.datasets.put(Schema(self.axioms, ontology=self.ontology), static, ())
         for query in self.queries:
-            engine.registry.add(query.parsed, name=query.name, on_match=None, keep=0, allow_cartesian=True, quiet=True)
+            engine.registry.add(
+                query.parsed, name=query.name, on_match=None, keep=KEPT_EXPLAINED if self.explained else 0,
+                allow_cartesian=True, explained=self.explained, quiet=True,
+            )  # fmt: skip
         if kept is not None and not image.put_network(engine, kept.arrays, kept.counts, kept.fingerprint):
             raise UsageError("this version plans the queries in another way than the one that wrote the checkpoint")
         return engine
@@ -219,6 +240,13 @@ class _Owned(Registry):
         """Return the queries with the filters that keep the shard's own matches."""
         found = super().listeners(numbers)
         return owned(found, shapes_of(found), self._job.spread, self._shard, self._job.shards)
+
+
+def _views_of(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[bool]:
+    """Yield, for each shape that is spread, whether a view has it."""
+    for shape, scheme in zip(shapes_of(engine.registry.listeners()), schemes, strict=True):
+        if scheme.cells > 1:
+            yield any(engine.registry.queries[member.listener.number].is_view for member in shape.members)
 
 
 def _named(queries: Any) -> list[tuple[str | None, str | Path | Parsed]]:

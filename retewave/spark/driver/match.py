@@ -78,7 +78,7 @@ def match(
 
     The columns of the result: query, start, end, and each projected variable as an N-Triples term, or s, p and o for
     CONSTRUCT.  A match comes with the micro-batch that moves the watermark past its end.  `options` are those of
-    `Engine` that concern data: datasets, imports, closure.
+    `Engine` that concern data (datasets, imports, closure), and for all queries `language`, `policy` and `report`.
     """
     frames = [df] if isinstance(df, DataFrame) else list(df)
     if not frames:
@@ -120,6 +120,8 @@ def run(
     stats: Stats | None = None,
 ) -> DataFrame:
     """Run a job over DataFrames: `match` with its planning done."""
+    if job.explained:
+        raise UsageError("a DataFrame has no place for explanations", hint="retewave spark --explain writes them")
     _check_columns(job)
     packed, carried = run_packed(job, frames, columns, watermark=watermark, stats=stats)
     return packed.mapInArrow(_Unpacking(carried, stats), _schema(job))

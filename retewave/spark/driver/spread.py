@@ -14,19 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from retewave.compiler import algebra
-from retewave.compiler.lower.levels import fed_queries
 from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
-from retewave.compiler.shares import NO_MATCHES, Alone, Load, Scheme, schemes
-from retewave.engine.compiled import CompiledNetwork, build, fed_atoms, load
+from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
+from retewave.engine.compiled import CompiledNetwork, build, load
 from retewave.engine.engine import Engine
 from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.query import Query
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS
 from retewave.rete.words.rows import END, START
+from retewave.spark.driver.query_keys import keys_of_queries, static_atoms
 from retewave.viz.explain.shards import ShardPlan, describe_shares
 from retewave.windows.intervals import UNBOUNDED
 from retewave.windows.times import Clock
@@ -34,7 +33,6 @@ from retewave.windows.times import Clock
 __all__ = ["check_on_shards", "follows", "queries_of", "spread"]
 
 _TRIPLES_A_MATCH = 4.0  # what a match costs a shard and behind it, in triples that a shard joins (bench spark-scaling)
-_READS = "it may read what a rule builds, which is in the rule's shard"
 _ENOUGH_MATCHES = 1 << 20
 _PIECE = 1 << 12  # rows of a sample poured between two looks at how much they have found
 
@@ -50,37 +48,13 @@ def spread(
     if shards < 1:
         raise UsageError(f"there is at least 1 shard, not {shards}")
     shapes = shapes_of(engine.registry.listeners())
-    compared = {query.number: names for query in engine.queries if (names := _compared(query)) is not None}
-    alone = dict(_alone(engine))
+    keys = keys_of_queries(engine, shapes)
     counted = None if sample is None else _Sample(engine, sample, rate)
     matches = {} if counted is None else {number: counted.matches(shape) for number, shape in enumerate(shapes)}
-    chosen = schemes(shapes, shards, _loads(engine, shapes, counted), matches, compared, alone)
+    loads = _loads(engine, shapes, counted)
+    chosen = schemes(shapes, shards, loads, matches, keys.compared, keys.alone, keys.anywhere, keys.feeding)
     queries = {query.number: (query.name, query.parsed) for query in engine.queries}
     return chosen, describe_shares(shapes, chosen, queries, shards)
-
-
-def _compared(query: Query) -> frozenset[str] | None:
-    """Return the variables in which a query compares its rows, if it does: equal rows must meet.
-
-    Where DISTINCT compares solutions that are told once anyway, equal rows have equal solutions.
-    """
-    if query.parsed.distinct:
-        return frozenset(query.compared)
-    return frozenset(query.solved) if query.parsed.solutions == "set" else None
-
-
-def _alone(engine: Engine) -> Iterator[tuple[int, Alone]]:
-    """Yield the queries that one shard runs as a whole, by number."""
-    fed = fed_queries(engine.matcher.current().lowered)
-    for _, query in queries_of(engine):
-        reason = _reason(query.parsed)
-        if query.number in fed:
-            yield (
-                query.number,
-                Alone(reason or "it may read what a rule builds, which is in the rule's shard", feeds=True),
-            )
-        elif reason is not None:
-            yield query.number, Alone(reason)
 
 
 def check_on_shards(query: Query) -> None:
@@ -109,23 +83,9 @@ def follows(listener: Listener, query: Query) -> bool:
     return not any(each.has_runs or any(True for _ in each.all_probes) for each in listener.branches)
 
 
-def _reason(parsed: algebra.Query) -> str | None:
-    """Return why a query is not spread, whatever its variables; None if that depends on these."""
-    if parsed.is_rule:
-        return "what a rule builds comes in again in its own shard"
-    if parsed.view is not None:
-        return "a view looks at the whole content of its windows"
-    if parsed.events is not None:
-        return "detections are related to each other whatever their individuals are"
-    if parsed.policy.consumes:
-        return f"POLICY {parsed.policy} uses up events, of which other shards may have triples, too: KEEP would not"
-    return None
-
-
 def _loads(engine: Engine, shapes: Sequence[Shape], counted: _Sample | None) -> dict[tuple[int, int], Load]:
     """Return the known loads of the patterns."""
-    compiled = engine.matcher.current()
-    fed = fed_atoms(engine.datasets.static, compiled.dispatch, engine.terms)
+    fed = static_atoms(engine)
     found: dict[tuple[int, int], Load] = {}
     for number, shape in enumerate(shapes):
         for place, pattern in enumerate(shape.patterns):

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from retewave.construct import built
 from retewave.engine.engine import Engine
-from retewave.io.sinks.sinks import open_sink
+from retewave.io.sinks.explained import ExplainedSink
+from retewave.io.sinks.sinks import Sink, open_sink
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
 from retewave.spark.driver.job import Job
@@ -29,7 +30,11 @@ class Writer:
     def __init__(self, job: Job, engine: Engine) -> None:
         assert job.lines is not None
         self._file = BytesIO()
-        self._sink = open_sink(job.lines, engine.queries, self._file, seconds=job.rate is not None)
+        self._sink: Sink
+        if job.explained:
+            self._sink = ExplainedSink(job.lines, self._file)
+        else:
+            self._sink = open_sink(job.lines, engine.queries, self._file, seconds=job.rate is not None)
 
     def packed(self, batch: Matches) -> bytes:
         """Return a batch as bytes: the lines that `retewave run` writes."""

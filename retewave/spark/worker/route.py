@@ -204,8 +204,8 @@ class Router:
         found = list(self._sent(rows))
         if newest == BEFORE_ALL:
             return found
-        reached = {packet.shard for packet in found}
-        if self.job.announces:
+        if self.job.announces or self.job.clocked:
+            reached = {packet.shard for packet in found if packet.newest == newest or not self.job.clocked}
             found += [Packet(shard, newest, newest, b"") for shard in range(self.job.shards) if shard not in reached]
         elif not any(packet.newest == newest for packet in found):
             found.append(Packet(0, newest, newest, b""))
@@ -298,9 +298,9 @@ def _roles(job: Job, listeners: Sequence[Listener], compiled: CompiledNetwork) -
 
 
 def _views(job: Job, listeners: Sequence[Listener], engine: Engine) -> tuple[int, ...]:
-    """Return the shards that run views: they hear all items, as any of them may move a window."""
+    """Return the shards that run whole views: they hear all items, as any of them may move a window."""
     views = {each.number for each in listeners if engine.registry.queries[each.number].is_view}
-    shapes = zip(shapes_of(listeners), job.spread, strict=True)
+    shapes = [(shape, s) for shape, s in zip(shapes_of(listeners), job.spread, strict=True) if s.cells == 1]
     return tuple(sorted({s.first for shape, s in shapes if any(m.listener.number in views for m in shape.members)}))
 
 

@@ -64,11 +64,15 @@ class RoutingTask:
                 yield self._batch(full)
             self._count(router)
         if latest is not None:
-            yield self._batch(self._last(latest, router.job.announces or latest.newest >= END, sent))
+            everyone = router.job.announces or router.job.clocked or latest.newest >= END
+            yield self._batch(self._last(latest, everyone, set() if router.job.clocked else sent))
         settle()
 
     def _last(self, latest: Packet, everyone: bool, sent: set[int]) -> list[Packet]:
-        """Return the packets without rows that end a task: they tell the time, and wake shards that must announce."""
+        """Return the packets without rows that end a task: they tell the time, and wake shards that must announce.
+
+        `sent`: the shards that need none, for they have rows.
+        """
         from retewave.spark.worker.route import Packet
 
         shards = [each for each in range(len(self.keys)) if each not in sent] if everyone else []

@@ -105,10 +105,12 @@ class Shard:
         found = self._announced() if data is None else []
         found += self._feed(arrived, intake, until)
         self._keep(store, progress, arrived, intake, until)
+        heard = progress.newest
         progress.newest = max([progress.newest, *intake.newest, *(time for time, rows in came if not rows)])
         if until >= COMPLETE:
             found += self._ended(store, progress)
-        if self._forget(store, progress, until) or self._changed(progress) or intake.late or data is None:
+        later = self.job.clocked and progress.newest > heard
+        if self._forget(store, progress, until) or self._changed(progress) or intake.late or later or data is None:
             name = self._note(store, progress, intake.late)
         self._step = name
         waits = (0, 0) if until >= COMPLETE else (len(self._waiting), self.engine.matcher.undecided)

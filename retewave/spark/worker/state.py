@@ -83,8 +83,7 @@ class Keeping(StatefulProcessor):
         packets, newest = [], BEFORE_ALL
         for row in rows:
             newest = max(newest, row.newest)
-            if row.payload:
-                packets.append((row.oldest, bytes(row.payload)))
+            packets.append((row.oldest, bytes(row.payload)))
         return self._step(key[0], packets, timerValues, self._ahead(newest))
 
     def handleExpiredTimer(  # noqa: N802
