@@ -55,9 +55,7 @@ class Context:
     aggregates: dict[AggregateCall, Variable] | None = None  # of the SELECT that is read; None: none may stand here
     graph_groups: list[Node] = field(default_factory=list)  # the GRAPHs that were read: views only have them
     timestamps: list[Node] = field(default_factory=list)  # C-SPARQL's f:timestamp, where it is read: views only have it
-    looked: list[EmbeddedExists] = field(
-        default_factory=list
-    )  # EXISTS in the expression that is read, until a pattern has it
+    looked: list[EmbeddedExists] = field(default_factory=list)  # EXISTS in the expression that is read
     in_expressions: list[EmbeddedExists] = field(default_factory=list)  # all of them: views only have them
     graph_names: dict[str, None] = field(default_factory=dict)  # the graphs that GRAPH and FROM NAMED name, as written
     windows: Windows | None = None  # its windows and reports; None: a language without views

@@ -19,7 +19,15 @@ from retewave.compiler.algebra.walk import changed, operands
 from retewave.compiler.expressions.tree import IMPURE, TIMESTAMP, Expression, mentions, rename, variables
 from retewave.compiler.rewrite.leaves import LeafFound, MatchFound, PathFound, TimesFound
 
-__all__ = ["KEPT_AGGREGATES", "GroupsFound", "goes_by_changes", "groups_in", "picked_columns", "with_groups"]
+__all__ = [
+    "KEPT_AGGREGATES",
+    "GroupsFound",
+    "goes_by_changes",
+    "groups_in",
+    "leaves_in",
+    "picked_columns",
+    "with_groups",
+]
 
 KEPT_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
@@ -122,6 +130,15 @@ def groups_in(pattern: Any) -> Iterator[GroupsFound]:
     elif not isinstance(pattern, LeafFound | MatchFound):
         for each in operands(pattern):
             yield from groups_in(each)
+
+
+def leaves_in(pattern: Any) -> Iterator[LeafFound]:
+    """Yield the leaves of a pattern that goes by changes, without those that are grouped."""
+    if isinstance(pattern, LeafFound):
+        yield pattern
+    elif not isinstance(pattern, GroupsFound):
+        for each in operands(pattern):
+            yield from leaves_in(each)
 
 
 def picked_columns(pattern: Any, names: Iterable[str]) -> tuple[LeafFound | GroupsFound, list[int]] | None:

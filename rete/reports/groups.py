@@ -344,9 +344,9 @@ class GroupTable:
         """Which words of a group are its key."""
         return slice(_KEY, self._kept)
 
-    def has_any(self, group: int) -> bool:
-        """Tell whether a group has a solution."""
-        return bool(self.groups[group, _STAMP] >= 0 and self.groups[group, _SOLUTIONS] > 0)
+    def is_alive(self, record: list[int]) -> bool:
+        """Tell whether a group of such words has a solution."""
+        return record[_STAMP] >= 0 and record[_SOLUTIONS] > 0
 
     def keys_of(self, groups: np.ndarray) -> np.ndarray:
         """Return the keys of some groups."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, column_name, digest
 from retewave.compiler.plan.walk import lasting, linking
 from retewave.engine.run_states import Links, run_states
-from retewave.engine.states import State
+from retewave.engine.states import InMemories, State
 from retewave.rete.counters import counted, is_counting, probe_counters, put_counted, put_decided
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.memory.due import WAITING_TIMES
@@ -40,19 +41,11 @@ def nodes_of(lowered: Lowered, identities: Sequence[Identity]) -> Iterator[tuple
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(InMemories):
     """The counters of one node."""
 
     runtime: Runtime  # where the counters are
     slots: tuple[int, ...]  # the node's, in its identity's order
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset()
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: it does not grow."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: there are no terms."""
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of counters for each slot."""
@@ -64,19 +57,11 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class CountedDecisions:
+class CountedDecisions(InMemories):
     """The counters of one probe's decisions."""
 
     runtime: Runtime  # where the counters are
     probe: int  # number of the probe
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset()
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: it does not grow."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: there are no terms."""
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return how many tuples were decided, how many of them passed, and how many were unknown."""
@@ -104,7 +89,7 @@ def _counted(
 
 
 @dataclass(frozen=True)
-class Waiting:
+class Waiting(InMemories):
     """The tuples that wait at a probe for their decision, and the time from which on it knows all that it looks at."""
 
     runtime: Runtime  # where they are
@@ -112,14 +97,7 @@ class Waiting:
     order: tuple[int, ...]  # the probe's columns, in an order that no other query changes
     links: Links  # where runs have gone
     linking: tuple[int, ...]  # the columns that have links to runs
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset(("columns",))
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: a tuple that is decided waits no more."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include waiting tuples."""
+    terms: ClassVar[frozenset[str]] = frozenset(("columns",))
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of times and a row of columns for each tuple."""
@@ -159,7 +137,7 @@ def _waiting(
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(InMemories):
     """The rows of a memory that cannot be made again from rows of other memories."""
 
     runtime: Runtime  # where they are
@@ -167,14 +145,7 @@ class Made:
     order: tuple[int, ...]  # its columns, the key's first, in an order that no other query changes
     links: Links  # where runs have gone
     linking: tuple[int, ...]  # the columns that have links to runs
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset(("columns",))
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: the rows go by age."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include them."""
+    terms: ClassVar[frozenset[str]] = frozenset(("columns",))
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of times and a row of columns for each row."""
@@ -216,19 +187,11 @@ def _made(
 
 
 @dataclass(frozen=True)
-class SpentEvents:
+class SpentEvents(InMemories):
     """The events that a query has used up and that rows may still hold."""
 
     runtime: Runtime  # where they are
     slot: int  # number of their memory
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset()
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: they go by age, and with the rows that hold them."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: there are no terms."""
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row for each event: its number, and when it was used up."""
@@ -248,18 +211,11 @@ def _spent(
 
 
 @dataclass(frozen=True)
-class Instant:
+class Instant(InMemories):
     """The occurrences given and built at the instant: rules do not build one of them twice."""
 
     runtime: Runtime  # where it is
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset(("triples",))
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: the next instant forgets it."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include it."""
+    terms: ClassVar[frozenset[str]] = frozenset(("triples",))
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of terms for each occurrence, and a row of its other words."""

@@ -80,14 +80,14 @@ class Outcome:
         numbers = rows[:, layout.O_QUERY]
         if len(rows) == 1 or (numbers == numbers[0]).all():
             batch = self._of_query(self.queries[int(numbers[0])], rows, places, clock, ahead)
-            return [batch] if len(batch) else []
+            return [batch] if batch is not None and len(batch) else []
         order = np.argsort(numbers, kind="stable")
         ordered, by_query = rows[order], numbers[order]
         begins = [0, *(np.flatnonzero(by_query[1:] != by_query[:-1]) + 1).tolist(), len(rows)]
         for begin, end in pairwise(begins):  # copies: to hold one query's matches must not hold all
             query = self.queries[int(by_query[begin])]
             batch = self._of_query(query, ordered[begin:end].copy(), places[order[begin:end]], clock, ahead)
-            if len(batch):
+            if batch is not None and len(batch):
                 found.append(batch)
         return found
 
@@ -106,24 +106,24 @@ class Outcome:
                 found.setdefault(number, []).append(branch)
         return found
 
-    def _of_query(self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool) -> Matches:
-        if query.plan is not None:  # its other rows are of detections, which come in again
-            told = [each.kind == "told" for each in query.plan.found]
-            kept = np.array(told)[rows[:, layout.O_BRANCH] & _BRANCH]
-            rows, places = rows[kept], places[kept]
+    def _of_query(
+        self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool
+    ) -> Matches | None:
+        """Return the matches of a query; None: they are content of a view's windows, and no matches yet."""
+        if query.number in self.views:
+            self._into_view(Solutions(query, rows, places, rows[:, :0], ahead))
+            return None
+        if query.plan is not None:
+            rows, places = _told(query.plan, rows, places)
         if not len(rows):
             return Matches(query, self.deciding.terms, clock, rows[:, :0], rows[:, 0], rows[:, 0], places)
         runs, parts = self._runs.get(query.number), None
         if runs is not None:
             rows, places, parts = apart(rows, places)
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
-        if query.number in self.views:
-            return self._of_view(self.views[query.number], found, clock)
         for stage in self.stages(query.number):
             found = stage.take(found)
-        waited = self._waited.get(query.number)
-        if waited is not None:
-            query.by_deadline += int(np.isin(found.rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
+        self._count_waited(query, found.rows)
         starts, ends = found.rows[:, layout.O_START], found.rows[:, layout.O_END]
         if query.plan is not None and query.plan.has_own_times and len(found.rows):
             starts, ends = self._told_times(query, found)
@@ -136,13 +136,17 @@ class Outcome:
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
 
-    def _of_view(self, view: RunningView, found: Solutions, clock: Clock) -> Matches:
-        """Let a view take the solutions that have come into its windows: these are no matches yet."""
+    def _into_view(self, found: Solutions) -> None:
+        """Let a view take the solutions that have come into its windows."""
         found = self.deciding.take(found)
         if not found.ahead and len(found.rows):
-            view.take(found.columns, found.rows)
-        none = np.zeros(0, dtype=np.int64)
-        return Matches(found.query, self.deciding.terms, clock, none.reshape(0, len(found.query.variables)), none, none)
+            self.views[found.query.number].take(found.columns, found.rows)
+
+    def _count_waited(self, query: Query, rows: np.ndarray) -> None:
+        """Count the matches that are told at deadlines."""
+        waited = self._waited.get(query.number)
+        if waited is not None:
+            query.by_deadline += int(np.isin(rows[:, layout.O_BRANCH] & _BRANCH, waited).sum())
 
     def _with_events(self, query: Query, plan: Detecting, rows: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Return the columns of detections with the event of each, which its branch says."""
@@ -186,3 +190,10 @@ class Outcome:
             "suppressed": sum(stage.suppressed for stage in stages),
             "remembered": sum(len(stage.report) for stage in stages),
         }
+
+
+def _told(plan: Detecting, rows: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are told; the others are of detections, which come in again."""
+    told = np.array([each.kind == "told" for each in plan.found])
+    kept = told[rows[:, layout.O_BRANCH] & _BRANCH]
+    return rows[kept], places[kept]

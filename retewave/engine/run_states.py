@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from retewave.compiler.lower import Lowered
 from retewave.compiler.plan.identity import Identity, digest, rival_name
 from retewave.compiler.plan.producers import State as RunState
-from retewave.engine.states import State
+from retewave.engine.states import InMemories, State
 from retewave.rete.counters import known_since, put_known_since
 from retewave.rete.memory.carry import ROW_TIMES
 from retewave.rete.runtime import Runtime
@@ -66,7 +67,7 @@ class Links:
 
 
 @dataclass(frozen=True)
-class KeptRuns:
+class KeptRuns(InMemories):
     """The runs of one state."""
 
     runtime: Runtime  # where they are
@@ -77,14 +78,7 @@ class KeptRuns:
     keys: tuple[int, ...]  # the columns that make the key
     marks: tuple[str, ...]  # the names of the solutions that the marks wait for
     numbers: int  # how many numbers of its terms a run has behind the marks
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset(("columns",))
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: runs go by age."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include them."""
+    terms: ClassVar[frozenset[str]] = frozenset(("columns",))
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of times and a row of columns for each run, and its marks by their names."""
@@ -110,20 +104,13 @@ class KeptRuns:
 
 
 @dataclass(frozen=True)
-class KeptInstants:
+class KeptInstants(InMemories):
     """The times at which events of a sequence came, and from when on all are known."""
 
     runtime: Runtime  # where they are
     slot: int  # number of their memory
     keys: int  # columns of the partition
-    follows = False  # from the rows that are alive
-    terms: frozenset[str] = frozenset(("keys",))
-
-    def advance(self, now: int) -> None:
-        """Forget nothing: they go by age."""
-
-    def mark(self, marks: np.ndarray) -> None:
-        """Mark nothing: the memories' marks include them."""
+    terms: ClassVar[frozenset[str]] = frozenset(("keys",))
 
     def state(self) -> Mapping[str, np.ndarray]:
         """Return a row of times and the partition of each, and since when all are known."""

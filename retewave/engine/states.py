@@ -10,11 +10,11 @@ Invariant: an identity says what is remembered, and for which query or node; nev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-__all__ = ["State", "States", "arrays_of", "put_arrays", "take_over"]
+__all__ = ["InMemories", "State", "States", "arrays_of", "put_arrays", "take_over"]
 
 
 class State(Protocol):
@@ -39,6 +39,19 @@ class State(Protocol):
 
     def put(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over the content of such arrays, and drop the own one."""
+
+
+class InMemories:
+    """A state of a node that is in its memories: what is old or decided leaves them, and they mark its terms."""
+
+    follows: ClassVar[bool] = False  # from the rows that are alive
+    terms: ClassVar[frozenset[str]] = frozenset()
+
+    def advance(self, now: int) -> None:
+        """Forget nothing: the memories do."""
+
+    def mark(self, marks: np.ndarray) -> None:
+        """Mark nothing: the memories' marks include all of it."""
 
 
 States = Mapping[str, State]  # by identity

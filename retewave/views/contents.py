@@ -7,7 +7,7 @@ Invariant: what has come and gone is told as it is between the two latest report
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +38,9 @@ class Contents:
         windows: Sequence[WindowOn],
         terms: Terms,
         bounds: Callable[[int, int], tuple[int, int]],
+        told: Collection[int],
     ) -> None:
+        """Begin with nothing; `told`: the leaves of which it is asked what has come and gone."""
         self._terms = terms
         self._bounds = bounds  # of a window, by its number, at a time
         self._windows = [leaf.window for leaf in split.leaves]
@@ -51,8 +53,8 @@ class Contents:
         self._columns = [(*leaf.variables, *more) for leaf, more in zip(split.leaves, computed, strict=True)]
         self._computed = [tuple(more.items()) for more in computed]
         self.solved = [
-            LeafSolutions(len(leaf.variables), extent, len(more))
-            for leaf, extent, more in zip(split.leaves, self._extents, computed, strict=True)
+            LeafSolutions(len(leaf.variables), extent, len(more), told=number in told)
+            for number, (leaf, extent, more) in enumerate(zip(split.leaves, self._extents, computed, strict=True))
         ]
         self._read = [number for number, leaf in enumerate(split.leaves) if not leaf.presence]
         self._of_leaf: list[list[KeptGroups]] = [[] for _ in split.leaves]

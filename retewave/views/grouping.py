@@ -46,7 +46,7 @@ _INTEGER, _DECIMAL, _DOUBLE = (
 )
 _NONE = np.zeros(0, dtype=np.int64)
 _UNKNOWN = -1  # in place of a term: the table does not know it
-_FEW = 4  # texts that are interned one by one
+_FEW = 4  # groups that are found one by one, texts that are interned so
 
 
 class KeptGroups:
@@ -62,6 +62,7 @@ class KeptGroups:
     ) -> None:
         self.found = found  # what it stands for
         self._columns = tuple(columns)  # of the rows that come and go
+        self._variables = found.variables
         self._terms = terms
         self._expressions = expressions  # made when it is needed: it loads rdflib
         place = self._columns.index
@@ -95,11 +96,11 @@ class KeptGroups:
         """Find the aggregates of the groups anew that have changed since the last time."""
         changed, extremes = self.table.settle(low)
         self._reach(len(self.table))
-        if len(changed) == 1:
-            self._settle_one(int(changed[0]), extremes, lives)
+        if len(changed) <= _FEW and not self._different:
+            self._settle_few(changed, extremes, lives)
             return
         former = changed[self._is_shown[changed]]
-        self.gone = Bag(self.found.variables, self._shown[former])
+        self.gone = Bag(self._variables, self._shown[former])
         self._is_shown[former] = False
         alive = self.table.sizes(changed) > 0
         groups = changed[alive]
@@ -110,23 +111,52 @@ class KeptGroups:
             shown[:, keys:] = self._aggregates(groups, extremes[alive], lives)
             self._shown[groups] = shown
             self._is_shown[groups] = True
-        self.came = Bag(self.found.variables, self._shown[groups])
+        self.came = Bag(self._variables, self._shown[groups])
 
-    def _settle_one(self, group: int, extremes: np.ndarray, lives: Lives) -> None:
-        """Find one group anew: as `settle` does, without arrays of places."""
-        place = slice(group, group + 1)
-        self.gone = Bag(self.found.variables, self._shown[place].copy() if self._is_shown[group] else self._shown[:0])
-        self._is_shown[group] = alive = self.table.has_any(group)
-        if alive:
-            found = self._aggregates(np.array([group]), extremes, lives)[0]
-            self._shown[group] = [*self.table.groups[group, self.table.key_words].tolist(), *found.tolist()]
-        self.came = Bag(self.found.variables, self._shown[place].copy() if alive else self._shown[:0])
+    def _settle_few(self, changed: np.ndarray, extremes: np.ndarray, lives: Lives) -> None:
+        """Find a few groups anew: as `settle` does, group by group, as arrays of few rows take longer than lists."""
+        table, shown, is_shown = self.table, self._shown, self._is_shown
+        gone, came = [], []
+        records = zip(changed.tolist(), table.groups[changed].tolist(), extremes.tolist(), strict=True)
+        for group, record, least in records:
+            if is_shown[group]:
+                gone.append(shown[group].tolist())
+            is_shown[group] = table.is_alive(record)
+            if is_shown[group]:
+                values = self._told_of(group, record, least, lives)
+                came.append([*record[table.key_words], *values])
+                shown[group] = came[-1]
+        width = shown.shape[1]
+        self.gone = Bag(self._variables, np.array(gone, dtype=np.int64).reshape(len(gone), width))
+        self.came = Bag(self._variables, np.array(came, dtype=np.int64).reshape(len(came), width))
+
+    def _told_of(self, group: int, record: list[int], least: list[int], lives: Lives) -> list[int]:
+        """Return the terms of one group's aggregates."""
+        said = [self._of_record(place, record, least, group) for place in range(len(self._arguments))]
+        values = [self._terms.intern(each) if isinstance(each, bytes) else each for each in said]
+        if _UNKNOWN in values:
+            found = np.array([values], dtype=np.int64)
+            self._slow(np.array([group]), found, lives)
+            values = found[0].tolist()
+        return values
+
+    def _of_record(self, place: int, record: list[int], least: list[int], group: int) -> bytes | int:
+        """Return an aggregate of one group as text or as a term, or that it is not known."""
+        function, argument = self.found.aggregates[place][1].function, self._arguments[place]
+        if argument is None:
+            return _INTEGER % (b"%d" % record[0])
+        kept = self.table.of_argument(record, argument)
+        if function in _SIGNS:
+            return least[self._extremes[place]] if record[0] in (kept[NUMBERS], kept[MOMENTS]) else _UNKNOWN
+        if function == "COUNT":
+            return _INTEGER % (b"%d" % kept[BOUND])
+        return _sum(function, record[0], kept, self.table.limbs[group, argument])
 
     def all(self) -> Bag:
         """Return the solutions of all groups."""
         found = self._shown[self._is_shown]
         if len(found) or not self.found.implicit:
-            return Bag(self.found.variables, found)
+            return Bag(self._variables, found)
         one = Bag.unit()
         nobody = Bag(self._columns, np.zeros((0, len(self._columns)), dtype=np.int64))
         for variable, call in self.found.aggregates:
@@ -245,8 +275,7 @@ def _exact(function: str, kept: list[int]) -> bytes:
     parts = (kept[DECIMAL_SUM] << 32) + kept[DECIMAL_SUM + 1]
     if function == "SUM" and not kept[DECIMALS]:
         return _INTEGER % (b"%d" % whole)
-    total = whole * UNIT + parts
-    sum_of = Decimal(total).scaleb(-9, _WIDE)
+    sum_of = Decimal(whole * UNIT + parts).scaleb(-9, _WIDE) if kept[DECIMALS] else Decimal(whole)
     if function == "AVG":
         sum_of = _DIVISION.divide(sum_of, Decimal(kept[WHOLE] + kept[DECIMALS]))
     return _DECIMAL % decimal_text(sum_of).encode()

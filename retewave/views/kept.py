@@ -32,8 +32,12 @@ _ENTERS, _LEAVES = 0, 1  # what happens to a triple; at one time all enter first
 class LeafSolutions:
     """The different solutions of one leaf that are in its window, and those that may yet come into it."""
 
-    def __init__(self, columns: int, extent: Extent | None, computed: int = 0) -> None:
-        """Keep solutions with so many terms, and computed ones behind them; without an extent for ever."""
+    def __init__(self, columns: int, extent: Extent | None, computed: int = 0, *, told: bool = True) -> None:
+        """Keep solutions with so many terms, and computed ones behind them; without an extent for ever.
+
+        `told`: somebody asks which have come and gone.
+        """
+        self._told = told
         self._shown = columns
         span, grid = (None, None) if extent is None else (reach((extent,)), grid_of(extent))
         if extent is not None and is_moved(extent):
@@ -49,15 +53,18 @@ class LeafSolutions:
 
     def advance(self, low: int, high: int, groupings: Sequence[KeptGroups], values: Values) -> None:
         """Let solutions come and go until the window has the times from behind `low` up to `high`."""
-        lives, rows = self.lives, np.concatenate(self._new)
+        lives = self.lives
+        rows = np.concatenate(self._new) if len(self._new[0]) or len(self._new) > 2 else self._new[-1]
         touched, waiting = lives.enter(rows, low, high)
-        self._new = [rows[waiting]]
+        self._new = [rows[waiting]] if len(waiting) else [rows[:0]]
         gone = lives.leave(low)
         for each in groupings:
             each.change(lives, touched, gone, values)
-        self.came, self.gone = self._terms(touched[touched > 0]), self._terms(gone)
-        lives.give_back(gone)
-        if len(self.came) or len(self.gone):
+        if self._told:
+            self.came, self.gone = self._terms(touched[touched > 0]), self._terms(gone)
+        if len(gone):
+            lives.give_back(gone)
+        if len(touched) or len(gone):
             self._there = None
         for each in groupings:
             each.settle(lives, low)

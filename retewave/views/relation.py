@@ -19,6 +19,9 @@ from retewave.rete.reports.relations import numbered_rows, pairs_of_equals
 __all__ = ["Bag", "classes", "codes", "first_places", "left_over", "pairs", "united", "without"]
 
 
+_FEW = 4  # rows that are compared as lists
+
+
 @dataclass(frozen=True, eq=False)
 class Bag:
     """A bag of solutions."""
@@ -142,10 +145,20 @@ def without(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return rows without as many equal ones as there are among others, in their order."""
     if not len(rows) or not len(others):
         return rows
-    if len(rows) == 1:
-        return rows[:0] if rows[0].tolist() in others.tolist() else rows
+    if max(len(rows), len(others)) <= _FEW:
+        left = others.tolist()
+        kept_rows = [row for row in rows.tolist() if not _taken_from(left, row)]
+        return np.array(kept_rows, dtype=np.int64).reshape(len(kept_rows), rows.shape[1])
     kept: np.ndarray = rows[left_over(rows, others)]
     return kept
+
+
+def _taken_from(rows: list[list[int]], row: list[int]) -> bool:
+    """Take a row out of a list; tell whether it was there."""
+    if row not in rows:
+        return False
+    rows.remove(row)
+    return True
 
 
 def left_over(rows: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from retewave.compiler.algebra import ViewFrame, newest_of, steps_of
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, picked_columns, with_groups
+from retewave.compiler.rewrite.kept import GroupsFound, goes_by_changes, leaves_in, picked_columns, with_groups
 from retewave.compiler.rewrite.leaves import Leaf, LeafFound, MatchFound, SingleEventFound, TimesFound, ViewLeaves
 from retewave.match import Matches
 from retewave.provenance.made_of import Sources
@@ -58,7 +58,8 @@ class RunningView:
         self._by_changes = self._reasons is None and goes_by_changes(self._pattern, query.parsed)
         picking = self._reasons is None and query.parsed.form != "ASK"
         self._picked = picked_columns(self._pattern, query.variables) if picking else None
-        self._contents = Contents(split, self._pattern, self.frame.windows, terms, self.bounds)
+        told = {each.leaf for each in leaves_in(self._pattern)} if self._by_changes else ()
+        self._contents = Contents(split, self._pattern, self.frame.windows, terms, self.bounds, told)
         self._places = [[query.columns.index(each.name) for each in leaf.variables] for leaf in split.leaves]
         self._happened = {
             number: Happened(len(leaf.variables))
@@ -87,9 +88,10 @@ class RunningView:
     # ---- what comes in ----
     def take(self, columns: np.ndarray, rows: np.ndarray) -> None:
         """Take output rows; `columns` are their terms by the query's columns."""
-        branches = rows[:, layout.O_BRANCH] & _BRANCH
-        if (branches == branches[0]).all():
-            self._take(int(branches[0]), rows, columns)
+        first = int(rows[0, layout.O_BRANCH]) & _BRANCH
+        branches = rows[:, layout.O_BRANCH] & _BRANCH if len(rows) > 1 else None
+        if branches is None or (branches == first).all():
+            self._take(first, rows, columns)
             return
         for number in np.unique(branches).tolist():
             own = branches == number
@@ -98,8 +100,7 @@ class RunningView:
     def _take(self, number: int, rows: np.ndarray, columns: np.ndarray) -> None:
         """Take solutions of one leaf."""
         leaf, times = self.split.leaves[number], rows[:, [layout.O_START, layout.O_END]]
-        kept = np.empty((len(times), 2 + len(self._places[number])), dtype=np.int64)
-        kept[:, :2], kept[:, 2:] = times, columns[:, self._places[number]]
+        kept = np.concatenate([times, columns[:, self._places[number]]], axis=1)
         if self._reasons is not None and not leaf.presence:
             place = None if leaf.event is None else self.query.columns.index(leaf.event.name)
             events = np.zeros(len(times), dtype=np.int64) if place is None else columns[:, place]

@@ -1,7 +1,7 @@
 """Instructions a triple: a count that no neighbour changes, so a network that has become slower fails here.
 
-The number is recorded in `tests/golden/instructions.json`, with the version of numba whose code it counts.  To renew it
-after a change that is meant, or with another numba:
+The number is recorded in `tests/golden/instructions.json`, with the versions of numba and of Python whose code it
+counts.  To renew it after a change that is meant, or with others:
 
     RETEWAVE_GOLDEN=renew pytest tests/bench/test_instructions.py
 
@@ -37,11 +37,13 @@ def test_the_network_takes_no_more_instructions_a_triple_than_recorded(tmp_path:
         pytest.skip(missing())
     renewed = os.environ.get("RETEWAVE_GOLDEN") == "renew"
     record = {} if renewed else json.loads(RECORD.read_text())
-    if not renewed and record["numba"] != numba.__version__:
-        pytest.skip(f"the recorded instructions are those of numba {record['numba']}, this is {numba.__version__}")
+    here = {"numba": numba.__version__, "python": ".".join(platform.python_version_tuple()[:2])}
+    other = {name: version for name, version in here.items() if not renewed and record[name] != version}
+    for name, version in other.items():
+        pytest.skip(f"the recorded instructions are those of {name} {record[name]}, this is {version}")
     counted = instructions(*prepare(STREAM, tmp_path))
     if renewed:
-        RECORD.write_text(json.dumps({"instructions a triple": round(counted, 1), "numba": numba.__version__}) + "\n")
+        RECORD.write_text(json.dumps({"instructions a triple": round(counted, 1), **here}) + "\n")
         return
     recorded = record["instructions a triple"]
     assert counted <= MOST_RISE * recorded, f"{counted:.1f} instructions a triple; {recorded} are recorded in {RECORD}"

@@ -225,7 +225,7 @@ def test_a_logical_event_without_axioms_is_the_sparql_query_that_it_spells() -> 
         pushed(engine, case)
         assert {(match.start, str(match.individual)) for match in query.matches} == expected, (seed, asked)
         found += bool(expected)
-    assert found > many(150) / 50
+    assert many(150) < 50 or found > many(150) / 50
 
 
 def test_reasoning_finds_what_materialising_first_finds() -> None:

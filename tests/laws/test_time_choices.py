@@ -1,4 +1,4 @@
-"""FIRST and LAST in what OPTIONAL, MINUS, EXISTS, their kin and NOT look at: the choice is made for each solution anew."""
+"""FIRST and LAST in what OPTIONAL, MINUS, EXISTS and NOT look at: the choice is made for each solution anew."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -175,9 +176,28 @@ def test_missing_java_is_told_with_what_to_install(tmp_path: Path) -> None:
 def test_pandas_that_spark_cannot_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from retewave.spark.driver import sessions
 
-    monkeypatch.setattr(sessions, "version", lambda package: "3.0.1")
+    monkeypatch.setattr(sessions, "version", lambda package: "3.0.1" if package == "pandas" else "99")
     with pytest.raises(UsageError, match="pandas below 3"):
         sessions.check_installed()
+
+
+@pytest.mark.parametrize("package", ["protobuf", "pyarrow"])
+def test_packages_that_are_too_old_for_spark_are_told(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    from retewave.spark.driver import sessions
+
+    monkeypatch.setattr(sessions, "version", lambda each: "5.26.0" if each == package else sessions.OLDEST[each])
+    with pytest.raises(UsageError, match=f"Spark works with {package} from .* on, and 5.26.0 is installed"):
+        sessions.check_installed()
+
+
+def test_the_oldest_packages_are_those_that_the_extra_allows() -> None:
+    from retewave.spark.driver.sessions import OLDEST
+
+    extra = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]["spark"]
+    allowed = {name: found[1] for name in OLDEST for each in extra if (found := re.match(rf"{name}>=([\d.]+)", each))}
+    assert allowed == OLDEST
 
 
 def test_importing_retewave_and_its_spark_package_imports_no_pyspark() -> None:

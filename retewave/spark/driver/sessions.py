@@ -7,6 +7,7 @@ its own settings unless Spark would refuse the query with them.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ __all__ = ["check_installed", "configure", "session"]
 
 OLDEST_JAVA = 17
 INSTALL = "pip install 'retewave[spark]'"
+OLDEST = {"pyspark": "4.2", "protobuf": "6.33.5", "pandas": "2.2", "pyarrow": "18"}  # as pyproject.toml has them
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -98,14 +100,26 @@ def configure(spark: SparkSession, shards: int) -> None:
 
 def check_installed() -> None:
     """Raise UsageError if something that Spark needs is not installed."""
-    for package in ("pyspark", "protobuf", "pandas", "pyarrow"):
+    for package, oldest in OLDEST.items():
         try:
             found = version(package)
         except PackageNotFoundError as error:
             raise UsageError(f"retewave on Spark needs {package}, which is not installed", hint=INSTALL) from error
+        if _numbers(found) < _numbers(oldest):
+            raise UsageError(f"Spark works with {package} from {oldest} on, and {found} is installed", hint=INSTALL)
         if package == "pandas" and int(found.split(".")[0]) >= 3:
             raise UsageError(f"Spark works with pandas below 3, and {found} is installed", hint=INSTALL)
     _check_java()
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, without what stands behind them.
+
+    >>> _numbers("6.33.5"), _numbers("4.2.0.dev1") < _numbers("4.10")
+    ((6, 33, 5), True)
+    """
+    parts = itertools.takewhile(str.isdecimal, version.split("."))
+    return tuple(int(part) for part in parts)
 
 
 def _check_java() -> None:
