@@ -129,7 +129,7 @@ class _Planning:
             if way.source == BEGIN:
                 yield from (self._unbarred(each, way) for each in self._begun(way, names))
             elif any(each.once for each in ways):
-                again.setdefault(way.event, []).append(self._entry(way, names))
+                again.setdefault(way.event, []).append(self._entry(replace(way, once=True), names))
             else:
                 yield self._entry(way, names)
         for event, found in again.items():
