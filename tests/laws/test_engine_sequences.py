@@ -121,3 +121,11 @@ def test_a_step_of_alternatives_may_follow_an_optional_one_by_two_ways() -> None
     found, expected = told_of("A;+, B?: (C | B),+", patterns, *events)
     assert found == expected
     assert len(found) > 0
+
+
+def test_an_event_that_must_not_come_is_compared_with_what_the_run_has_bound() -> None:
+    patterns = {"A": "?s a 1", "B": "?s b ?x", "C": "?t c ?c"}
+    events = [event(1, "k a 1"), event(2, "h c 1"), event(3, "h a 1"), event(4, "h c 3"), event(9, "k b 1")]
+    found, expected = told_of("(A | C)+: B?, C?", patterns, *events)
+    assert found == expected
+    assert len(found) > 0

@@ -153,8 +153,9 @@ class _Planning:
 
     def _unbarred(self, entered: Open, way: Way) -> Open:
         """Return the entering runs without those that a barring event bars."""
+        loose = self.asked.loose(way.source) | self.asked.loose(way.target)
         for each in way.barred:
-            entered = self.barring.unbarred(entered, each)
+            entered = self.barring.unbarred(entered, each, loose)
         return self.barring.unlengthened(entered, way.longest) if way.longest else entered
 
     def _keys(self, source: Open) -> tuple[int, ...]:
