@@ -30,9 +30,13 @@ def term(text: str) -> str | int:
 
 
 def completed(partial: Partial) -> list[tuple[str | int, ...]]:
-    """Return the triples of an event that has all: what was found of events, and what is missing."""
-    said = [each.triple for each in partial.found if each.start is not None]
-    said += [each.pattern for each in partial.refused]
+    """Return the triples of an event that has all: what was found of events, and what is missing.
+
+    Where nothing but a common time is missing, an event has all of them at once, those that are static, too.
+    """
+    apart = any(each.pattern == "time" for each in partial.refused)
+    said = [each.triple for each in partial.found if apart or each.start is not None]
+    said += [each.pattern for each in partial.refused if each.pattern != "time"]
     return [tuple(map(term, _TERM.findall(each))) for each in said]
 
 
