@@ -149,7 +149,7 @@ class Memories:
             places,
             tuple(self._related(tree, places)),
             tuple(self._gates(tree, end.read)),
-            tuple(self._looked(tree, looks_of(member.steps), written)),
+            tuple(self._looked(tree, looks_of(member.steps))),
             tree,
         )
 
@@ -208,12 +208,7 @@ class Memories:
         if read.within is not None or read.streamed or timed:
             yield Gate(tree, read.within, read.streamed, timed)
 
-    def _looked(
-        self,
-        tree: Reached,
-        looks: Mapping[int, Look],
-        written: tuple[TriplePattern | Values, ...],
-    ) -> Iterator[Looked]:
+    def _looked(self, tree: Reached, looks: Mapping[int, Look]) -> Iterator[Looked]:
         for step in self._steps(tree):
             if not isinstance(step.producer, producers.Probe):
                 continue
@@ -232,7 +227,7 @@ class Memories:
                 step.producer,
                 number,
                 step,
-                tuple(found for leaf in leaves if isinstance(found := written[leaf], TriplePattern)),
+                (looks[leaves[0]].written or looks[leaves[0]].there).made_of,
                 columns,
                 rows,
             )
