@@ -68,7 +68,9 @@ def branches(query: Query) -> tuple[Branch, ...]:
     numbers = count(1)
 
     def fresh(variable: Variable) -> Variable:
-        return Variable(f"_:.{variable.name}.{next(numbers)}")
+        name = variable.name
+        own = name.removeprefix("_:.").rsplit(".", 1)[0] if name.startswith("_:.") else name
+        return Variable(f"_:.{own}.{next(numbers)}")
 
     try:
         found = _normal(query.where, fresh, query.policy.name)
