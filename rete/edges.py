@@ -18,7 +18,8 @@ from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row
 from retewave.rete.memory.spent import spend
 from retewave.rete.operators.join import GROUP, ROW
 from retewave.rete.operators.runs import NO_ARENA, NO_ROOM, begin_run, continue_runs
-from retewave.rete.operators.states import instant_before, keep_run, may_go_on, note_instant
+from retewave.rete.operators.states import instant_before, may_go_on, note_instant
+from retewave.rete.solutions import enter_state, may_enter
 from retewave.rete.terms.marks import mark_row
 from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined, kernel
@@ -200,7 +201,9 @@ def _run_on(net, arena, sizes, edge, item, view, stack, progress):  # type: igno
         return DONE
     if progress[P_TOP] + net[N_STRIDE] > sizes.stack:
         return NEEDS_STACK
-    progress[P_TOP] = keep_run(arena, net, edge, item, view.values, stack, progress)
+    if not may_enter(arena, net, net[edge + EDGE_TARGET], sizes.arena):
+        return NEEDS_ARENA
+    progress[P_TOP] = enter_state(arena, net, edge, item, view.values, stack, progress)
     return DONE
 
 

@@ -23,6 +23,7 @@ from retewave.rete.memory.arena import STORING, make_room, roomy
 from retewave.rete.memory.collect import LEAST_ROWS_BETWEEN_COLLECTIONS, collect_all, free_rows, runs_fit
 from retewave.rete.memory.slots import foresee, store_row
 from retewave.rete.operators.join import GROUP, MANY_MET, MET, ROW, collect_met, combine
+from retewave.rete.solutions import store_kept
 from retewave.rete.stars import forget_stars
 from retewave.rete.state import (
     C_ARENA,
@@ -76,6 +77,7 @@ from retewave.rete.words.layout import (
     N_BUILT,
     N_GATHERING_COUNT,
     N_INSTANTS,
+    N_KEPT_COUNT,
     N_NUMBERS,
     N_OUT_WIDTH,
     N_SLOT_COUNT,
@@ -358,9 +360,12 @@ def _run(cells, rows, looks):  # type: ignore[no-untyped-def]
         progress,
         looks,
     )
-    if looks is not None and net[N_GATHERING_COUNT] != 0 and not NEEDS_ARENA <= said < ENDLESS:
-        settled = settle(arena, net, sizes.arena, sizes.stack, stack, progress)
-        return said if settled == DONE else settled
+    if looks is not None and not NEEDS_ARENA <= said < ENDLESS:
+        if net[N_GATHERING_COUNT] != 0:
+            settled = settle(arena, net, sizes.arena, sizes.stack, stack, progress)
+            said = said if settled == DONE else settled
+        if net[N_KEPT_COUNT] != 0 and not store_kept(arena, net, sizes.arena, values, progress):
+            return NEEDS_ARENA
     return said
 
 

@@ -157,6 +157,17 @@ class NetworkMemories:
         while (put := put_rows(net, self.state.arena, place, edge, rows, put)) < len(rows):
             if not self.make_room(layout.NEEDS_ARENA):
                 raise self.full()
+        if len(rows):
+            self._keep_no_more(place, int(rows[:, 0].max()))
+
+    def _keep_no_more(self, place: int, end: int) -> None:
+        """Let a state of solutions, by its slot's place, keep none of an instant aside: those there are in its rows."""
+        net, arena = self.state.net, self.state.arena
+        first = int(net[layout.N_KEPT])
+        for state in net[first : first + int(net[layout.N_KEPT_COUNT])]:
+            if net[state + layout.STATE_SLOT] == place:
+                kept = net[state + layout.STATE_KEPT]
+                arena[kept + layout.T_EDGES], arena[kept + layout.T_END] = 0, end
 
     def look_from(self, probe: int, start: int, end: int) -> None:
         """Let a probe know only what starts, or ends, at a time or later: other absence is not decided."""

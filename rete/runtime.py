@@ -16,6 +16,7 @@ from retewave.rete.dispatch import alpha_of_edges
 from retewave.rete.facts import FACT_WIDTH, static_facts
 from retewave.rete.feed import put_built
 from retewave.rete.filters.codes import FALSE, TRUE, UNDECIDED
+from retewave.rete.finishing import FinishedRuns
 from retewave.rete.kernel import run, run_looking
 from retewave.rete.memories import NetworkMemories
 from retewave.rete.state import CELLS, State, connect
@@ -108,6 +109,7 @@ class Runtime(NetworkMemories):
         self.nothing = np.empty((0, int(net[layout.N_OUT_WIDTH])), dtype=np.int64)
         self._outs = Pool(self.state.out.shape)
         self._no_rows = np.empty((0, ROW_WIDTH), dtype=np.int64)
+        self._finished = FinishedRuns(self.network)
         self._ahead: np.ndarray | None = None  # the feed as the last call has left it, if that looked ahead
 
     def pour(self, rows: np.ndarray, values: Values) -> Iterator[np.ndarray]:
@@ -168,6 +170,8 @@ class Runtime(NetworkMemories):
     def _go_on(self, rows: np.ndarray, facts: int, row: int, values: Values) -> _Pause:
         """Run the kernel from a row on until it pauses."""
         self._ahead = None
+        if self._finished.slots and self._finished.is_due(self):
+            self._finished.collect(self)
         self._connect_anew(values)
         word = self._progress
         word[P_ROW], word[P_LAST_ROW], word[P_FACTS], word[P_COUNT], word[P_ROWS], word[P_MOST] = (
@@ -200,7 +204,7 @@ class Runtime(NetworkMemories):
     def _goes_on(self, said: int) -> bool:
         """Tell whether there is room now for what there was none: a larger array, or what was used up is collected."""
         if said == layout.AT_LIMIT:
-            return self.clear() > 0
+            return self.clear() + self._finished.collect(self) > 0
         return layout.NEEDS_ARENA <= said < layout.ENDLESS and self.make_room(said)
 
     def _asked(self) -> bool:

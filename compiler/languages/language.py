@@ -42,6 +42,7 @@ class Language:
     words: Mapping[str, str] = field(default_factory=dict)  # names of its own terminals in messages
     views: bool = False  # whether its queries may be views: windows that slide, aggregates, order
     refused: frozenset[str] = frozenset()  # keywords that parse only to be refused; no hint names them
+    reserved: frozenset[str] = frozenset()  # words, in capitals, that are no names unless they have a prefix
     mistakes: tuple[tuple[re.Pattern[str], str], ...] = ()  # end of an unreadable text -> hint
     patterns: Mapping[str, Callable[[ParseTree, Context], Algebra]] = field(
         default_factory=dict

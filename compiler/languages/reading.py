@@ -193,8 +193,17 @@ def _syntax_error(error: UnexpectedInput, source: Source, language: Language) ->
         return QueryError("a string does not end", place=place, hint="only a string in three quotes may go on")
     place = source.at(error.line, error.column)
     known = [*expected, *_members(expected, language)]
-    hint = _mistake(error, found, source, language) or _guess(found, known) or said
+    hint = _mistake(error, found, source, language) or _reserved(found, said, expected, language)
+    hint = hint or _guess(found, known) or said
     return QueryError(f"{found} cannot stand here", place=place, hint=hint)
+
+
+def _reserved(found: str, said: str, expected: list[str], language: Language) -> str:
+    """Return the hint for a word of the language where a name is expected, or an empty text."""
+    word = found[1:-1]
+    if word.upper() not in language.reserved or "a name" not in expected:
+        return ""
+    return f"{said}; {word} is a word of the language: choose another name or alias, or write a prefix, :{word}"
 
 
 def _mistake(error: UnexpectedInput, found: str, source: Source, language: Language) -> str:

@@ -8,10 +8,10 @@ complete run is looked for when the run's window is over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from retewave.compiler.expressions.tree import Call, Expression, Variable, rename, with_children
+from retewave.compiler.expressions.tree import Call, Expression, Operation, Variable, rename, with_children
 from retewave.compiler.plan.operators.join import number_of, numbers_in
 from retewave.compiler.plan.producers import (
     END,
@@ -45,8 +45,8 @@ class Barring:
     there: list[Open]  # by number: the event solutions
     states: Mapping[int, Open]  # by number, as far as they are planned
 
-    def unbarred(self, entered: Open, barred: Barred) -> Open:
-        """Return the runs without a barring event before the event that they have taken."""
+    def unbarred(self, entered: Open, barred: Barred, loose: Set[int]) -> Open:
+        """Return the runs, of which some bind loose variables, without a barring event before their last event."""
         there = self.there[barred.event]
         gaps = [Gap((1, END), 1, (0, END))]
         if barred.begins and self.runs.tumbling is not None:
@@ -55,11 +55,11 @@ class Barring:
             gaps.append(Gap((0, END), -(self.runs.width or 0), (1, START)))
         elif barred.passed is None:
             gaps.append(Gap((0, entered.columns[SINCE]), 1, (1, START)))
-        pairs = self._shared(entered, there)
+        pairs = self._shared(entered, there, loose)
         if barred.passed is not None:
             own, its = (number_of(each) for each in barred.passed)
             pairs.append((entered.columns[own], there.columns[its]))
-        return self._probed(entered, there, pairs, gaps, self._fitting(barred, entered, there, LINK))
+        return self._probed(entered, there, pairs, gaps, self._fitting(barred, entered, there, LINK, loose))
 
     def unlengthened(self, entered: Open, step: int) -> Open:
         """Return the runs that had no further repetition of a step up to the event that they have taken."""
@@ -74,12 +74,13 @@ class Barring:
         """Return the complete runs behind which no barring event comes until their window is over."""
         entered = Open(final.producer, {**final.columns, SELF: len(final.columns)}, {}, False, final.leaves)
         width, opens = self.runs.width or 0, START if self.runs.tumbling is None else WINDOW
+        loose = set(map(number_of, self.runs.states[self.runs.final].loose))
         decided, until = Decided.AT_DEADLINE, Gap((1, END), -width, (0, opens))
         for barred in self.runs.after:
             there = self.there[barred.event]
             gaps = [Gap((0, entered.columns.get(SINCE, END)), 1, (1, START)), until]
-            fitting = self._fitting(barred, entered, there, SELF)
-            entered = self._probed(entered, there, self._shared(entered, there), gaps, fitting, decided)
+            fitting = self._fitting(barred, entered, there, SELF, loose)
+            entered = self._probed(entered, there, self._shared(entered, there, loose), gaps, fitting, decided)
             decided = Decided.AT_CLOSE
         for there in self._repeated(self.runs.longest) if self.runs.longest else ():
             gaps = [Gap((0, entered.columns.get(SINCE, END)), 1, (1, END)), until]
@@ -99,22 +100,27 @@ class Barring:
         states = enumerate(self.runs.states)
         return [self.states[number] for number, each in states if each.step == step and not each.passing]
 
-    def _shared(self, entered: Open, there: Open) -> list[tuple[int, int]]:
-        """Return the columns in which two must agree; two events may be of one name."""
+    def _shared(self, entered: Open, there: Open, loose: Set[int]) -> list[tuple[int, int]]:
+        """Return the columns in which two must agree, without loose variables; two events may be of one name."""
+        return [(entered.columns[each], there.columns[each]) for each in sorted(self._in_both(entered, there) - loose)]
+
+    def _in_both(self, entered: Open, there: Open) -> Set[int]:
         patterns = (pattern for branch in self.runs.branches for pattern in branch.all_patterns)
         events = {number_of(each.event) for each in patterns if each.event is not None}
         both = entered.columns.keys() & there.columns.keys()
-        shared = sorted(each for each in both - events if each >= 0)
-        return [(entered.columns[each], there.columns[each]) for each in shared]
+        return {each for each in both - events if each >= 0}
 
     def _fitting(
-        self, barred: Barred, entered: Open, there: Open, link: int
+        self, barred: Barred, entered: Open, there: Open, link: int, loose: Set[int]
     ) -> tuple[tuple[Expression, ...], tuple[RunCall, ...]]:
         """Return the conditions on a barring event, and the calls in them."""
         calls: Calls = {}
         conditions = tuple(with_calls(each, self._call, calls) for each in barred.conditions)
         assert not calls or link in entered.columns
-        return tuple(_of_both(each, entered.columns, there.columns) for each in conditions), tuple(calls)
+        agreeing = (
+            _agree(entered.columns[each], there.columns[each]) for each in sorted(self._in_both(entered, there) & loose)
+        )
+        return (*(_of_both(each, entered.columns, there.columns) for each in conditions), *agreeing), tuple(calls)
 
     def _call(self, name: str, variable: Variable, separator: Expression | None) -> RunCall:
         """Return a call that looks at the repetitions of a run, and at nothing else."""
@@ -165,6 +171,12 @@ def with_calls(
             calls.setdefault(found)
             return Variable(f"r{list(calls).index(found)}")
     return with_children(condition, part)
+
+
+def _agree(own: int, its: int) -> Expression:
+    """Return the condition that a run does not bind what is in its column, or that the barring event has the same."""
+    mine = Variable(f"c{own}")
+    return Operation("||", (Operation("!", (Call("BOUND", (mine,)),)), Call("SAMETERM", (mine, Variable(f"d{its}")))))
 
 
 def _of_both(expression: Expression, entered: Mapping[int, int], there: Mapping[int, int]) -> Expression:

@@ -148,7 +148,8 @@ def _condition(
 
     match expression:
         case Call("PREV", (Variable() as variable,)):
-            return Variable(f"d{run[number_of(variable)]}")
+            number = number_of(variable)
+            return Variable(f"d{run[number]}") if number in run else UNBOUND
         case Variable(name) if name.startswith("c"):
             number = number_of(expression)
             if number in event:

@@ -202,6 +202,11 @@ class Branch:
         """Return all patterns and tables: its own, then those of its parts and those that its probes look at."""
         return tuple(self._leaves())
 
+    @property
+    def made_of(self) -> tuple[TriplePattern, ...]:
+        """Return the triple patterns of its solutions: its own, and those of its parts; it only looks at the others."""
+        return (*self.patterns, *(each for part in self.parts for each in part.branch.made_of))
+
     def _leaves(self) -> Iterator[TriplePattern | Values]:
         yield from self.patterns
         yield from self.values

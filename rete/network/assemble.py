@@ -43,6 +43,8 @@ def _array(laid: Laying) -> np.ndarray:
     _put_streams(laid)
     gathering = [laid.place_of(layout.N_NODES, node, layout.NODE_WIDTH) for node in laid.aside]
     header[layout.N_GATHERING], header[layout.N_GATHERING_COUNT] = laid.listed(gathering), len(gathering)
+    kept = [laid.place_of(layout.N_STATES, state, layout.STATE_WIDTH) for state in laid.kept]
+    header[layout.N_KEPT], header[layout.N_KEPT_COUNT] = laid.listed(kept), len(kept)
     pairs = any(pairs_of(step.program) for step in network.steps)
     header[layout.N_STARS] = len(laid.stars)
     header[layout.N_NUMBERS] = pairs or any(node.comparisons for node in network.nodes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retewave.rete.network.gathering import aside_words, gathers
+from retewave.rete.network.gathering import aside_words, columns_aside, gathers, keeps_aside
 from retewave.rete.network.laying import first_room, slot_state
 from retewave.rete.network.records import Network
 from retewave.rete.words import layout
@@ -21,6 +21,8 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     slots, nodes, edges = len(network.slots), len(network.nodes), len(network.edges())
     agenda = first_room(slots, nodes, edges) + _passing_words(network) + len(network.probes) * layout.W_WIDTH
     agenda += sum(aside_words(node) for node in network.nodes if gathers(network, node))
+    kept = [number for number in range(len(network.states)) if keeps_aside(network, number)]
+    agenda += sum(layout.T_COLUMNS + columns_aside(network, number) for number in kept)
     agenda += sum(each.cells is not None for terminal in network.terminals for each in terminal.instances)
     nowhere = agenda + 3 * (len(network.probes) + 1)
     buckets = nowhere + (layout.MOST_GROUP_WORDS if network.states else 0)
@@ -44,6 +46,9 @@ def new_arena(network: Network, net: np.ndarray, *, words: int = 1 << 14) -> np.
     first, instances = int(net[layout.N_INSTANCES]), sum(len(terminal.instances) for terminal in network.terminals)
     told = net[first + layout.INSTANCE_TOLD : first + instances * layout.INSTANCE_WIDTH : layout.INSTANCE_WIDTH]
     arena[told[told > 0]] = BEFORE_ALL
+    first = int(net[layout.N_KEPT])
+    for state in net[first : first + int(net[layout.N_KEPT_COUNT])]:
+        arena[net[state + layout.STATE_KEPT] + layout.T_END] = BEFORE_ALL
     return arena
 
 

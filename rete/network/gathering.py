@@ -8,7 +8,17 @@ from __future__ import annotations
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Node, Slot
 from retewave.rete.words import layout
 
-__all__ = ["aside_places", "aside_words", "gathers", "leads_to", "looked_for", "rows_noted", "slot_aside"]
+__all__ = [
+    "aside_places",
+    "aside_words",
+    "columns_aside",
+    "gathers",
+    "keeps_aside",
+    "leads_to",
+    "looked_for",
+    "rows_noted",
+    "slot_aside",
+]
 
 _MOST_AHEAD = 8  # nodes that are looked for before a solution goes there
 _TUPLE = layout.T_COLUMNS + layout.GIVEN_COLUMNS  # words of a tuple that is aside
@@ -33,6 +43,20 @@ def _tells_once(network: Network, node: Node) -> bool:
 def leads_to(node: Node, state: int) -> bool:
     """Tell whether a node's tuples enter a state."""
     return any(edge.kind == layout.TO_STATE and edge.target == state for edge in node.edges)
+
+
+def keeps_aside(network: Network, number: int) -> bool:
+    """Tell whether a state keeps the first solution of an instant aside: no gathering node sends it at once."""
+    state = network.states[number]
+    if not state.once or state.own:
+        return False
+    return not any(leads_to(node, number) and gathers(network, node) for node in network.nodes)
+
+
+def columns_aside(network: Network, number: int) -> int:
+    """Return how many columns of what comes to a state have to be kept."""
+    entering = [edge for edge in network.edges() if (edge.kind, edge.target) == (layout.TO_STATE, number)]
+    return 1 + max((column for edge in entering for column in edge.payload), default=-1)
 
 
 def aside_words(node: Node) -> int:

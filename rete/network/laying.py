@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from retewave.rete.network.gathering import aside_words, gathers
+from retewave.rete.network.gathering import aside_words, columns_aside, gathers, keeps_aside
 from retewave.rete.network.records import TUPLE_TIMES, Edge, Network, Probe, Relation, Slot, State
 from retewave.rete.network.stars import star_of
 from retewave.rete.words import layout
@@ -41,6 +41,10 @@ class Laying:
                 self.aside[number] = self.take(aside_words(node))
         found = {number: star_of(network, network.nodes[number]) for number in self.aside}
         self.stars = {number: star for number, star in found.items() if star is not None}  # of those that take any
+        self.kept: dict[int, int] = {}  # of each state that keeps solutions aside, the place in the arena
+        for number in range(0 if counting else len(network.states)):
+            if keeps_aside(network, number):
+                self.kept[number] = self.take(layout.T_COLUMNS + columns_aside(network, number))
         begin = layout.N_HEADER
         for section, words in self._sizes().items():
             self.header[section] = begin

@@ -6,7 +6,7 @@ Data's way: states and steps of a network -> **words** -> the network's array; `
 from __future__ import annotations
 
 from retewave.rete.network.copies import copies_of, keys_of, number_of_run, number_of_tuple, only_edge
-from retewave.rete.network.gathering import leads_to
+from retewave.rete.network.gathering import columns_aside, leads_to
 from retewave.rete.network.join_words import slot_words
 from retewave.rete.network.laying import Laying
 from retewave.rete.network.pairs import ComparedPair, pairs_of
@@ -30,6 +30,7 @@ def state_words(laid: Laying, number: int, state: State, edges: list[int]) -> li
         next(to_it, 0), laid.listed(numbers), len(state.numbers), 1 + number if state.own else 0,
         laid.listed([layout.T_COLUMNS + column for column in state.tells]), len(state.tells),
         state.strict and not state.undying and not state.marks,
+        laid.kept.get(number, 0), columns_aside(laid.network, number) if number in laid.kept else 0,
     ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """States: the memories that have the runs of a sequence, and the instants at which events of a partition came.
 
 Data's way: what a step makes -> **a row of its state**, a tuple for those who want to know it.
-A state that has each tuple once asks whether it is there already.
 The *instants* are a memory, too: of the times at which events of a partition came, each with the time before it.
 
 A run that cannot go on any more is *over*: it is taken off its group's list when it is met, so each is met once; only
@@ -12,36 +11,27 @@ Its row keeps its place until it is out of the window: later runs may have grown
 from __future__ import annotations
 
 from retewave.rete.filters.compare import number_word
-from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row, seek_group
+from retewave.rete.memory.slots import fill_row, find_group, last_group, new_row
 from retewave.rete.terms.marks import mark_row
-from retewave.rete.words.bare import bytes_at, tail
+from retewave.rete.words.bare import bytes_at
 from retewave.rete.words.jit import inlined
 from retewave.rete.words.layout import (
     A_NOWHERE,
-    ASIDE_FRESH,
     EDGE_KEYS,
-    EDGE_PAYLOAD,
-    EDGE_PAYLOAD_COUNT,
     EDGE_TARGET,
-    LINK_STATE,
     LOW,
     N_END,
-    N_STRIDE,
     N_TIMES,
     R_LINK,
     S_SINCE,
     SLOT_LIST,
     SLOT_NODE,
     SLOT_STATE,
-    STATE_ASIDE,
     STATE_COLUMNS,
     STATE_CUT,
-    STATE_EDGE_COUNT,
-    STATE_EDGES,
     STATE_MARK_COUNT,
     STATE_NUMBER_COUNT,
     STATE_NUMBERS,
-    STATE_ONCE,
     STATE_OWN,
     STATE_SLOT,
     STATE_STRICT,
@@ -51,20 +41,15 @@ from retewave.rete.words.layout import (
     STEP_INSTANT_KEYS,
     STEP_INSTANTS,
     T_COLUMNS,
-    T_EDGE_COUNT,
-    T_EDGES,
     T_END,
-    T_START,
-    T_WINDOW_START,
 )
-from retewave.rete.words.progress import P_MARKED, P_MARKS, P_STEPPING, P_TOP
+from retewave.rete.words.progress import P_MARKED, P_MARKS, P_STEPPING
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
 
 __all__ = [
     "cut_off",
     "instant_before",
     "is_over",
-    "keep_run",
     "mark_run",
     "may_go_on",
     "note_instant",
@@ -112,22 +97,6 @@ def instant_before(arena, net, step, item):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _is_there(arena, net, edge, item):  # type: ignore[no-untyped-def]
-    """Tell whether a tuple with the same columns and end is in its state already."""
-    slot = net[net[edge + EDGE_TARGET] + STATE_SLOT]
-    group = seek_group(arena, net, net[slot + SLOT_NODE], net[edge + EDGE_KEYS], item)
-    last = arena[group + net[slot + SLOT_LIST]] & LOW if group != 0 else 0
-    return last != 0 and arena[last + net[N_END]] == item[T_END]
-
-
-@inlined
-def _is_alone(arena, net, state):  # type: ignore[no-untyped-def]
-    """Tell whether an event's solution is the first of its instant: a node that gathers knows that."""
-    aside = net[state + STATE_ASIDE]
-    return aside != 0 and arena[aside + ASIDE_FRESH] != 0
-
-
-@inlined
 def store_run(arena, net, state, edge, item, values, progress):  # type: ignore[no-untyped-def]
     """Make a tuple a row of a state's memory; return the row."""
     slot = net[state + STATE_SLOT]
@@ -151,30 +120,6 @@ def tell_numbers(net, state, item, values):  # type: ignore[no-untyped-def]
     told, tells = T_COLUMNS + net[state + STATE_COLUMNS] + own, net[state + STATE_TELLS]
     for i in range(net[state + STATE_TELL_COUNT]):
         item[told + i] = number_word(values, item[net[tells + i]])
-
-
-@inlined
-def keep_run(arena, net, edge, item, values, stack, progress):  # type: ignore[no-untyped-def]
-    """Put a tuple into a state, and on the stack for those who want to know it; return the new top."""
-    state, top, row = net[edge + EDGE_TARGET], progress[P_TOP], 0
-    alone = net[state + STATE_ONCE] != 0 and _is_alone(arena, net, state)
-    if net[state + STATE_ONCE] != 0 and not alone and _is_there(arena, net, edge, item):
-        return top
-    if net[state + STATE_SLOT] != 0 and not alone:
-        row = store_run(arena, net, state, edge, item, values, progress)
-    if net[state + STATE_EDGE_COUNT] != 0:
-        payload = net[edge + EDGE_PAYLOAD]
-        stack[top + T_EDGES], stack[top + T_EDGE_COUNT] = net[state + STATE_EDGES], net[state + STATE_EDGE_COUNT]
-        stack[top + T_END], stack[top + T_START] = item[T_END], item[T_START]
-        stack[top + T_WINDOW_START] = item[T_WINDOW_START]
-        for i in range(net[edge + EDGE_PAYLOAD_COUNT]):
-            stack[top + T_COLUMNS + i] = item[T_COLUMNS + net[payload + i]]
-        own = net[state + STATE_OWN]
-        if own != 0:
-            stack[top + T_COLUMNS + net[state + STATE_COLUMNS]] = row | (own - 1) << LINK_STATE
-        tell_numbers(net, state, tail(stack, top), values)
-        top += net[N_STRIDE]
-    return top
 
 
 @inlined

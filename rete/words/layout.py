@@ -62,7 +62,9 @@ N_GATHERING = 36  # list of the nodes that gather
 N_GATHERING_COUNT = 37
 N_NUMBERS = 38  # 1: numbers of terms are looked up for nearly each row, so they are prefetched
 N_STARS = 39  # 1: some node takes whole stars
-N_HEADER = 40
+N_KEPT = 40  # list of the states that keep solutions aside
+N_KEPT_COUNT = 41
+N_HEADER = 42
 
 NONE = -1  # no edge
 REFUSED = -1  # a stream's shift when the stream is not in the set
@@ -180,7 +182,10 @@ STATE_NUMBERS, STATE_NUMBER_COUNT = 10, 11
 STATE_OWN = 12  # 1 and the number of the state: its tuples have a link to their own row behind the columns
 # columns of its tuples whose terms' numbers these have, too, as bits of doubles behind all else: steps compare them
 STATE_TELLS, STATE_TELL_COUNT = 13, 14
-STATE_CUT, STATE_WIDTH = 15, 16  # 1: all of its runs are over that are older than the instant before
+STATE_CUT = 15  # 1: all of its runs are over that are older than the instant before
+# of a state of solutions that no gathering node enters at once: the place in the arena of the tuple that is kept aside
+# (0: none is), and its number of columns
+STATE_KEPT, STATE_KEPT_COLUMNS, STATE_WIDTH = 16, 17, 18
 LINK_STATE = 40  # a link is the place of a row, and from this bit on the number of its state
 # a step: its state (0: its runs begin), how it follows, the word of a run's row that has its mark, the window
 STEP_STATE, STEP_FOLLOWS, STEP_MARK, STEP_WINDOW, STEP_KEYS = 0, 1, 2, 3, 4

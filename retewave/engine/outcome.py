@@ -110,6 +110,9 @@ class Outcome:
         self, query: Query, rows: np.ndarray, places: np.ndarray, clock: Clock, ahead: bool
     ) -> Matches | None:
         """Return the matches of a query; None: they are content of a view's windows, and no matches yet."""
+        if query.number in self.views:
+            self._into_view(Solutions(query, rows, places, rows[:, :0], ahead))
+            return None
         if query.plan is not None:
             rows, places = _told(query.plan, rows, places)
         if not len(rows):
@@ -118,11 +121,6 @@ class Outcome:
         if runs is not None:
             rows, places, parts = apart(rows, places)
         found = Solutions(query, rows, places, rows[:, :0], ahead, parts)
-        if query.number in self.views:
-            found = self.deciding.take(found)
-            if not ahead and len(found.rows):
-                self.views[query.number].take(found.columns, found.rows)
-            return None
         for stage in self.stages(query.number):
             found = stage.take(found)
         self._count_waited(query, found.rows)
@@ -137,6 +135,12 @@ class Outcome:
         if parts is not None and runs is not None and any(each.groups for each in runs.values()):
             batch.groups = Groups(parts, found.rows[:, -1], found.rows[:, layout.O_BRANCH] & _BRANCH, runs)
         return batch
+
+    def _into_view(self, found: Solutions) -> None:
+        """Let a view take the solutions that have come into its windows."""
+        found = self.deciding.take(found)
+        if not found.ahead and len(found.rows):
+            self.views[found.query.number].take(found.columns, found.rows)
 
     def _count_waited(self, query: Query, rows: np.ndarray) -> None:
         """Count the matches that are told at deadlines."""

@@ -117,11 +117,27 @@ class Groups:
     @property
     def terms(self) -> np.ndarray:
         """The ids of all terms in them, some more than once; 0 is none."""
+        rows, branches = self._told()
         found = [np.zeros(0, dtype=np.int64)]
-        for row in range(len(self.numbers)):
-            groups = self.of(row).values()
-            found.append(np.array([id_ for each in groups for _, of in each for id_ in of.values()], dtype=np.int64))
+        for branch, output in self.outputs.items():
+            own = rows[branches == branch]
+            for number, (state, columns, way) in output.states.items():
+                there = own[own[:, layout.TOLD_STATE] == number]
+                for taken, one in enumerate(state.repeated if len(there) else ()):
+                    if way < 0 and taken > 0:
+                        break
+                    chosen = there if way < 0 else there[there[:, layout.O_COLUMNS + way] == taken]
+                    places = {layout.O_COLUMNS + columns[each] for _, variables in one.parts for each in variables}
+                    found.append(chosen[:, sorted(places)].ravel())
         return np.concatenate(found)
+
+    def _told(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that tell of the runs, match by match, and the branch of each."""
+        begins = self.parts.begins[self.numbers]
+        counts = self.parts.begins[self.numbers + 1] - begins
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(begins - before, counts)
+        return self.parts.rows[places], np.repeat(self.branches, counts)
 
 
 def told_runs(outputs: Mapping[tuple[int, int], Output], query: int) -> dict[int, OutputRuns]:

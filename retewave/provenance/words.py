@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from retewave.compiler.algebra import Term, TriplePattern, Variable
 from retewave.compiler.expressions.tree import rename, to_sparql
-from retewave.compiler.rewrite.branch import Branch, FilterStep, Probe
+from retewave.compiler.rewrite.branch import FilterStep, Probe
 from retewave.provenance.axioms import Texts
 from retewave.viz.explain.names import Prefixes
 
-__all__ = ["Words"]
+__all__ = ["Words", "readable"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Words:
     def absent(self, probe: Probe) -> str:
         """Return the pattern that a probe looks for, with the bindings filled in."""
         there = probe.written or probe.there
-        patterns = " . ".join(" ".join(map(self._filled, each.terms)) for each in _patterns(there))
+        patterns = " . ".join(" ".join(map(self._filled, each.terms)) for each in there.made_of)
         filters = (*(each for each in there.steps if isinstance(each, FilterStep)), *probe.conditions)
         said = "".join(f" FILTER({self._filter(each)})" for each in filters)
         if there.closing:
@@ -64,8 +64,3 @@ def readable(name: str) -> str:
     ('x', 'x', '_:b')
     """
     return name.removeprefix("_:.").rsplit(".", 1)[0] if name.startswith("_:.") else name
-
-
-def _patterns(branch: Branch) -> list[TriplePattern]:
-    """Return the patterns that a branch's solutions are made of."""
-    return [*branch.patterns, *(each for part in branch.parts for each in _patterns(part.branch))]

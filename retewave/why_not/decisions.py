@@ -20,6 +20,7 @@ from retewave.compiler.plan.producers import START as AT_START
 from retewave.compiler.plan.producers import SlotFilter
 from retewave.compiler.plan.walk import Reached, moment_of, times_of
 from retewave.compiler.rewrite.branch import Decided
+from retewave.provenance.words import readable
 from retewave.rete.counters import totals
 from retewave.rete.memory.due import WAITING_TIMES
 from retewave.viz.explain.names import Prefixes, spell_window
@@ -109,6 +110,9 @@ class Decisions:
             if look.probe.wanted:
                 return Refusal(pattern, "absent", "there is nothing that fits, and there must be", len(look.rows))
             row, bound = fitting[0]
+            if look.look.written:  # the row is a pair with the match itself: its times say nothing
+                said = f"a match was barred by {self._pattern(look, bound)}"
+                return Refusal(pattern, "barred", said, len(look.rows))
             said = f"a match was barred by {self._pattern(look, bound)}{self._at(row)}"
             near = tuple(self._candidate(look, row, bound) for row, bound in fitting[:MOST_SHOWN])
             return Refusal(pattern, "barred", said, len(look.rows), near)
@@ -219,13 +223,15 @@ class Decisions:
 
     def _pattern(self, look: Looked, bound: Mapping[str, int]) -> str:
         """Return the pattern that a probe looks for, as the query has it, with the bindings filled in."""
-        return " . ".join(" ".join(self._term(term, bound) for term in pattern.terms) for pattern in look.patterns)
+        said = " . ".join(" ".join(self._term(term, bound) for term in pattern.terms) for pattern in look.patterns)
+        chosen = look.look.written.closing if look.look.written else ()
+        return f"{chosen[0].operator} {{ {said} }}" if chosen else said
 
     def _term(self, term: bytes | Variable, bound: Mapping[str, int]) -> str:
         if isinstance(term, bytes):
             return self.all.prefixes.short(term)
         name = term.name.removeprefix("_:.")
-        return self._text(bound[name]) if name in bound else f"?{name}"
+        return self._text(bound[name]) if name in bound else f"?{readable(term.name)}"
 
     def _text(self, term: int) -> str:
         return self.all.prefixes.short(self.all.terms.text(term))

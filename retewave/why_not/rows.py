@@ -149,7 +149,7 @@ class Memories:
             places,
             tuple(self._related(tree, places)),
             tuple(self._gates(tree, end.read)),
-            tuple(self._looked(tree, looks_of(member.steps), written)),
+            tuple(self._looked(tree, looks_of(member.steps))),
             tree,
         )
 
@@ -208,12 +208,7 @@ class Memories:
         if read.within is not None or read.streamed or timed:
             yield Gate(tree, read.within, read.streamed, timed)
 
-    def _looked(
-        self,
-        tree: Reached,
-        looks: Mapping[int, Look],
-        written: tuple[TriplePattern | Values, ...],
-    ) -> Iterator[Looked]:
+    def _looked(self, tree: Reached, looks: Mapping[int, Look]) -> Iterator[Looked]:
         for step in self._steps(tree):
             if not isinstance(step.producer, producers.Probe):
                 continue
@@ -232,7 +227,7 @@ class Memories:
                 step.producer,
                 number,
                 step,
-                tuple(found for leaf in leaves if isinstance(found := written[leaf], TriplePattern)),
+                (looks[leaves[0]].written or looks[leaves[0]].there).made_of,
                 columns,
                 rows,
             )
@@ -261,7 +256,9 @@ class Memories:
         for place, name in names.items():
             if name in open_:
                 tuples = tuples[tuples[:, _TIMES + place] == open_[name]]
-        bound = {place: name.removeprefix("?") for place, name in names.items() if name not in open_}
+        again = _repeated(pattern)
+        free = {place: name for place, name in names.items() if name not in open_ and place not in again}
+        bound = {place: name.removeprefix("?") for place, name in free.items()}
         holding = (place for place, each in enumerate(self.lowered.slots) if each.producer == leaf.number)
         slots = tuple(place for place in holding if not self.lowered.network.passes(place))
         ids = tuples[:, [_TIMES + place for place in bound]]
@@ -321,3 +318,9 @@ class Memories:
     @cached_property
     def _facts(self) -> np.ndarray:
         return static_facts(self.compiled, self.terms, self._static)
+
+
+def _repeated(pattern: TriplePattern | Values) -> list[int]:
+    """Return the places of a triple pattern that have a variable which it has before: its test has compared them."""
+    terms = pattern.terms if isinstance(pattern, TriplePattern) else ()
+    return [place for place, term in enumerate(terms) if isinstance(term, Variable) and term in terms[:place]]

@@ -8,6 +8,7 @@ from retewave import Engine
 from retewave.compiler.algebra import Query
 from retewave.compiler.algebra.detections import CompositeEvent, LogicalEvent
 from retewave.compiler.languages.known import language_of
+from retewave.compiler.languages.obep.query import OBEP
 from retewave.compiler.parse import parse
 from retewave.errors import QueryError
 
@@ -65,6 +66,23 @@ def test_a_mistake_is_told_with_its_place(text: str) -> None:
         read(text)
     assert WRONG[text] in raised.value.what
     assert raised.value.place is not None and raised.value.place.line == 1 and raised.value.hint
+
+
+@pytest.mark.parametrize("word", sorted(OBEP.reserved - {"A"}))
+def test_a_word_of_the_language_is_no_name_unless_it_has_a_prefix(word: str) -> None:
+    text = "PREFIX : <http://e/> EVENT Start AS q some . EVENT Both MATCH Start AS {} SEQ Start AS R2"
+    with pytest.raises(QueryError) as raised:
+        read(text.format(word.capitalize()))
+    hint = f"{word.capitalize()} is a word of the language: choose another name or alias, or write a prefix, "
+    assert hint + f":{word.capitalize()}" in raised.value.hint
+    assert raised.value.place is not None and raised.value.place.column == text.index("{") + 1
+    read(text.format(f":{word.capitalize()}"))
+
+
+def test_a_word_that_forgets_a_name_is_told_what_is_expected() -> None:
+    with pytest.raises(QueryError) as raised:
+        read("EVENT AS q some .")
+    assert raised.value.hint.startswith("expected a name or an IRI; AS is a word of the language")
 
 
 @pytest.mark.filterwarnings("ignore")

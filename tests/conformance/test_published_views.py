@@ -1,4 +1,4 @@
-"""Published queries of SRBench in C-SPARQL run as they are: each report is what SPARQL says of the window's triples."""
+"""SRBench's queries in C-SPARQL and in CQELS run as they are: a report is what SPARQL says of the window's triples."""
 
 from __future__ import annotations
 
@@ -77,6 +77,29 @@ TEXTS: dict[str, tuple[str, int, int | None]] = {  # the text; its window's widt
     ),
 }
 
+ON = f"STREAM <{STREAM}>"
+CQELS: dict[str, str] = {  # the same in CQELS: what is static stands beside the stream's group
+    "q1": f"SELECT DISTINCT ?sensor ?v WHERE {{ {ON} [RANGE 1h] {{ {RAIN} ?r om-owl:floatValue ?v }} }}",
+    "q2": f"SELECT DISTINCT ?sensor ?v ?u WHERE {{ {ON} [RANGE 1h] {{ {RAIN} ?r om-owl:floatValue ?v . "
+    "OPTIONAL { ?r om-owl:uom ?u . } } }",
+    "q3": f"SELECT ?sensor WHERE {{ {ON} [RANGE 1h SLIDE 10m] {{ ?o om-owl:procedure ?sensor ; {RESULT % 'v'} . }} }}"
+    'GROUP BY ?sensor HAVING ( AVG(?v) >= "30"^^xsd:float )',
+    "q4": "SELECT ?sensor (AVG(?w) AS ?wind) (AVG(?t) AS ?warmth) WHERE {\n"
+    f"{ON} [RANGE 1h] {{ ?a om-owl:procedure ?sensor ; om-owl:result ?r .\n?r om-owl:floatValue ?t . }}\n"
+    'FILTER(?t > "20"^^xsd:float)\n'
+    f"{ON} [RANGE 1h] {{ ?b om-owl:procedure ?sensor ; {RESULT % 'w'} . }} }} GROUP BY ?sensor",
+    "q6": f"SELECT ?sensor WHERE {{ {ON} [RANGE 1h TUMBLING] {{\n"
+    f'{{ ?o om-owl:procedure ?sensor ; {RESULT % "v"}. FILTER ( ?v < "10"^^xsd:float) }} UNION\n'
+    f'{{ ?o om-owl:procedure ?sensor ; {RESULT % "v"}. FILTER ( ?v > "30"^^xsd:float) }}\n'
+    "UNION { ?o om-owl:procedure ?sensor ; a weather:SnowfallObservation . } } }",
+    "q7": f"SELECT ?sensor WHERE {{ {ON} [RANGE 1h TUMBLING] {{ ?sensor om-owl:generatedObservation ?o. }} }}",
+    "q8": "SELECT (MIN(?t) AS ?least) (MAX(?t) AS ?most) WHERE { ?sensor om-owl:processLocation ?l . "
+    f'?l wgs84_pos:alt "6300"^^xsd:float . {ON} [RANGE 1d SLIDE 30m] {{ ?o om-owl:procedure ?sensor ; '
+    f"{RESULT % 't'} }} }} GROUP BY ?sensor",
+    "q10": f"SELECT DISTINCT ?lat WHERE {{ {ON} [RANGE 1d] {{ ?s om-owl:generatedObservation "
+    "[a weather:SnowfallObservation ] } ?s om-owl:processLocation ?l . ?l wgs84_pos:lat ?lat . }",
+}
+
 Triple = tuple[str, str, str]
 
 
@@ -137,24 +160,64 @@ def _parsed(text: str) -> object:
     return text if found is None else ox.Literal(found[1], datatype=ox.NamedNode(found[2]))
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_srbench_in_csparql_runs_as_it_is(name: str) -> None:
-    text, width, step = TEXTS[name]
+def reports_of(text: str, items: list[tuple[int, list[Triple]]]) -> dict[int, Counter[tuple[str, ...]]]:
+    """Return what a view tells of some observations, by the times of its reports."""
     engine = rw.Engine(static=["".join(f"{' '.join(each)} .\n" for each in background()).encode()])
     query = engine.register(SENSORS + text, keep=0)
     reports: dict[int, Counter[tuple[str, ...]]] = {}
     query.on_report = lambda report: reports.update({int(str(report.time)): Counter(map(told, report))})
-    items = observations()
     for time, triples in items:
         engine.push(triples, time=time, stream=STREAM)
-    plain = SENSORS + re.sub(r"FROM NAMED STREAM .*", "", text)
-    times = sorted(reports)
-    if step is None:  # at each change of the content
-        assert {time for time, _ in items[:-1]} <= set(times)
-    else:
-        times = list(range(-(-items[0][0] // step) * step, items[-1][0], step))
+    return reports
+
+
+def wanted_at(name: str, at: int, items: list[tuple[int, list[Triple]]]) -> Counter[tuple[str, ...]]:
+    """Return what a store of RDF says of a window."""
+    text, width, _ = TEXTS[name]
+    inside = [triple for time, triples in items if at - width < time <= at for triple in triples]
+    return asked(SENSORS + re.sub(r"FROM NAMED STREAM .*", "", text), background() + inside)
+
+
+def times_of(
+    name: str, items: list[tuple[int, list[Triple]]], reports: dict[int, Counter[tuple[str, ...]]]
+) -> list[int]:
+    """Return when a view is reported, if it is not reported when nothing changes."""
+    step = TEXTS[name][2]
+    if step is not None:
+        return list(range(-(-items[0][0] // step) * step, items[-1][0], step))
+    assert {time for time, _ in items[:-1]} <= set(reports)  # at each change of the content
+    return sorted(reports)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_srbench_in_csparql_runs_as_it_is(name: str) -> None:
+    items = observations()
+    reports = reports_of(TEXTS[name][0], items)
+    times = times_of(name, items, reports)
     for at in times:
-        inside = [triple for time, triples in items if at - width < time <= at for triple in triples]
-        assert reports.pop(at, Counter()) == asked(plain, background() + inside), f"{name} at {at}"
+        assert reports.pop(at, Counter()) == wanted_at(name, at, items), f"{name} at {at}"
     assert not reports
     assert len(times) > 3
+
+
+@pytest.mark.parametrize("name", CQELS)
+def test_srbench_in_cqels_tells_what_is_new_at_each_report(name: str) -> None:
+    items = observations()
+    reports = reports_of(CQELS[name], items)
+    before: Counter[tuple[str, ...]] = Counter()
+    times = times_of(name, items, reports)
+    for at in times:
+        now = wanted_at(name, at, items)
+        assert reports.get(at, Counter()) == now - before, f"{name} at {at}"
+        before = now
+    assert len(times) > 3
+
+
+def test_srbench_q3_in_cqels_as_a_question_says_whether_a_sensor_has_such_a_mean() -> None:
+    items = observations()
+    text = f"REGISTER RSTREAM <urn:q3> AS ASK {{ {{ {CQELS['q3']} }} }}"
+    reports = reports_of(text, items)
+    times = times_of("q3", items, reports)
+    answers = [bool(reports[at]) for at in times if at in reports]
+    assert answers == [bool(wanted_at("q3", at, items)) for at in times if at in reports]
+    assert {True, False} == set(answers)

@@ -152,3 +152,54 @@ def test_a_star_that_is_joined_with_a_graph_is_gathered_and_keeps_nothing_there(
         engine.push(event(name, company, 9), time=1, stream="urn:S")
     found = [engine.push(event(f"e{each}", each, 3), time=2, stream="urn:S") for each in ("c", "d", "nowhere")]
     assert list(map(falls, found)) == [[(9, 3), (9, 3)], [(9, 3)], []]
+
+
+def known_engine(folder: Path) -> rw.Engine:
+    """Return an engine that knows two countries of a company, and one of another."""
+    facts = folder / "facts.ttl"
+    facts.write_text("<urn:c> <urn:country> <urn:k1>, <urn:k2> . <urn:d> <urn:country> <urn:k1> .")
+    engine = rw.Engine(datasets={"urn:facts": facts})
+    engine.register(KNOWN)
+    engine.flush()
+    return engine
+
+
+def stored(engine: rw.Engine) -> int:
+    """Return how many rows the one state that keeps solutions aside has ever stored."""
+    runtime = network_of(engine).runtime
+    net, arena = runtime.net, runtime.arena
+    assert net[layout.N_KEPT_COUNT] == 1
+    slot = net[net[net[layout.N_KEPT]] + layout.STATE_SLOT]
+    state = net[slot + layout.SLOT_STATE]
+    return int(arena[state + layout.S_ROWS] + arena[state + layout.S_COLLECTED])
+
+
+def test_a_solution_that_is_alone_in_its_instant_is_not_stored(tmp_path: Path) -> None:
+    engine, count = known_engine(tmp_path), 50
+    lines = (
+        f'<urn:e{n}> <urn:at> "{n}"^^<{_XSD}integer> .\n<urn:e{n}> <urn:company> <urn:d> <urn:e{n}> .\n'
+        f'<urn:e{n}> <urn:price> "{n * 7 % 11}"^^<{_XSD}integer> <urn:e{n}> .\n'
+        for n in range(count)
+    )
+    reader = rw.read("".join(lines).encode(), name="q.nq", stream="urn:S", time_property="urn:at")
+    rows = np.concatenate([chunk.rows for chunk in reader.chunks(engine.terms)])
+    runtime, values = network_of(engine).runtime, engine.terms.values
+    found = sum(len(out) for out in runtime.pour(rows, values))
+    fallen = sum(n * 7 % 11 > (n + 1) * 7 % 11 for n in range(count - 1))
+    assert (found, stored(engine)) == (fallen, 1)  # the last one is stored before the kernel returns
+
+
+def test_solutions_of_one_instant_are_stored_each_once(tmp_path: Path) -> None:
+    engine = known_engine(tmp_path)
+    engine.push([*event("a", "c", 9), *event("b", "d", 8), *event("a", "c", 9)], time=1, stream="urn:S")
+    engine.push(event("a", "c", 9), time=1, stream="urn:S")
+    assert stored(engine) == 5  # two for each event of c, one of d: each push is an event of its own
+    assert falls(engine.push(event("e", "c", 3), time=2, stream="urn:S")) == [(9, 3)] * 4
+
+
+def test_what_was_aside_is_known_in_the_network_that_the_first_interval_needs() -> None:
+    engine = engine_with("""SELECT ?x WITHIN 5 SECONDS FROM STREAM S <urn:S>
+        WHERE { SEQ (A,+!) DEFINE GPM A ON S { ?a <urn:p> ?x } }""")
+    said: list[tuple[str, int | tuple[int, int]]] = [("p", 2), ("other", 4), ("other", (3, 4)), ("other", 5)]
+    found = [engine.push(("urn:a", f"urn:{word}", 1), time=time, stream="urn:S") for word, time in said]
+    assert list(map(len, found)) == [0, 0, 0, 1]

@@ -13,7 +13,7 @@ from cases.sequences import Case, Room, cases
 from helpers.sequences import event, query, sequence
 from laws.sequences import Told, ToldRun, engine_for, flushed, of_tokens, pushed
 from naive.detectors import detected
-from naive.streams import Triple
+from naive.streams import Item, Triple
 
 from retewave.errors import QueryError
 
@@ -97,3 +97,35 @@ def test_both_sides_of_and_may_be_of_one_pattern_and_of_two_events() -> None:
     found = sum((pushed(engine, each) for each in events), Counter()) + flushed(engine)
     assert found == of_tokens(detected(asked, [item for each in events for item in each]))
     assert list(found.values()) == [4]
+
+
+def told_of(sequence_: str, patterns: dict[str, str], *events: list[Item]) -> tuple[Counter[ToldRun], Counter[ToldRun]]:
+    """Return what the engine tells of some events, and what the naive meaning does, within five microseconds."""
+    asked = query(sequence(sequence_, patterns, width=5))
+    engine, _ = engine_for(asked)
+    found = sum((pushed(engine, each) for each in events), Counter()) + flushed(engine)
+    return found, of_tokens(detected(asked, [item for each in events for item in each]))
+
+
+def test_prev_has_no_value_where_the_repetition_before_is_of_another_pattern() -> None:
+    patterns = {"A": "?s a ?a", "B": "?s b ?b | ?b > PREV(?b)"}
+    events = [event(1, "k a 1"), event(2, "k b 1"), event(3, "k a 2"), event(4, "k b 2"), event(5, "k b 3")]
+    found, expected = told_of("(A | B); (B | A);+!", patterns, *events)
+    assert found == expected
+    assert len(found) > 0
+
+
+def test_a_step_of_alternatives_may_follow_an_optional_one_by_two_ways() -> None:
+    patterns = {"A": "?s c ?x", "B": "?s b ?b", "C": "?s c 1"}
+    events = [event(1, "k c 3"), event(2, "k b 2"), event(3, "k c 1"), event(4, "k b 2"), event(5, "k c 1")]
+    found, expected = told_of("A;+, B?: (C | B),+", patterns, *events)
+    assert found == expected
+    assert len(found) > 0
+
+
+def test_an_event_that_must_not_come_is_compared_with_what_the_run_has_bound() -> None:
+    patterns = {"A": "?s a 1", "B": "?s b ?x", "C": "?t c ?c"}
+    events = [event(1, "k a 1"), event(2, "h c 1"), event(3, "h a 1"), event(4, "h c 3"), event(9, "k b 1")]
+    found, expected = told_of("(A | C)+: B?, C?", patterns, *events)
+    assert found == expected
+    assert len(found) > 0

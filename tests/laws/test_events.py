@@ -113,6 +113,27 @@ def test_events_that_contradict_the_ontology_are_counted() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_contradictions_are_counted_from_a_querys_registration_on_and_for_others_as_before() -> None:
+    counted = 0
+    for seed in range(many(250)):
+        random = Random(seed)
+        case = random_case(random, events=6)
+        engine, _ = engine_of(case, "EVENT <http://e/X> AS <http://e/p> some <http://e/A>")
+        begins = random.randrange(len(case.graphs))
+        for place, graph in enumerate(case.graphs):
+            if place == begins:
+                engine.register("EVENT <http://e/Y> AS <http://e/q> some .", language="obep", name="late")
+            engine.push(_texts(graph), time=graph.end // SECOND)
+        engine.flush()
+        found = engine.stats()["inconsistent_events"]
+        wrong = [_contradicts(case, graph) for graph in case.graphs]
+        assert found.get("query1", 0) == sum(wrong), (seed, case)
+        assert found.get("late", 0) == sum(wrong[begins:]), (seed, case)
+        counted += sum(wrong)
+    assert counted > many(250) / 50
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_an_event_that_contradicts_the_ontology_in_many_ways_is_counted_once_also_after_a_restore(
     tmp_path: Path,
 ) -> None:

@@ -147,11 +147,13 @@ class _Described:
         return tuple(found)
 
     def _patterns(self, tree: Reached, member: Member, place: int) -> tuple[PatternPlan, ...]:
-        found: dict[tuple[int, frozenset[tuple[int, str]]], PatternPlan] = {}
-        for leaf in tree.leaves():
-            key = leaf.number, frozenset(leaf.names.items())
-            if isinstance(leaf.producer, AlphaTest) and key not in found:
-                found[key] = self._pattern(leaf, leaf.producer, member, place)
+        """Return the patterns as they are written, each once: FIRST and LAST compare them with copies of them."""
+        found: dict[object, PatternPlan] = {}
+        for leaf in sorted(tree.leaves(), key=lambda each: each.leaf):
+            if isinstance(leaf.producer, AlphaTest):
+                key = _written(leaf, leaf.producer, member)
+                if key not in found:
+                    found[key] = self._pattern(leaf, leaf.producer, member, place)
         return tuple(sorted(found.values(), key=lambda each: (each.alpha, each.pattern)))
 
     def _pattern(self, leaf: Reached, test: AlphaTest, member: Member, place: int) -> PatternPlan:
@@ -181,6 +183,15 @@ class _Described:
             elif isinstance(step, FilterStep):
                 early = rename(step.expression, numbers) in end.pushed
                 yield FilterPlan(f"FILTER {shown}", str(decided_by(step, member.steps)), early)
+
+
+def _written(leaf: Reached, test: AlphaTest, member: Member) -> object:
+    """Return what tells a pattern from the others of its query: where it is written, if that is known."""
+    pattern = member.steps.leaves[leaf.leaf]
+    names = frozenset(leaf.names.items())
+    if isinstance(pattern, TriplePattern) and pattern.place is not None:
+        return pattern.place, test.atom, frozenset((column, name.split(".")[0]) for column, name in names)
+    return leaf.number, names
 
 
 _TAKEN = {

@@ -183,12 +183,19 @@ def _is_named(tree: ParseTree) -> bool:
     return any(kind_of(each) == "NAMED" for each in tree.children if isinstance(each, Token))
 
 
+_RESERVED = (  # as BARE_NAME of the grammar has them
+    "A ALL AND AS BASE EVENT EVERY EXACTLY FALSE FILTER FIRST FROM GRAPH IF INVERSE LAST MATCH MAX MIN NAMED NOT ONLY "
+    "OR PREFIX RDF RETURN SELF SOME STREAM TBOX THAT TRUE VALUE VOCAB WITHIN SEQ FOLLOWED_BY BEFORE AFTER EQUALS MEETS "
+    "MET_BY OVERLAPS OVERLAPPED_BY STARTS STARTED_BY DURING CONTAINS FINISHES FINISHED_BY"
+)
+
 OBEP = Language(
     name="obep",
     suffixes=(".obep",),
     grammar=Path(__file__).parent / "obep.lark",
     build=build_obep,
     recognises=re.compile(r"\bEVENT\s+(?:[\w.-]*:?[\w.-]*)\s*(?:AS\b|\{?\s*MATCH\b)", re.IGNORECASE),
+    reserved=frozenset(_RESERVED.split()),
     words={
         "BARE_NAME": "a name",
         "DOT": "'.'",

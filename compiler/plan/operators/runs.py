@@ -129,7 +129,7 @@ class _Planning:
             if way.source == BEGIN:
                 yield from (self._unbarred(each, way) for each in self._begun(way, names))
             elif any(each.once for each in ways):
-                again.setdefault(way.event, []).append(self._entry(way, names))
+                again.setdefault(way.event, []).append(self._entry(replace(way, once=True), names))
             else:
                 yield self._entry(way, names)
         for event, found in again.items():
@@ -153,8 +153,9 @@ class _Planning:
 
     def _unbarred(self, entered: Open, way: Way) -> Open:
         """Return the entering runs without those that a barring event bars."""
+        loose = self.asked.loose(way.source) | self.asked.loose(way.target)
         for each in way.barred:
-            entered = self.barring.unbarred(entered, each)
+            entered = self.barring.unbarred(entered, each, loose)
         return self.barring.unlengthened(entered, way.longest) if way.longest else entered
 
     def _keys(self, source: Open) -> tuple[int, ...]:
