@@ -40,12 +40,17 @@ def reported(name: str, items: Sequence[SensorReading], datasets: Mapping[str, s
     """Return each report of a query: its time in seconds, and its rows."""
     engine, query = engine_of(name, datasets)
     found: list[tuple[int, Counter[Row]]] = []
-    query.on_report = lambda report: found.append((int(report.time), Counter(map(_row, report))))
+    query.on_report = lambda report: found.append((int(report.time), _rows(report)))
     for item in items:
         engine.push(item.triples, time=item.time / SECOND, stream=item.stream)
     engine.flush()
     return found
 
 
-def _row(match: Any) -> Row:
-    return tuple("" if match.get(name) is None else match[name].n3() for name in match.query.variables)
+def _rows(report: Any) -> Counter[Row]:
+    """Return the rows of a report, as texts."""
+    names = report.query.variables
+    if not names:
+        return Counter({(): len(report)} if len(report) else {})
+    columns = ([(text or b"").decode() for text in report.rows.texts(name)] for name in names)
+    return Counter(zip(*columns, strict=True))

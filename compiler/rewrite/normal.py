@@ -42,7 +42,7 @@ from retewave.compiler.algebra import (
 )
 from retewave.compiler.expressions.tree import Variable, variables
 from retewave.compiler.rewrite import choosing, optional, policies, probing
-from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step, with_windows
+from retewave.compiler.rewrite.branch import Branch, ExtendStep, FilterStep, Step
 from retewave.compiler.rewrite.choosing import Normal
 from retewave.compiler.rewrite.durations import longest
 from retewave.compiler.rewrite.joining import Fresh, conjuncts, join
@@ -73,13 +73,14 @@ def branches(query: Query) -> tuple[Branch, ...]:
         return Variable(f"_:.{own}.{next(numbers)}")
 
     try:
-        found = _normal(query.where, fresh, query.policy.name)
-        return tuple(with_calls_apart(_closed(branch, fresh)) for branch in found)
+        found = _normal(query.where, fresh, query.policy.name, whole=True)
+        return tuple(with_calls_apart(probing.closed(branch, fresh)) for branch in found)
     except RecursionError as error:
         raise QueryError(f"{query.source}: the query is nested too deeply") from error
 
 
-def _normal(pattern: Algebra, fresh: Fresh, policy: PolicyName) -> list[Branch]:
+def _normal(pattern: Algebra, fresh: Fresh, policy: PolicyName, *, whole: bool = False) -> list[Branch]:
+    """Return the branches of a pattern; `whole`: it is the whole pattern, but for filters and a WITHIN around it."""
     of = partial(_normal, fresh=fresh, policy=policy)
     match pattern:
         case Triples(patterns):
@@ -89,13 +90,15 @@ def _normal(pattern: Algebra, fresh: Fresh, policy: PolicyName) -> list[Branch]:
         case Union(left, right):
             return _bounded(of(left) + of(right))
         case Filter() | Extend():
-            return _stepped(pattern, of)
+            return _stepped(pattern, partial(of, whole=whole))
         case Join(left, right):
             sides = of(left), of(right)
             _check_count(len(sides[0]) * len(sides[1]))
             return [join(one, other, fresh).branch for one, other in product(*sides)]
         case Relate(relation=relations.SEQ) | Between() if policy != "unrestricted":
-            return _bounded(policies.taken(pattern, policy, of, fresh))
+            return _bounded(policies.taken(pattern, policy, of, fresh, whole))
+        case Within(inner, width, place):
+            return [bounded(branch, width, place) for branch in of(inner, whole=whole)]
     return _bounded(_of_time(pattern, of, fresh))
 
 
@@ -104,8 +107,6 @@ def _of_time(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
     match pattern:
         case Relate():
             return choosing.related(pattern, of, fresh)
-        case Within(inner, width, place):
-            return (bounded(branch, width, place) for branch in of(inner))
         case First() | Last():
             return choosing.chosen(pattern, of, fresh)
         case Between():
@@ -134,17 +135,6 @@ def _looking(pattern: Algebra, of: Normal, fresh: Fresh) -> Iterable[Branch]:
         case Exists():
             return probing.exists(pattern, of, fresh)
     raise TypeError(f"not an operator of the algebra: {pattern!r}")
-
-
-def _closed(branch: Branch, fresh: Fresh) -> Branch:
-    """Return the branch of a whole pattern: the probes that waited for the whole are added."""
-    if not branch.closing:
-        return branch
-    branch = with_windows(branch)
-    closing, branch = branch.closing, replace(branch, closing=())
-    for probe in closing:
-        branch = probing.at_the_end(branch, probe, fresh)
-    return branch
 
 
 def _stepped(pattern: Algebra, of: Normal) -> list[Branch]:

@@ -16,12 +16,11 @@ from typing import TypeAlias
 
 from retewave.compiler.algebra import Algebra, Between, First, Last, PolicyName, Relate, renamed, visible
 from retewave.compiler.expressions.tree import Variable
-from retewave.compiler.rewrite import choosing, probing, relating
+from retewave.compiler.rewrite import choosing, probing
 from retewave.compiler.rewrite.branch import THERE, WHOLE, Bound, Branch, Decided, Moment, Probe
 from retewave.compiler.rewrite.joining import Fresh, Joined, refuse_chosen, single
 from retewave.compiler.rewrite.probing import absent
 from retewave.errors import QueryError
-from retewave.windows import relations
 
 __all__ = ["taken"]
 
@@ -29,20 +28,25 @@ Sequence: TypeAlias = Relate | Between
 Binds: TypeAlias = frozenset[Variable]
 
 
-def taken(node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh) -> Iterator[Branch]:
-    """Yield the branches of a sequence with the pairs that a policy takes."""
+def taken(
+    node: Sequence, policy: PolicyName, of: choosing.Normal, fresh: Fresh, whole: bool = False
+) -> Iterator[Branch]:
+    """Yield the branches of a sequence with the pairs that a policy takes.
+
+    FIRST and LAST in the second part are decided with the whole pattern, so the sequence must be the `whole`.
+    """
     rights = [single(right, node.place) for right in of(_sides(node)[1])]
     _check_assigned(node, rights)
-    for right in rights:
+    for right in rights if policy == "naive" or not whole else ():
         refuse_chosen(right, node.place)
     for binds in dict.fromkeys(map(_binds, rights)):
         alike = [right for right in rights if _binds(right) == binds]
-        pairs = list(_pairs(node, alike, of, fresh))
+        pairs = list(_decided(_pairs(node, alike, of, fresh), fresh, node))
         if policy == "naive":
             yield from _each_last(node, pairs, of, fresh)
             continue
         apart = {each: fresh(each) for each in visible(_sides(node)[0]) if each not in binds}
-        rivals = list(_pairs(_renamed(node, apart), alike, of, fresh))
+        rivals = list(_decided(_pairs(_renamed(node, apart), alike, of, fresh), fresh, node))
         for pair in pairs:
             yield _without(pair.branch, (_better(policy, pair, rival) for rival in rivals), node)
 
@@ -74,22 +78,19 @@ def _check_assigned(node: Sequence, rights: list[Branch]) -> None:
 
 def _pairs(node: Sequence, rights: list[Branch], of: choosing.Normal, fresh: Fresh) -> Iterator[Joined]:
     """Yield the branches of a sequence with given alternatives of its right side; each side is one operand."""
-    if isinstance(node, Between):
-        lefts = [_unchosen(left, node) for left in of(node.before)]
-        both = product(lefts, rights)
-        pairs = (relating.joined(left, relations.BEFORE, right, fresh, node.place) for left, right in both)
-        yield from probing.not_barred(node, pairs, of, fresh)
-    elif isinstance(node.left, First | Last):
-        yield from choosing.chosen_before(node.left, rights, of, fresh, node.place)
+    first = _sides(node)[0]
+    if isinstance(first, First | Last):
+        pairs: Iterable[Joined] = choosing.chosen_before(first, rights, of, fresh, node.place)
     else:
-        for left, right in product(of(node.left), rights):
-            yield relating.joined(_unchosen(left, node), node.relation, right, fresh, node.place)
+        both = product([single(left, node.place) for left in of(first)], rights)
+        pairs = (choosing.chosen_inside(left, right, fresh, node.place) for left, right in both)
+    yield from probing.not_barred(node, pairs, of, fresh) if isinstance(node, Between) else pairs
 
 
-def _unchosen(left: Branch, node: Sequence) -> Branch:
-    """Return a first part as one operand; FIRST and LAST inside of it would see more than what was before."""
-    refuse_chosen(left, node.place)
-    return single(left, node.place)
+def _decided(pairs: Iterable[Joined], fresh: Fresh, node: Sequence) -> Iterator[Joined]:
+    """Yield pairs of which FIRST and LAST in the second part are decided: pairs that are compared end together."""
+    for pair in pairs:
+        yield replace(pair, branch=probing.closed(pair.branch, fresh, node.place))
 
 
 def _without(branch: Branch, looks: Iterable[Probe], node: Sequence) -> Branch:

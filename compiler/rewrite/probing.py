@@ -35,6 +35,7 @@ from retewave.compiler.rewrite.branch import (
     Step,
     choices_of,
     is_timed,
+    with_windows,
 )
 from retewave.compiler.rewrite.chosen_there import among_pairs, in_their_windows, looks_until
 from retewave.compiler.rewrite.inlining import Assigned, agreed, inlined, values_of
@@ -43,8 +44,8 @@ from retewave.errors import Place, QueryError
 
 __all__ = [
     "absent",
-    "at_the_end",
     "chosen_by",
+    "closed",
     "exists",
     "left_join",
     "look_at",
@@ -113,11 +114,17 @@ def looking(
     return absent(branch, replace(probe, there=pairs), place)
 
 
-def at_the_end(branch: Branch, choice: Probe, fresh: Fresh) -> Branch:
-    """Return the branch of a whole pattern with a choice that is decided with it."""
-    if not choice.there.closing:
-        return absent(branch, choice, None)
-    return looking(branch, replace(choice, bounds=choice.bounds + _NOT_LATER), fresh, None, _NOT_LATER)
+def closed(branch: Branch, fresh: Fresh, place: Place | None = None) -> Branch:
+    """Return the branch of a whole pattern: the choices that waited for the whole are decided with it."""
+    if not branch.closing:
+        return branch
+    branch = with_windows(branch)
+    closing, branch = branch.closing, replace(branch, closing=())
+    for choice in closing:
+        if choice.there.closing:
+            choice = replace(choice, bounds=choice.bounds + _NOT_LATER)
+        branch = looking(branch, choice, fresh, place, _NOT_LATER)
+    return branch
 
 
 def _named(

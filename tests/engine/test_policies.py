@@ -226,9 +226,36 @@ def test_alternatives_that_assign_what_a_policy_compares_are_refused_by_place() 
     assert error.value.place is not None and error.value.place.column == where.index("SEQ") + len(PREFIX) + 1
 
 
-def test_the_last_on_the_right_of_a_sequence_is_refused_under_a_policy() -> None:
+@pytest.mark.parametrize(
+    ("where", "policy", "expected"),
+    [
+        ("{ ?x :a ?a } SEQ LAST { ?x :b ?b }", "recent", ["a=2 b=1 [2, 3]", "a=3 b=4 [6, 7]"]),
+        ("{ ?x :a ?a } SEQ FIRST { ?x :b ?b } WITHIN 2s", "recent", ["a=2 b=1 [2, 3]", "a=3 b=4 [6, 7]"]),
+        ("{ ?x :a ?a } SEQ LAST { ?x :b ?b }", "chronological KEEP", ["a=1 b=1 [1, 3]", "a=1 b=4 [1, 7]"]),
+        (
+            "{ { LAST { ?x :a ?a } } { ?x :b ?c } } SEQ { ?x :b ?b }",
+            "recent",
+            ["a=3 b=4 c=1 [3, 7]"],
+        ),
+    ],
+)
+def test_first_and_last_choose_before_a_policy_does(where: str, policy: str, expected: list[str]) -> None:
+    stream = "1 s a 1", "2 s a 2", "3 s b 1", "6 s a 3", "7 s b 4"
+    assert told(f"{{ {where} }}", policy, *stream) == expected
+
+
+@pytest.mark.parametrize(
+    ("where", "policy"),
+    [
+        ("{ { ?x :a ?a } SEQ LAST { ?x :b ?b } } { ?x :c ?c }", "recent"),
+        ("{ ?x :a ?a } SEQ LAST { ?x :b ?b }", "naive"),
+    ],
+)
+def test_the_last_on_the_right_of_a_sequence_is_refused_where_a_policy_would_choose_later(
+    where: str, policy: str
+) -> None:
     with pytest.raises(QueryError, match="FIRST and LAST are decided with the whole pattern") as error:
-        engine_of("{ { ?x :a ?a } SEQ LAST { ?x :b ?b } }", "recent")
+        engine_of(f"{{ {where} }}", policy)
     assert error.value.place is not None
 
 

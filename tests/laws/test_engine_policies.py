@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cases.many import many
 from cases.rules import RulesCase, rules_case
-from cases.temporal import OPERATORS, Case, temporal_case
+from cases.temporal import ANYWHERE, OPERATORS, Case, temporal_case
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws.telling import listening_all, pushed
@@ -21,6 +21,7 @@ FAMILIES = {  # what stands beside the sequences
     "in windows": (SEQUENCES | {"within", "first", "last", "join"}, 3),
     "in graphs": (SEQUENCES | {"union", "optional", "filter", "times", "values"}, 3),
     "beside absence": (SEQUENCES | {"before", "after", "optionalseq", "equalsoptional", "minus", "exists"}, 3),
+    "choices": (SEQUENCES | {ANYWHERE, "within", "first", "last", "join"}, 3),
     "all": (OPERATORS, 4),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.inside import sweep
 
 import retewave as rw
 
@@ -160,3 +161,27 @@ def test_the_picture_of_a_report_has_the_triples_of_its_rows() -> None:
     picture = query.matches[0].to_svg()
     assert ">report</text>" in picture
     assert ">WINDOW</text>" in picture
+
+
+@pytest.mark.parametrize("told", ["RSTREAM", "DSTREAM"])
+def test_sweeps_of_the_dictionary_spare_what_explains_rows(told: str) -> None:
+    text = (
+        f"REGISTER {told} :d AS SELECT ?x FROM STREAM :s [RANGE 6s STEP 3s] {{ ?x :has ?n OPTIONAL {{ ?x :of ?m }} }}"
+    )
+    engine, query = engine_for(text)
+    for number in range(300):
+        push(engine, f"ann has n{number}", 1 + number / 100)
+    sweep(engine)
+    engine.advance(4)
+    for number in range(300):
+        push(engine, f"bob has m{number}", 9 + number / 100)
+        if number % 100 == 0:
+            sweep(engine)
+    engine.advance(30)
+    matches = query.matches
+    assert {str(match["x"])[-3:] for match in matches} == {"ann", "bob"}
+    for match in matches[:5] + matches[-5:]:
+        [arrival] = match.explain().arrivals
+        name, letter = (":ann", "n") if str(match["x"]).endswith("ann") else (":bob", "m")
+        assert arrival.triple is not None
+        assert arrival.triple.startswith(f"{name} :has :{letter}")
