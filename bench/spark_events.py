@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import tempfile
 import time
 import warnings
@@ -230,7 +231,7 @@ def main(
     """Simulate the event workloads over shards, or measure them on Spark."""
     if missing := absent():
         raise typer.BadParameter(missing)
-    os.environ.setdefault("PYSPARK_PYTHON", "python3")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     data.mkdir(parents=True, exist_ok=True)
     (_live if live else _simulate)(size, data)
 

@@ -113,3 +113,15 @@ class Once(Reporting):
     def _compared(self, found: Solutions) -> np.ndarray:
         times = found.rows[:, [layout.O_START, layout.O_END]]
         return np.concatenate([found.columns[:, self._keys], times], axis=1)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that is remembered and counted, terms and times apart."""
+        found = super().state()
+        keys = found["keys"]
+        return found | {"keys": keys[:, : len(self._keys)], "times": keys[:, len(self._keys) :]}
+
+    def put(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over the state of such a stage, and drop the own one."""
+        times = state["times"].reshape(-1, 2)
+        keys = state["keys"].reshape(len(times), len(self._keys))
+        super().put({**state, "keys": np.concatenate([keys, times], axis=1)})

@@ -8,6 +8,7 @@ import pickle
 import random
 import re
 import warnings
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ from retewave.spark.driver.job import Job, OneShardWarning
 from retewave.spark.worker.collector import settle
 from retewave.spark.worker.matches import unpack
 from retewave.spark.worker.progress import Arrival, Progress
+from retewave.spark.worker.remembered import kept, put
 from retewave.spark.worker.route import Router, router_of
 from retewave.spark.worker.shard import Shard, shard_of
 from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL
@@ -581,6 +583,23 @@ def test_what_a_rule_builds_stays_in_its_shard(what: str, where: str, schema: An
         reader = f"{PREFIX}SELECT * FROM STREAM e:s [RANGE 5s] FROM STREAM e:t [RANGE 5s] {{ {where} }}"
         job = Job.of({"rule": RULE, "reader": reader}, shards=8, schema=schema)
     assert {each.queries[0]: {*each.shares} for each in job.plan.queries} == keys, what
+
+
+def test_what_solutions_of_a_set_remember_tells_terms_from_times() -> None:
+    """Times were packed as if they were ids of terms: a look-up far beyond the dictionary."""
+    query = "SELECT ?x ?y FROM STREAM <http://e/s> [RANGE 9s] WHERE { { ?x <http://e/p> ?y } WITHIN 5s }"
+    job = Job.of({"asked": query}, shards=1, language="epsparql")
+    assert job.follows
+    engines = [job.engine(0) for _ in range(2)]
+    engines[1].terms.intern(b"<http://e/another>")  # so that equal terms have other ids there
+    for number in range(3):
+        told = engines[0].push((f"http://e/n{number}", "http://e/p", "http://e/m"), time=1_000_000 + number)
+        assert len(told) == 1
+    remembered = kept(engines[0])
+    put(engines[1], remembered)
+    assert kept(engines[1]) == remembered
+    ((_, state),) = remembered.items()
+    assert b"http://e/n2" in b64decode(state["keys"][1])
 
 
 def test_who_reads_what_a_rule_builds_is_where_the_rule_is() -> None:

@@ -104,13 +104,15 @@ class Shard:
         intake = _Intake(max(watermark, progress.poured))
         found = self._announced() if data is None else []
         found += self._feed(arrived, intake, until)
-        self._keep(store, progress, arrived, intake, until)
+        due = until >= COMPLETE or self._is_due(progress, sum(len(rows) for _, rows in arrived))
+        due = due and not self.job.follows
+        self._keep(store, progress, arrived, intake, self._poured if due else until - self._memory)
         heard = progress.newest
         progress.newest = max([progress.newest, *intake.newest, *(time for time, rows in came if not rows)])
         if until >= COMPLETE:
-            found += self._ended(store, progress)
+            found += self._ended(progress)
         later = self.job.clocked and progress.newest > heard
-        if self._forget(store, progress, until) or self._changed(progress) or intake.late or later or data is None:
+        if self._forget(store, progress, until, due) or self._changed(progress) or intake.late or later or data is None:
             name = self._note(store, progress, intake.late)
         self._step = name
         waits = (0, 0) if until >= COMPLETE else (len(self._waiting), self.engine.matcher.undecided)
@@ -132,7 +134,7 @@ class Shard:
         """Bring the network to where the store is; tell whether it was on the way there."""
         image = progress.image
         cached = step in progress.steps if progress.steps else step == ""
-        cached = cached and (image is None or self._next >= image.number)
+        cached = cached and (image is None or self._next > image.number)  # rows that an image holds are in no chunk
         if not cached:
             self._begin(None if image is None else read(store.chunk(image.number)))
             self._poured = BEFORE_ALL if image is None else image.poured
@@ -150,9 +152,14 @@ class Shard:
             put(self.engine, progress.remembered)  # rows that have been poured again have been seen before
         return cached
 
+    @property
+    def _memory(self) -> int:
+        """How long rows that are poured matter to the store."""
+        return self.job.retention if self.job.follows else AFTER_ALL
+
     def _keep(self, store: Store, progress: Progress, arrived: Sequence[Arrival], intake: _Intake, until: int) -> None:
-        """Keep, as a chunk, the arrived packets that still matter once all rows up to a time are poured."""
-        over = max(intake.bound, until - self._retention if self.job.follows else BEFORE_ALL)
+        """Keep, as a chunk, the arrived packets with rows behind a time."""
+        over = max(intake.bound, until)
         kept = [packet for packet, newest in zip(arrived, intake.newest, strict=True) if newest > over]
         if kept:
             chunk = joined(kept)
@@ -163,10 +170,10 @@ class Shard:
     def _changed(self, progress: Progress) -> bool:
         return self._next > progress.number or self._poured > progress.poured
 
-    def _forget(self, store: Store, progress: Progress, until: int) -> bool:
-        """Drop the chunks that cannot matter any more; tell whether there were any."""
+    def _forget(self, store: Store, progress: Progress, until: int, due: bool) -> bool:
+        """Drop the chunks that cannot matter any more, or that an image replaces; tell whether something changed."""
         if not self.job.follows:
-            return self._imaged(store, progress) if self._is_due(progress) else False
+            return self._imaged(store, progress) if due else False
         past = [chunk for chunk in progress.chunks if chunk.newest <= until - self._retention]
         self._drop(store, progress, past)
         return bool(past)
@@ -176,11 +183,11 @@ class Shard:
             store.drop(chunk.number)
         progress.chunks = [chunk for chunk in progress.chunks if chunk not in past]
 
-    def _is_due(self, progress: Progress) -> bool:
-        """Tell whether the chunks behind the last image are worth a new one."""
+    def _is_due(self, progress: Progress, came: int) -> bool:
+        """Tell whether the chunks behind the last image, with as many bytes that came, are worth a new one."""
         image = progress.image
         number, size = (-1, 0) if image is None else (image.number, image.size)
-        return sum(chunk.size for chunk in progress.chunks if chunk.number > number) > max(_LEAST_IMAGE, size)
+        return sum(chunk.size for chunk in progress.chunks if chunk.number > number) + came > max(_LEAST_IMAGE, size)
 
     def _imaged(self, store: Store, progress: Progress) -> bool:
         """Put an image of the network in the place of the last one, and of the rows that are in it."""
@@ -192,13 +199,15 @@ class Shard:
         progress.image, self._next = KeptImage(number, self._poured, len(data)), number + 1
         return True
 
-    def _ended(self, store: Store, progress: Progress) -> Iterator[bytes]:
-        """Tell the matches that there are when nothing more comes, as the end of a run does; yield them."""
+    def _ended(self, progress: Progress) -> Iterator[bytes]:
+        """Tell the matches that there are when nothing more comes, as the end of a run does; yield them.
+
+        An image must follow: matches told ahead do not follow from rows.
+        """
         if self.job.follows:
             return
         yield from self._flushed(progress.newest)
-        self._imaged(store, progress)  # matches told ahead do not follow from rows,
-        progress.steps = []  # and no network that has not told it may go on
+        progress.steps = []  # no network that has not told them may go on
 
     def _flushed(self, newest: int) -> Iterator[bytes]:
         """Tell the matches that there are if nothing comes behind the latest time that came in."""
