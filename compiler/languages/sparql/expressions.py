@@ -67,10 +67,13 @@ def tell_unbound(tree: ParseTree, known: tuple[Variable, ...], context: Context)
 
 def _variables(tree: ParseTree) -> Iterator[ParseTree]:
     """Yield the variables of an expression, but not those of groups in it."""
-    if rule(tree) == "var":
-        yield tree
-    for part in trees_of(tree) if rule(tree) not in ("exists", "not_exists") else ():
-        yield from _variables(part)
+    waiting = [tree]  # a stack of its own: an expression may be nested as deeply as one likes
+    while waiting:
+        each = waiting.pop()
+        if rule(each) == "var":
+            yield each
+        elif rule(each) not in ("exists", "not_exists"):
+            waiting += reversed(list(trees_of(each)))
 
 
 def expression(tree: ParseTree, context: Context) -> Expression:
