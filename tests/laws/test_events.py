@@ -130,7 +130,7 @@ def test_contradictions_are_counted_from_a_querys_registration_on_and_for_others
         assert found.get("query1", 0) == sum(wrong), (seed, case)
         assert found.get("late", 0) == sum(wrong[begins:]), (seed, case)
         counted += sum(wrong)
-    assert counted > many(250) / 50
+    assert many(250) < 50 or counted > many(250) / 50
 
 
 @pytest.mark.filterwarnings("ignore")
