@@ -1,4 +1,4 @@
-"""From registered queries to a running network: plan, lower, load the data that is there before the stream.
+"""From registered queries to a running network: plan, lower; `retewave.engine.loading` fills it.
 
 A change of queries builds a new network, into which the rows of the old α-memories are poured; the old one is never
 changed.
@@ -6,7 +6,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,20 +16,17 @@ from retewave.compiler.expressions.programs import Programs
 from retewave.compiler.lower import Lowered, Output, lower
 from retewave.compiler.plan.identity import Identity, identities
 from retewave.compiler.plan.plan import atoms_of, make_plan
-from retewave.compiler.plan.producers import AlphaTest, Plan, Probe, Table
+from retewave.compiler.plan.producers import AlphaTest, Plan, Probe
 from retewave.compiler.plan.producers import State as RunState
 from retewave.compiler.plan.shape import Listener, shapes_of
 from retewave.compiler.plan.walk import inputs_of, lookbacks
-from retewave.compiler.rewrite.leaves import STREAMED
 from retewave.engine.asking import Asking
-from retewave.engine.datasets import NAMED_GRAPH
 from retewave.engine.deciding import Deciding
 from retewave.engine.feeding import Feeding, feeder
 from retewave.engine.foretold import Foretold
 from retewave.engine.node_states import node_states
 from retewave.engine.outcome import Outcome, Reports
 from retewave.engine.past_last import PastLast, Skipping
-from retewave.engine.replay import facts_for
 from retewave.engine.stages import Once, Reporting
 from retewave.engine.states import State, States, take_over
 from retewave.epsilon.atoms import Atom
@@ -37,8 +34,7 @@ from retewave.epsilon.dispatch import Dispatch, routes
 from retewave.epsilon.network import Network as EpsilonNetwork
 from retewave.provenance.made_of import Sources
 from retewave.query import Query, skipping
-from retewave.rete.counters import put_known_since, totals
-from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_WIDTH, distinct_facts
+from retewave.rete.counters import totals
 from retewave.rete.memories import Options
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
@@ -46,11 +42,11 @@ from retewave.rete.runtime import Runtime
 from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
-from retewave.rete.words.rows import OBJECT, PREDICATE, STREAM
+from retewave.rete.words.rows import OBJECT, PREDICATE
 from retewave.views.running import RunningView
-from retewave.windows.intervals import AFTER_ALL, BEFORE_ALL, STATIC_END, STATIC_START
+from retewave.windows.intervals import AFTER_ALL
 
-__all__ = ["CompiledNetwork", "build", "fed_atoms", "load", "static_facts"]
+__all__ = ["CompiledNetwork", "build", "fed_atoms"]
 
 
 @dataclass
@@ -208,25 +204,6 @@ def _reporting(query: Query, width: int) -> Reporting:
     return Reporting(CoolDown.empty(len(keys), on.within, on.most), keys)
 
 
-def load(
-    compiled: CompiledNetwork, terms: Terms, static: np.ndarray, former: Sequence[CompiledNetwork] = ()
-) -> Iterator[np.ndarray]:
-    """Pour the data that is there before the stream: inline tables, static data, rows of former networks."""
-    runtime = compiled.runtime
-    for number, producer in enumerate(compiled.plan.producers):
-        if isinstance(producer, Table):
-            for row in producer.rows:
-                ids = tuple(compiled.programs.id(text) for text in row)
-                yield from runtime.pour_static_tuple(compiled.lowered.alphas[number], ids, terms.values)
-    yield from runtime.pour_facts(static_facts(compiled, terms, static), terms.values)
-    sources = [(each.lowered, each.runtime) for each in former]
-    yield from runtime.pour_facts(facts_for(compiled.lowered, sources, terms), terms.values)
-    now = max((totals(each.runtime.arena).now for each in former), default=BEFORE_ALL)
-    yield from runtime.catch_up(now, terms.values)
-    for slot in compiled.lowered.instants.values():
-        put_known_since(runtime.arena, slot, now)
-
-
 def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset[Atom]:
     """Return the atoms for which static data or the schema itself has triples."""
     atoms = dispatch.reduction.atoms
@@ -242,63 +219,6 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
         if there and (object_ is None or predicate is None or terms.find(object_) in there):
             fed.update(atoms[route.atom] for route in found)
     return frozenset(fed)
-
-
-_UNKNOWN = [0] * (FACT_WIDTH - FACT_COLUMNS - 3)  # a schema fact has no event and no given triple
-
-
-def static_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> np.ndarray:
-    """Return the facts of static data and of the schema, each once; a justification may ask for each given triple."""
-    given = np.concatenate([*_given_facts(compiled, terms, static), np.empty((0, FACT_WIDTH), dtype=np.int64)])
-    lowered = compiled.lowered
-    atoms = compiled.dispatch.reduction.atoms
-    tests: dict[Atom, list[tuple[int, AlphaTest]]] = {}
-    for number, producer in enumerate(compiled.plan.producers):
-        if isinstance(producer, AlphaTest):
-            tests.setdefault(producer.atom, []).append((lowered.alphas[number], producer))
-    streamed = frozenset(_streamed_alphas(compiled))
-    stated = [
-        [alpha, STATIC_END, STATIC_START, STATIC_START, *(compiled.programs.id(text) for text in fact[1:]), *_UNKNOWN]
-        for fact in compiled.dispatch.facts
-        for alpha, test in tests.get(atoms[fact.atom], ())
-        if alpha not in streamed
-        and test.graph is None
-        and all(fact[1 + one] == fact[1 + other] for one, other in test.equal)
-    ]
-    given = given[~np.isin(given[:, 0], list(streamed))]
-    facts = np.concatenate([given, np.array(stated, dtype=np.int64).reshape(-1, FACT_WIDTH)])
-    plan = compiled.plan.producers
-    background = [
-        alpha
-        for number, alpha in lowered.alphas.items()
-        if isinstance(test := plan[number], AlphaTest) and test.background
-    ]
-    justifying = np.isin(facts[:, FACT_ALPHA], background)
-    others = facts[~justifying]
-    return np.concatenate([others[: distinct_facts(others)], np.unique(facts[justifying], axis=0)])
-
-
-def _given_facts(compiled: CompiledNetwork, terms: Terms, static: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the facts that static data gives, graph by graph: a pattern looks at one named graph, or at none."""
-    tests = [each for each in compiled.lowered.alphas if isinstance(compiled.plan.producers[each], AlphaTest)]
-    graphs = {each: compiled.plan.producers[each].graph for each in tests}  # type: ignore[union-attr]
-    marks = {each: 0 if of is None else NAMED_GRAPH + terms.find(of) for each, of in graphs.items()}
-    for mark in np.unique(static[:, STREAM]).tolist():
-        rows = static[static[:, STREAM] == mark]
-        rows[:, STREAM] = 0
-        found = compiled.runtime.static_facts(rows, terms.values)
-        looking = [compiled.lowered.alphas[each] for each, of in marks.items() if of == mark]
-        yield found[np.isin(found[:, FACT_ALPHA], looking)]
-
-
-def _streamed_alphas(compiled: CompiledNetwork) -> list[int]:
-    """Return the α tests that static data do not pass."""
-    mark = compiled.streams.get(STREAMED)
-    return [
-        compiled.lowered.alphas[number]
-        for number, each in enumerate(compiled.plan.producers)
-        if isinstance(each, AlphaTest) and each.streams and any(stream == mark for stream, _ in each.streams)
-    ]
 
 
 def _acceptance(lowered: Lowered, clocked: bool) -> Acceptance:

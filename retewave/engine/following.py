@@ -18,9 +18,10 @@ import numpy as np
 
 from retewave.compiler.lower.levels import Unstratified
 from retewave.compiler.plan.shape import Listener
-from retewave.engine.compiled import CompiledNetwork, build, load
+from retewave.engine.compiled import CompiledNetwork, build
 from retewave.engine.datasets import Datasets
 from retewave.engine.fresh import fresh_rows, joined, plain
+from retewave.engine.loading import load
 from retewave.engine.networks import Networks, are_few
 from retewave.engine.registry import Registry
 from retewave.engine.rules import unstratified

@@ -13,6 +13,7 @@ import numpy as np
 
 from retewave.compiler.plan.identity import digest
 from retewave.engine.compiled import CompiledNetwork
+from retewave.engine.loading import keep_constants
 from retewave.engine.states import arrays_of, put_arrays
 from retewave.rete.counters import used
 from retewave.rete.terms.dictionary import Terms
@@ -67,6 +68,7 @@ def put_network(engine: Engine, of: Mapping[str, np.ndarray], counted: Mapping[s
     if fingerprint(compiled) != wanted:
         return False
     compiled.runtime.put_arena(of["arena"])
+    keep_constants(compiled)
     put_arrays(compiled.states, part_of(of, "state."))
     return True
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from retewave.compiler.plan.producers import AlphaTest, Join, Probe, State
 from retewave.compiler.plan.walk import reached, times_of, told_of
-from retewave.engine.compiled import CompiledNetwork, static_facts
+from retewave.engine.compiled import CompiledNetwork
 from retewave.engine.engine import Engine
+from retewave.engine.loading import static_facts
 from retewave.errors import UsageError
 from retewave.inspector.viewing import view_on_page
 from retewave.rete.counters import holds_static

@@ -21,7 +21,8 @@ from retewave.compiler.plan.producers import AlphaTest, End, Input, Join, SlotFi
 from retewave.compiler.plan.shape import Member
 from retewave.compiler.plan.walk import Reached, inputs_of, looks_of, moment_of, reached
 from retewave.compiler.rewrite.branch import Probe as Look
-from retewave.engine.compiled import CompiledNetwork, static_facts
+from retewave.engine.compiled import CompiledNetwork
+from retewave.engine.loading import static_facts
 from retewave.rete.facts import FACT_ALPHA, FACT_COLUMNS, FACT_END
 from retewave.rete.terms.dictionary import Terms
 from retewave.viz.explain.relations import grouped

@@ -18,8 +18,9 @@ from retewave.compiler.plan.plan import tested
 from retewave.compiler.plan.producers import AlphaTest
 from retewave.compiler.plan.shape import Listener, Member, Shape, shapes_of
 from retewave.compiler.shares import NO_MATCHES, Load, Scheme, schemes
-from retewave.engine.compiled import CompiledNetwork, build, load
+from retewave.engine.compiled import CompiledNetwork, build
 from retewave.engine.engine import Engine
+from retewave.engine.loading import load
 from retewave.errors import QueryError, UsageError
 from retewave.io.reading.reader import read_static
 from retewave.query import Query
