@@ -39,7 +39,7 @@ from retewave.rete.memories import Options
 from retewave.rete.reports.cool_down import CoolDown
 from retewave.rete.reports.distinct import Support
 from retewave.rete.runtime import Runtime
-from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance
+from retewave.rete.terms.acceptance import ACCEPT, ACCEPT_OBJECT, Acceptance, accept_all
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.terms.kinds import Values
 from retewave.rete.words.rows import OBJECT, PREDICATE
@@ -47,6 +47,9 @@ from retewave.views.running import RunningView
 from retewave.windows.intervals import AFTER_ALL
 
 __all__ = ["CompiledNetwork", "build", "fed_atoms"]
+
+
+_EVERYTHING = accept_all()
 
 
 @dataclass
@@ -59,13 +62,18 @@ class CompiledNetwork:
     programs: Programs  # its filters, and the constants that it keeps in the dictionary
     outcome: Outcome  # makes matches of output rows
     feeding: Feeding  # builds triples of rules from output rows
-    acceptance: Acceptance  # which triples a reader may drop
+    needed: Acceptance  # which triples a reader may drop once views have begun
     streams: Mapping[str, int]  # the numbers of the streams, by their IRIs
 
     @property
     def plan(self) -> Plan:
         """The plan."""
         return self.lowered.plan
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """Which triples a reader may drop: none while a view looks at all items, whatever they say."""
+        return _EVERYTHING if any(each.sees_all for each in self.outcome.views.values()) else self.needed
 
     @property
     def nothing(self) -> np.ndarray:
@@ -161,8 +169,7 @@ def build(
     outcome = Outcome(deciding, dict(queries), reports, foretold, sources, views)
     feeding = feeder(deciding, dict(queries), listeners, network, streams)
     runtime.build = feeding.rows
-    acceptance = _acceptance(lowered, bool(views))
-    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, acceptance, streams)
+    return CompiledNetwork(lowered, dispatch, runtime, programs, outcome, feeding, _needed(lowered), streams)
 
 
 def _reports(
@@ -221,10 +228,10 @@ def fed_atoms(static: np.ndarray, dispatch: Dispatch, terms: Terms) -> frozenset
     return frozenset(fed)
 
 
-def _acceptance(lowered: Lowered, clocked: bool) -> Acceptance:
-    """Return which triples can reach some α test; where each item's time counts, as for a view's reports, all."""
+def _needed(lowered: Lowered) -> Acceptance:
+    """Return which triples can reach some α test."""
     keys = lowered.network.keys
-    everything = clocked or any(p == 0 for _, p, _ in keys)
+    everything = any(p == 0 for _, p, _ in keys)
     size = 1 + max((max(p, o) for _, p, o in keys), default=0)
     predicates, objects = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
     for _, p, o in keys:

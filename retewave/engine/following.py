@@ -62,6 +62,7 @@ class Following:
         self.stated = joined([])  # their matches before the stream, as plain output rows
         self.waiting = np.empty((0, ROW_WIDTH), dtype=np.int64)  # rows that the bound on live rows holds up
         self.until = BEFORE_ALL  # decisions due before this time are made when all waiting rows are poured
+        self.heard = BEFORE_ALL  # then the clock is here, at least
         self.flushing = False  # then tell the matches that there are if nothing more comes
         self.holders: list[Callable[[], np.ndarray]] = []  # rows that wait elsewhere (for late items)
         self.now = BEFORE_ALL  # the end of the last row poured
@@ -216,7 +217,7 @@ class Following:
         self.now = counts["now"]
         self.events, self.event_blocks = counts["events"], counts["event_blocks"]
         self.collected, self.shed = counts["collected"], counts["shed"]
-        self.until, self.flushing = counts["until"], counts["flushing"]
+        self.until, self.heard, self.flushing = counts["until"], counts["heard"], counts["flushing"]
         return compiled
 
     @property

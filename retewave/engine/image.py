@@ -48,7 +48,7 @@ def counts(engine: Engine) -> dict[str, Any]:
         "event_blocks": matcher.event_blocks,
         "collected": matcher.collected, "shed": matcher.shed,
         "started": matcher.started, "intervals": matcher.intervals,
-        "until": matcher.until, "now": matcher.now, "flushing": matcher.flushing,
+        "until": matcher.until, "heard": matcher.heard, "now": matcher.now, "flushing": matcher.flushing,
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
 from types import TracebackType
@@ -27,7 +27,7 @@ from retewave.engine.stats import Seconds
 from retewave.errors import UsageError
 from retewave.io.reading.position import BEGINNING, Position, Scanned, TimesState, ids_of
 from retewave.numbering import documents
-from retewave.rete.words.rows import END, ROW_WIDTH
+from retewave.rete.words.rows import END, PREDICATE, ROW_WIDTH, START
 from retewave.windows.doubt import ACCEPTED, DOUBTED, Doubt
 from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.order import LONGEST
@@ -87,6 +87,7 @@ class Lane:
     away: bool = False  # it reads from its source, or waits for room: it touches nothing else
     given_up: bool = False  # it was stopped, and its thread is still at the source
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, ROW_WIDTH), dtype=np.int64))  # taken, not merged
+    tells: bool = False  # some rows were without a triple: they tell the times of refused ones
     newest: int = BEFORE_ALL  # the greatest end so far
     doubted: int = 0  # number of last rows in `rows` whose end may be a wrong clock's
     scope: int = 0  # number of its document
@@ -108,6 +109,7 @@ class Lane:
             last_event=self.last_event,
             scope=self.scope,
             pause=_Open(self),
+            telling=True,
         )
         self.incoming = seconds.timed("read", chunks)
         if not self.alone:
@@ -125,6 +127,7 @@ class Lane:
             )
         self.scope, self.scanned, self.times = position.scope, position.scanned, position.times
         self.rows, self.newest = position.rows, position.newest
+        self.tells = bool((self.rows[:, PREDICATE] == 0).any())
 
     def position(self, matcher: Matcher) -> Position:
         """Return the position behind the chunks that were taken."""
@@ -241,7 +244,9 @@ class Lane:
         """Take over a scanned chunk; return the number of triples read for it."""
         chunk = self.chunks[0]
         self.scanned, self.times = chunk.scanned, chunk.times
-        self.rows = np.concatenate([self.rows, chunk.rows]) if len(self.rows) else chunk.rows
+        self.tells = self.tells or chunk.tells
+        found = [rows for rows in (self.rows, chunk.rows, *_told(chunk)) if len(rows)]
+        self.rows = found[0] if len(found) == 1 else np.concatenate([*found, self.rows[:0]])
         self.chunks.popleft()
         return chunk.triples
 
@@ -258,3 +263,11 @@ class Lane:
             self.doubted = int(np.count_nonzero(verdicts == DOUBTED))
             ends = np.where(verdicts == ACCEPTED, ends, self.newest)[: len(ends) - self.doubted]
         return np.maximum(np.maximum.accumulate(ends), self.newest) if len(ends) else ends
+
+
+def _told(chunk: Chunk) -> Iterator[np.ndarray]:
+    """Yield a row without a triple, if the time of a chunk's latest items is that of no row."""
+    if chunk.newest is not None:
+        row = np.zeros((1, ROW_WIDTH), dtype=np.int64)
+        row[0, START] = row[0, END] = chunk.newest
+        yield row

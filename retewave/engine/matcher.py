@@ -130,6 +130,7 @@ class Matcher(Following):
             yield from self._told(networks, outs, clock)
             yield from self._reported(until, clock)
             self._meet(said, networks.main)
+        self.now, self.heard = max(self.now, self.heard), BEFORE_ALL
         if flushing:
             networks = self.follow()
             outs, said = networks.foretell(self.terms.values)
@@ -168,6 +169,11 @@ class Matcher(Following):
     def advance(self, until: int) -> None:
         """Let the next pour make the decisions that are due before a time."""
         self.until = max(self.until, until)
+
+    def hear(self, time: int) -> None:
+        """Let the next pour take it that something has come at a time, which no query asks for."""
+        self.advance(time)
+        self.heard = max(self.heard, time)
 
     def flush(self) -> None:
         """Let the next pour tell the matches that there are if nothing more comes; the networks do not change by it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time as wall
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -23,7 +23,8 @@ from retewave.engine.stats import Seconds
 from retewave.engine.telling import Telling
 from retewave.log import Tally
 from retewave.match import Matches
-from retewave.rete.words.rows import GIVEN_EVENTS, ROW_WIDTH, START
+from retewave.rete.words.rows import END, GIVEN_EVENTS, PREDICATE, ROW_WIDTH, START
+from retewave.windows.intervals import BEFORE_ALL
 from retewave.windows.order import Order
 from retewave.windows.times import Clock
 
@@ -60,6 +61,7 @@ class Pouring:
         self.order = order = Order(lateness, max_future, self._late, self._future, now=now_of_machine)
         matcher.holders.append(order.held)
         self.clock: Clock | None = None  # of the first time that came in: times are shown likewise
+        self._hears = False  # some rows have no triple: they tell the times of what readers have refused
         self.triples = 0  # triples that came in, unused ones included
         self.readers: list[Reader] = []  # all that were run; they count the lines that they could not read
         self.seconds = Seconds()  # how long the work took
@@ -94,14 +96,29 @@ class Pouring:
 
     def _put(self, rows: np.ndarray) -> None:
         """Let rows wait in time order; what ends before the watermark is certain."""
-        self.matcher.wait(self.order.push(rows))
+        self._wait(self.order.push(self._worth_hearing(rows)))
         if self.order.lateness and self.order.watermark is not None:
             self.matcher.advance(self.order.watermark)
 
     def _go_on(self, until: int) -> None:
         """Let the next pour decide what is due before a time, which the clock has reached."""
-        self.matcher.wait(self.order.advance(until))
+        self._wait(self.order.advance(until))
         self.matcher.advance(until)
+
+    def _worth_hearing(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows without those that only tell a time which others have told."""
+        if not self._hears or not len(rows) or rows[:, PREDICATE].all():
+            return rows
+        newest = BEFORE_ALL if self.order.newest is None else self.order.newest
+        before = np.maximum.accumulate(np.concatenate([[newest], rows[:-1, END]]))
+        return rows[(rows[:, PREDICATE] != 0) | (rows[:, END] > before)]
+
+    def _wait(self, rows: np.ndarray) -> None:
+        """Let rows in time order wait for the networks; those without a triple move the clock alone."""
+        if self._hears and len(rows) and (told := rows[:, PREDICATE] == 0).any():
+            self.matcher.hear(int(rows[told, END].max()))
+            rows = rows[~told]
+        self.matcher.wait(rows)
 
     def course(self, steps: Iterator[list[Matches]], *, recorded: bool = False) -> Iterator[list[Matches]]:
         """Yield matches that former calls have left, then those of a run's steps; at the end pour items that wait."""
@@ -144,14 +161,20 @@ class Pouring:
         with self.lock:
             self.triples += arrived.triples
             self._show_by(arrived.clock)
+            self._hears = self._hears or arrived.tells
             self._put(arrived.rows)
             if arrived.until is not None:
                 self._go_on(arrived.until)
 
+    def put_order(self, state: Mapping[str, np.ndarray]) -> None:
+        """Let the rows of a snapshot wait for later items."""
+        self.order.put(state)
+        self._hears = bool((self.order.held()[:, PREDICATE] == 0).any())
+
     def _let_go(self) -> None:
         """Let what waits for late items wait for the next pour, which tells all that there is."""
         with self.lock:
-            self.matcher.wait(self.order.flush())
+            self._wait(self.order.flush())
             self.matcher.flush()
 
     def _all_poured(self, came: int = 0) -> list[list[Matches]]:
@@ -236,6 +259,7 @@ class Pouring:
         self.clock = self.clock or clock
 
     def _late(self, rows: np.ndarray, why: Why = "late") -> None:
+        rows = rows[rows[:, PREDICATE] != 0]
         if why == "late":
             self._late_tally.log(self.order.late + len(rows))
         if self._hands_over:

@@ -50,6 +50,7 @@ class Arrived:
     rows: np.ndarray  # input rows
     triples: int  # triples read for them, refused ones included
     clock: Clock  # how their times are told
+    tells: bool = False  # some rows have no triple: they tell the times of refused ones
     until: int | None = None  # nothing that ends before this time comes any more; None: the rows' times say it
 
 
@@ -127,7 +128,8 @@ class _Pump:
             until = self._ticked(self.ticking) if tick and self.ticking else None
             if not len(rows) and not triples and until is None:
                 return
-            arrived = Arrived(rows, triples, self.lanes[0].clock, until)
+            tells = any(lane.tells for lane in self.lanes)
+            arrived = Arrived(rows, triples, self.lanes[0].clock, tells, until)
             if self.keep is not None:
                 self.keep(arrived)
         yield arrived

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "note_of", "read", "write"]
 
-FORMAT = 15  # grows when the meaning of the file changes
+FORMAT = 16  # grows when the meaning of the file changes
 MAGIC = b"retewave snapshot\n"
 ALIGNED = 64  # bytes that an array's place is a multiple of
 
@@ -244,7 +244,7 @@ def read(engine_type: type[Engine], path: Path, keep: int | None, options: Mappi
         query.matched, query.by_deadline = each["matched"], each["by_deadline"]
         query.inconsistent = each.get("inconsistent", 0)
     _put_network(engine, header, arrays, path)
-    engine.order.put(image.part_of(arrays, "order."))
+    engine.put_order(image.part_of(arrays, "order."))
     engine.clock = None if header["clock"] is None else _clock(header["clock"])
     engine.note = header["note"]
     _put_positions(engine, header, arrays)

@@ -136,6 +136,11 @@ class RunningView:
         for each in self._histories.values():
             each.see(rows)
 
+    @property
+    def sees_all(self) -> bool:
+        """Whether it has to see each input row: the first of all, and where items move its windows all of them."""
+        return self._first == NEVER or bool(self._histories)
+
     # ---- reports ----
     def reports(self, until: int, clock: Clock) -> Iterator[Matches]:
         """Make the reports before a time; yield the rows of each, perhaps none."""

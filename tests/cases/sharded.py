@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -100,30 +101,42 @@ def _read(job: Job, found: Sequence[bytes]) -> Found:
     return told
 
 
-def single(queries: Queries, events: Sequence[Event], **options: Any) -> Found:
-    """Return what one engine finds in the same stream."""
-    told: Found = Counter()
+def one_engine(queries: Queries, **options: Any) -> rw.Engine:
+    """Register queries, without a word about what they cost."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         engine = rw.Engine(**options, seed=1, max_future=None, allow_cartesian=True)
         for name, query in queries.items():
             engine.register(query, name=name, keep=0)
-    told.update(_shown(engine.flush()))
+    return engine
+
+
+def single(queries: Queries, events: Sequence[Event], **options: Any) -> Found:
+    """Return what one engine finds in the same stream."""
+    told: Found = Counter()
+    engine = one_engine(queries, **options)
+    told.update(shown(engine.flush()))
     for event in events:
         triples: list[Any] = [tuple(text.decode() for text in triple) for triple in event.triples]
         for item in [triples] if event.whole else [[triple] for triple in triples]:
-            told.update(_shown(engine.push(item, time=event.time / 1e6, stream=event.stream)))
-    told.update(_shown(engine.flush()))
+            told.update(shown(engine.push(item, time=event.time / 1e6, stream=event.stream)))
+    told.update(shown(engine.flush()))
     return told
 
 
-def _shown(matches: Iterable[Any]) -> Iterator[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]:
+def shown(matches: Iterable[Any]) -> Iterator[tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]]:
     """Yield what rows of DataFrames show of matches."""
     for match in matches:
-        times = [None if time is None else round(float(time) * 1e6) for time in (match.start, match.end)]
+        times = [_micros(time) for time in (match.start, match.end)]
         for row in _rows(match):
             bound = ((name, _NEW.sub("new", text.decode())) for name, text in row.items())
             yield match.query.name, times[0], times[1], tuple(sorted(bound))
+
+
+def _micros(time: Any) -> int | None:
+    if isinstance(time, datetime):
+        return micros(time)
+    return None if time is None else round(float(time) * 1e6)
 
 
 def _rows(match: Any) -> list[dict[str, bytes]]:

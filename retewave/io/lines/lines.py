@@ -127,6 +127,11 @@ class LineReading:
         return int(self._cells[job.STATEMENTS])
 
     @property
+    def settled(self) -> int:
+        """The ordinal that the time of no later row is before: the last statement's, or that of its event's first."""
+        return int(self._cells[job.RUN_START]) if self._cells[job.GRAPH_NOW] else self.statements - 1
+
+    @property
     def malformed(self) -> int:
         """The number of malformed lines so far."""
         return int(self._cells[job.MALFORMED])

@@ -47,6 +47,8 @@ class Chunk:
     """Some rows of a stream, in the order of the source."""
 
     rows: np.ndarray  # int64 [n, 7], the columns of retewave.rete.words.rows
+    newest: int | None  # the latest time in it that no later row is before, if that is not a row's
+    tells: bool  # it is not, or some row is without a triple: then the row tells the time of refused items
     triples: int  # statements read for them, refused ones included
     bytes: int  # bytes read for them (of the lines, not of a compressed file)
     scanned: Scanned  # where the source is read on
@@ -110,19 +112,21 @@ class Reader:
         chunk_rows: int = CHUNK_ROWS,
         clock: Callable[[], int] = time.time_ns,
         pause: AbstractContextManager[object] | None = None,
+        telling: bool = False,
     ) -> Iterator[Chunk]:
         """Open the source and iterate over its rows.
 
         `acceptance` is asked before every block; `last_event` is the last event number taken; `scope` sets
         the document's blank nodes apart (a fresh number by default). A chunk holds at most about
         `chunk_rows` rows, and fewer when the source would make the reader wait. `pause` is entered while it
-        reads from the source: then, and only then, the dictionary may be swept.
+        reads from the source: then, and only then, the dictionary may be swept.  `telling`: a row without a triple
+        tells the time of refused items where a row of an earlier time comes next.
         """
         from retewave.io.lines.job import KEEP_GRAPHS
 
         predicate = self._time_predicate(terms)
         wanted = self._wanted(KEEP_GRAPHS, scope, chunk_rows, stream, last_event, predicate)
-        times = self._times(terms, predicate, clock, last_event)
+        times = self._times(terms, predicate, clock, last_event, telling)
         if self.position is not None:
             wanted = replace(wanted, scope=self.position.scope, behind=self.position.scanned)
             times.go_on(self.position.times, self.position.untimed)
@@ -144,12 +148,12 @@ class Reader:
         terms.pin([predicate])
         return predicate
 
-    def _times(self, terms: Terms, predicate: int, clock: Callable[[], int], last_event: int) -> Times:
+    def _times(self, terms: Terms, predicate: int, clock: Callable[[], int], last_event: int, telling: bool) -> Times:
         from retewave.io.times.instants import OneEventAnInstant
         from retewave.io.times.times import ArrivalTimes, EventTimes, RateTimes
 
         if predicate:
-            times: Times = EventTimes(terms, predicate)
+            times: Times = EventTimes(terms, predicate, telling=telling)
         else:
             times = ArrivalTimes(clock) if self.rate is None else RateTimes(self.rate, self.start)
         return OneEventAnInstant(times, last_event) if self.event.by == "time" else times
@@ -206,7 +210,10 @@ class Reader:
             first, bytes_before = reading.statements, reading.bytes
             for raw in reading.chunks(acceptance or accept_all):
                 rows, read = times.place(raw, first), reading.bytes - bytes_before
-                chunk = Chunk(rows, reading.statements - first, read, reading.scanned(), times.state())
+                statements = reading.statements
+                newest = times.newest(rows, reading.settled) if statements > first else None
+                tells = newest is not None or times.tells
+                chunk = Chunk(rows, newest, tells, statements - first, read, reading.scanned(), times.state())
                 first, bytes_before = reading.statements, reading.bytes
                 self._count(reading, times)
                 if chunk.triples or len(rows):

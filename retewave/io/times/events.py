@@ -16,7 +16,20 @@ from retewave.rete.words.bytes import fence, stream_cell
 from retewave.rete.words.jit import inlined, kernel
 from retewave.rete.words.rows import END, EVENT, OBJECT, PREDICATE, ROW_WIDTH, START, STREAM, SUBJECT
 
-__all__ = ["CELLS", "GAP", "HELD", "NAME", "NAMES", "OUT", "UNTIMED", "finish_events", "place_events"]
+__all__ = [
+    "CELLS",
+    "GAP",
+    "HELD",
+    "NAME",
+    "NAMES",
+    "NEWEST",
+    "OUT",
+    "TELLING",
+    "TELLS",
+    "UNTIMED",
+    "finish_events",
+    "place_events",
+]
 
 # Cells of the state.
 EVENT_NOW = 0  # the number of the event that goes on; 0: there is none
@@ -27,7 +40,10 @@ HELD = 4  # how many of its rows wait for the time
 GAP = 5  # how many rows of the default graph behind it may be the next event's
 OUT = 6  # how many rows are ready
 UNTIMED = 7  # how many rows never got a time
-CELLS = 8
+NEWEST = 8  # the latest time that was told
+TELLS = 9  # 1: no row that is ready says so, nor a later time
+TELLING = 10  # > 0: then a row without a triple goes before a row of an earlier time; 2: one did
+CELLS = 11
 
 NAMES = 20  # of rows without a time that are kept
 
@@ -67,6 +83,17 @@ def _drop(row, state, names):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _tell_newest(state, out):  # type: ignore[no-untyped-def]
+    """Hand on a row without a triple, for events of which no row is handed on."""
+    ready = _row(out, state[OUT])
+    for column in range(ROW_WIDTH):
+        ready[column] = 0
+    ready[START] = ready[END] = state[NEWEST]
+    state[OUT] += 1
+    state[TELLING] = 2
+
+
+@inlined
 def _put(row, state, held, out):  # type: ignore[no-untyped-def]
     """Hand a row of the event on, or hold it until the time is known."""
     if row[STREAM] == ONLY_FOR_TIME:
@@ -75,6 +102,10 @@ def _put(row, state, held, out):  # type: ignore[no-untyped-def]
         _copy_row(row, _row(held, state[HELD]))
         state[HELD] += 1
         return
+    if state[TELLS]:
+        if state[TELLING] and state[TIME] < state[NEWEST]:
+            _tell_newest(state, out)
+        state[TELLS] = 0
     ready = address_in(out) + 8 * ROW_WIDTH * state[OUT]  # read on another core next: past this one's caches
     for column in range(START):
         stream_cell(ready, column, row[column])
@@ -91,12 +122,19 @@ def _time_told(row, kind, number):  # type: ignore[no-untyped-def]
     return told + TOLD if told < 0 else np.int64(micros_told(kind[told], number[told]))
 
 
+@inlined
+def _hear(time, state):  # type: ignore[no-untyped-def]
+    if time > state[NEWEST]:
+        state[NEWEST], state[TELLS] = time, 1
+
+
 @kernel
 def _set_time(time, state, held, out):  # type: ignore[no-untyped-def]
     """Note the event's time if it is the first that is told, and hand on the rows that have waited for it."""
     if state[TIMED]:
         return
     state[TIMED], state[TIME] = 1, time
+    _hear(time, state)
     waiting = state[HELD]
     state[HELD] = 0
     for i in range(waiting):
@@ -155,6 +193,8 @@ def place_events(
         if before < 0:
             _set_time(before + TOLD, state, held, out)
         if state[EVENT_NOW] == 0 or (row[END] == 0 and row[SUBJECT] != state[NAME]):
+            if row[STREAM] == ONLY_FOR_TIME and _tells_time(row, kind, number, predicate):
+                _hear(_time_told(row, kind, number), state)  # its graph may be refused, or come next
             _copy_row(row, _row(gap, state[GAP]))
             state[GAP] += 1
             continue

@@ -44,6 +44,15 @@ class OneEventAnInstant:
             rows[:, EVENT] = -self._numbers(rows[:, END])
         return rows
 
+    @property
+    def tells(self) -> bool:
+        """Whether some rows have been without a triple."""
+        return self._times.tells
+
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return the latest time that no row tells."""
+        return self._times.newest(rows, settled)
+
     def _numbers(self, ends: np.ndarray) -> np.ndarray:
         """Return the number of each end's event; new ends get the next numbers, in their order."""
         changes = np.flatnonzero(np.diff(ends, prepend=ends[0] - 1))

@@ -15,11 +15,25 @@ import numpy as np
 
 from retewave.errors import UsageError
 from retewave.io.reading.position import NAMED, TimesState
-from retewave.io.times.events import CELLS, GAP, HELD, NAME, NAMES, OUT, UNTIMED, finish_events, place_events
+from retewave.io.times.events import (
+    CELLS,
+    GAP,
+    HELD,
+    NAME,
+    NAMES,
+    NEWEST,
+    OUT,
+    TELLING,
+    TELLS,
+    UNTIMED,
+    finish_events,
+    place_events,
+)
 from retewave.io.times.rates import check_rate
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.pages import Pool
 from retewave.rete.words.rows import END, PREDICATE, ROW_WIDTH, START, SUBJECT
+from retewave.windows.intervals import BEFORE_ALL
 
 __all__ = ["ArrivalTimes", "EventTimes", "NoTimes", "RateTimes", "Times"]
 
@@ -34,11 +48,21 @@ class Times(Protocol):
     untimed: int  # triples that have no time
     first_untimed: list[str]  # the names of their graphs, or their subjects
 
+    @property
+    def tells(self) -> bool:
+        """Whether some rows have been without a triple, and told the time of refused ones."""
+
     def held(self) -> np.ndarray:
         """Return the ids in rows that wait for their time."""
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
         """Return the rows whose time is known; `first` is the ordinal of the chunk's first statement."""
+
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return the latest time that no later row is before; None if a row of the chunk tells it.
+
+        `settled` is the ordinal that the statements of no later row are before.
+        """
 
     def finish(self) -> None:
         """Give up the rows that still wait, at the source's end."""
@@ -58,6 +82,7 @@ class _AtOnce:
     """The common part of times that let no row wait."""
 
     untimed = 0
+    tells = False
 
     def __init__(self) -> None:
         self.first_untimed: list[str] = []
@@ -85,6 +110,10 @@ class NoTimes(_AtOnce):
         raw[:, START] = raw[:, END] = 0
         return raw
 
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return nothing: there is no time."""
+        return None
+
 
 class RateTimes(_AtOnce):
     """The i-th statement, refused ones included, is at start + floor(i / rate seconds)."""
@@ -98,15 +127,22 @@ class RateTimes(_AtOnce):
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
         """Make times of the ordinals."""
-        times = raw[:, START].copy()
+        raw[:, START] = raw[:, END] = self._at(raw[:, START].copy())
+        return raw
+
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return the time of a statement."""
+        return _unless_told(int(self._at(np.array([settled]))[0]), rows)
+
+    def _at(self, times: np.ndarray) -> np.ndarray:
+        """Make times of ordinals, in their place."""
         if self._triples == 1:
             times *= self._micros
         else:
             whole, part = np.divmod(times, self._triples)  # apart, so that the product stays small
             times = whole * self._micros + part * self._micros // self._triples
         times += self._start
-        raw[:, START] = raw[:, END] = times
-        return raw
+        return times
 
 
 class ArrivalTimes(_AtOnce):
@@ -116,11 +152,12 @@ class ArrivalTimes(_AtOnce):
         super().__init__()
         self._clock = clock  # nanoseconds
         self._now = 0  # of the last chunk; never decreases
+        self._first = 0  # the ordinal of its first statement
         self._open = 0  # the time of the event that may go on in the next chunk
 
     def place(self, raw: np.ndarray, first: int) -> np.ndarray:
         """Read the clock and give its time to all rows, except rows of an event that began earlier."""
-        self._now = max(self._now, self._clock() // 1000)
+        self._now, self._first = max(self._now, self._clock() // 1000), first
         earlier = raw[:, START] < first
         goes_on = bool(len(raw)) and bool(earlier[-1])
         raw[:, START] = np.where(earlier, self._open, self._now)
@@ -128,6 +165,12 @@ class ArrivalTimes(_AtOnce):
         if len(raw) and not goes_on:
             self._open = self._now
         return raw
+
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return the time of the chunk, or of the event that goes on from an earlier one."""
+        if settled >= self._first:
+            self._open = self._now
+        return _unless_told(self._open, rows)
 
     def state(self) -> TimesState:
         """Return the last time, and that of the event that may go on."""
@@ -149,14 +192,16 @@ class EventTimes:
     The first such statement counts.  Other statements of the default graph that stand there and have the
     graph's name as subject get its time, too, as triples on their own; all others have no time.
     Rows without a time are not handed on, but counted, and the first names are kept; so are waiting rows if more than
-    max_event rows wait at the end of a chunk.
+    max_event rows wait at the end of a chunk.  `telling`: where a later time than a row's was told before it, and by no
+    row, a row without a triple tells it: so what is late does not go by what is refused.
     """
 
-    def __init__(self, terms: Terms, predicate: int, max_event: int = MAX_EVENT) -> None:
+    def __init__(self, terms: Terms, predicate: int, max_event: int = MAX_EVENT, *, telling: bool = False) -> None:
         self.untimed = 0  # triples without a time
         self.first_untimed: list[str] = []  # the names of their graphs, or their subjects
         self._terms, self._predicate, self._max_event = terms, predicate, max_event
         self._state = np.zeros(CELLS, np.int64)
+        self._state[NEWEST], self._state[TELLING] = BEFORE_ALL, telling
         self._held, self._gap = _none(), _none()
         self._names = np.zeros(NAMES, np.int64)
         self._outs = Pool((0, ROW_WIDTH))
@@ -173,6 +218,18 @@ class EventTimes:
         if state[HELD] + state[GAP] > self._max_event:
             self.finish()
         return out[: state[OUT]]
+
+    @property
+    def tells(self) -> bool:
+        """Whether some rows have been without a triple."""
+        return bool(self._state[TELLING] > 1)
+
+    def newest(self, rows: np.ndarray, settled: int) -> int | None:
+        """Return the latest time that was told."""
+        if not self._state[TELLS]:
+            return None
+        self._state[TELLS] = 0
+        return int(self._state[NEWEST])
 
     def _room(self, count: int) -> np.ndarray:
         """Return an array for `count` rows; a large array is used again once nobody has it any more."""
@@ -213,6 +270,11 @@ class EventTimes:
         for term in self._names[len(self.first_untimed) : known].tolist():
             self.first_untimed.append(self._terms.text(term).decode())
         self.untimed = int(self._state[UNTIMED])
+
+
+def _unless_told(time: int, rows: np.ndarray) -> int | None:
+    """Return a time, unless the last row has it."""
+    return None if len(rows) and rows[-1, END] >= time else time
 
 
 def _of(state: TimesState, name: str) -> np.ndarray:
