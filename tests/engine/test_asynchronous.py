@@ -8,18 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from helpers.asynchronous import (
-    LINES,
-    ONE,
-    SOURCES,
-    item,
-    items,
-    listening,
-    number,
-    numbers,
-    triple,
-    within_a_minute,
-)
+from helpers.asynchronous import LINES, ONE, SOURCES, item, items, listening, number, numbers, triple, within_a_minute
 
 import retewave as rw
 

@@ -9,13 +9,7 @@ from naive.reports import Distinct, Match, matches
 from naive.streams import Entail, Item, Triple
 
 from retewave.compiler import algebra
-from retewave.compiler.algebra import (
-    Algebra,
-    Stream,
-    TriplePattern,
-    Triples,
-    Variable,
-)
+from retewave.compiler.algebra import Algebra, Stream, TriplePattern, Triples, Variable
 
 Window = int | None | Mapping[str, int | None]  # one width, or a width for each named stream; None: unbounded
 

@@ -10,8 +10,10 @@ from random import Random
 import pytest
 from cases.many import many
 from cases.ontologies import SECOND, EventsCase, manchester, random_case, random_composite, random_expression
-from naive.classes import entailed_of, individuals, justifications
+from naive.classes import entailed_of
 from naive.detections import Detected, Events, Graph
+from naive.individuals import individuals
+from naive.justifications import justifications
 
 import retewave as rw
 from retewave.epsilon.classes.expression import NOTHING

@@ -8,15 +8,7 @@ import pytest
 from helpers.looked_up import Asked, Window, at, bindings, every, looked_up, pattern, query, selecting, times_of, triple
 from naive.streams import Item, Triple
 
-from retewave.compiler.algebra import (
-    Filter,
-    Join,
-    Relate,
-    Triples,
-    Union,
-    Values,
-    Variable,
-)
+from retewave.compiler.algebra import Filter, Join, Relate, Triples, Union, Values, Variable
 from retewave.compiler.expressions.tree import Constant, Operation
 from retewave.windows import relations
 from retewave.windows.intervals import STATIC_END, STATIC_START

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from helpers.looked_up import at, every, looked_up, query, selecting, times_of, triple
 
-from retewave.compiler.algebra import (
-    Union,
-)
+from retewave.compiler.algebra import Union
 
 
 def test_distinct_match_is_reported_once_while_its_support_lives() -> None:
