@@ -219,6 +219,17 @@ def test_no_part_is_imported_without_its_prefix() -> None:
     assert wrong == []
 
 
+def test_no_test_file_imports_another() -> None:
+    """What several of them need is in tests/helpers, or in tests/cases if it makes cases."""
+    wrong = [
+        f"{place(path, node)} imports {module}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for module, node in imports_of(path)
+        if module.split(".")[-1].startswith("test_")
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("library", ONLY_AT)
 def test_library_stays_at_its_place(library: str) -> None:
     wrong = [

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from cases.engine import Case, case_of, engine_for, pushed_one_by_one, shown, written
+from helpers.found import LAW, anywhere
 from helpers.inside import network_of, sweep
 from helpers.refuted import ONE, TWO, ten_subjects, triple
 from hypothesis import given
-from laws.test_engine_laws import LAW, anywhere
 
 import retewave as rw
 from retewave.rete import runtime
