@@ -60,6 +60,6 @@ PEERS = {
         cannot="no deadlines but the wall clock's; with every combination asked for, nothing is dropped",
         run=_run,
         missing=lambda workload: missing(),
-        workloads=("W1", "W4"),
+        workloads=("W1", "W2", "W4"),
     )
 }
