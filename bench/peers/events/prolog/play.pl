@@ -1,4 +1,4 @@
-% Plays a stream to ETALIS: swipl play.pl -- ETALIS POLICY RULES STREAM.  Prints a line of JSON.
+% Plays a stream to ETALIS: swipl play.pl -- ETALIS POLICY STREAM RULES...  Prints a line of JSON.
 % STREAM is a CSV of an event workload, or a file of terms: at(Milliseconds, Event), and facts known beforehand.
 % Read before ETALIS makes operators of its own: `*` then binds as loosely as `seq`, so rules ask the conditions below.
 :- use_module(library(assoc)).
@@ -75,11 +75,11 @@ drop(Since) :-
            ( Last < Before -> erase(Waits) ; true )).
 
 main :-
-    current_prolog_flag(argv, [Etalis, Policy, Rules, Stream]),
+    current_prolog_flag(argv, [Etalis, Policy, Stream | Rules]),
     stream(Stream, Events),
     consult(Etalis),
     set_etalis_flag(event_consumption_policy, Policy),
-    compile_event_file(Rules),
+    maplist(compile_event_file, Rules),
     get_time(Began),
     statistics(cputime, Before),
     play(Events, 0),
