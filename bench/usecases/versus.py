@@ -88,7 +88,7 @@ def versus(
 ) -> Versus:
     """Run both by turns on a stream, and retewave on a longer one; the first run of ours is for its kernels alone."""
     ours, theirs = runners
-    count, longer = sizes
+    count, longer = (size - size % len(question.case.streams) for size in sizes)
     found = Versus(question, count)
     found.matches, _ = ours(question, count, folder)
     if why := etalis.missing():
