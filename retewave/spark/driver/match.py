@@ -34,7 +34,8 @@ from retewave.spark.driver.job import Job
 from retewave.spark.driver.partitions import keys_of
 from retewave.spark.driver.sessions import configure
 from retewave.spark.worker import routing
-from retewave.spark.worker.state import PACKED, Keeping
+from retewave.spark.worker.parts import PACKED, PARTS, batch_of
+from retewave.spark.worker.state import Keeping, PuttingTogether
 from retewave.windows.intervals import BEFORE_ALL
 
 if TYPE_CHECKING:
@@ -164,7 +165,12 @@ def _of_stream(
     # Without its column the watermark goes on, but Spark drops nothing: the shards know which rows are late.
     sent = marked.select("shard", "oldest", F.unix_micros("newest").alias("newest"), "payload")
     keeping = Keeping(carried, keys_of(job.shards), delay, stats)
-    return sent.groupBy("shard").transformWithState(keeping, PACKED, "Append", "EventTime")
+    steps = sent.groupBy("shard")
+    if not job.last:
+        return steps.transformWithState(keeping, PACKED, "Append", "EventTime")
+    parts = steps.transformWithState(keeping, PARTS, "Append", "EventTime", eventTimeColumnName="told")
+    sent = parts.select("view", "time", "found")  # without its column no part is late
+    return sent.groupBy("view").transformWithState(PuttingTogether(carried), PACKED, "Append", "EventTime")
 
 
 def _check_watermarks(frames: Sequence[DataFrame]) -> None:
@@ -182,7 +188,11 @@ def _of_batch(job: Job, packets: Sequence[DataFrame], whole: _Whole) -> DataFram
         nothing = F.explode(F.array(*[F.lit(key) for key in whole.keys]))
         none = packets[0].sparkSession.range(1).select(nothing.alias("shard"), F.lit(BEFORE_ALL).alias("oldest"))
         sent = sent.union(none.select("shard", "oldest", F.lit(b"").alias("payload")))
-    return sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest").mapInArrow(whole, PACKED)
+    sent = sent.repartition(len(whole.keys), "shard").sortWithinPartitions("shard", "oldest")
+    if not job.last:
+        return sent.mapInArrow(whole, PACKED)
+    parts = sent.mapInArrow(whole, PARTS).drop("told").repartition(len(whole.keys), "view")
+    return parts.sortWithinPartitions("view", "time").mapInArrow(_Last(whole.carried), PACKED)
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
@@ -302,5 +312,23 @@ class _Whole:
         packets = ((row["shard"], row["oldest"], row["payload"]) for batch in batches for row in batch.to_pylist())
         for key, mine in groupby(packets, key=lambda packet: packet[0]):
             shard = shard_of(self.carried.job(), self.keys.index(key))
-            for packed in shard.whole((oldest, payload) for _, oldest, payload in mine):
-                yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], ["found"])
+            for found in shard.whole((oldest, payload) for _, oldest, payload in mine):
+                yield batch_of(found, shard.number, last=shard.job.last)
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The last task of views in two stages, over parts that are sorted by view and time; goes to the workers."""
+
+    carried: Carried  # the job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Put a task's parts together, view by view; matches pass through."""
+        from retewave.spark.worker.last import last_of
+
+        rows = ((row["view"], row["time"], row["found"]) for batch in batches for row in batch.to_pylist())
+        for view, mine in groupby(rows, key=lambda row: row[0]):
+            parts = ((time, found) for _, time, found in mine)
+            told = (found for _, found in parts) if view < 0 else last_of(self.carried.job()).whole(view, parts)
+            for found in told:
+                yield batch_of(found, 0, last=False)

@@ -20,8 +20,11 @@ from retewave.io.sinks.sinks import Sink, open_sink
 from retewave.match import Matches
 from retewave.rete.pack import pack, unpack_texts
 from retewave.spark.driver.job import Job
+from retewave.windows.times import Clock
 
-__all__ = ["Finder", "Writer", "schema", "unpack"]
+__all__ = ["Finder", "Writer", "clock_of", "finder_of", "schema", "unpack"]
+
+_SECONDS, _DATES = Clock("float"), Clock("text")  # packed matches have microseconds, which no clock shows
 
 
 class Writer:
@@ -66,6 +69,16 @@ class Finder:
             ids[self._columns[name]] = column
         number = np.full(len(places), self._numbers[batch.query.name])
         return pack(self._terms, ids, [number, batch.starts[places], batch.ends[places]])
+
+
+def finder_of(job: Job, engine: Engine) -> Finder | Writer:
+    """Return what makes bytes of a job's matches."""
+    return Finder(job, engine) if job.lines is None else Writer(job, engine)
+
+
+def clock_of(job: Job) -> Clock:
+    """Return how a job's matches show times."""
+    return _DATES if job.lines is not None and job.rate is None else _SECONDS
 
 
 def schema(job: Job) -> pa.Schema:
