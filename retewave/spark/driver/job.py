@@ -31,7 +31,9 @@ from retewave.epsilon.prefixes import absolute
 from retewave.epsilon.schema import Schema
 from retewave.epsilon.vocabulary import Triple
 from retewave.errors import UsageError
+from retewave.io.sinks.lists import joined
 from retewave.query import Query
+from retewave.repetitions import RepeatedPattern, repeated
 from retewave.rete.pack import pack, unpack
 from retewave.rete.terms.dictionary import Terms
 from retewave.rete.words.rows import END, OBJECT, PREDICATE, ROW_WIDTH, START, SUBJECT
@@ -219,6 +221,11 @@ class Job:
         if any(each.parsed.form == "CONSTRUCT" for each in self.queries):
             names |= dict.fromkeys(("s", "p", "o"))
         return tuple(names)
+
+    @cached_property
+    def repeated(self) -> tuple[RepeatedPattern, ...]:
+        """The event patterns that sequences repeat: a column of lists each."""
+        return joined(pattern for each in self.queries for pattern in repeated(each.parsed))
 
     @cached_property
     def retention(self) -> int:

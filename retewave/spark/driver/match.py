@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     StringType,
@@ -29,6 +30,8 @@ from pyspark.sql.types import (
 )
 
 from retewave.errors import UsageError
+from retewave.io.sinks.lists import named
+from retewave.repetitions import RepeatedPattern
 from retewave.spark.driver.carried import Carried, carry
 from retewave.spark.driver.job import Job
 from retewave.spark.driver.partitions import keys_of
@@ -78,8 +81,9 @@ def match(
     the IRIs of streams.  Several DataFrames are one input; the slowest of them sets the watermark.
 
     The columns of the result: query, start, end, and each projected variable as an N-Triples term, or s, p and o for
-    CONSTRUCT.  A match comes with the micro-batch that moves the watermark past its end.  `options` are those of
-    `Engine` that concern data (datasets, imports, closure), and for all queries `language`, `policy` and `report`.
+    CONSTRUCT; a list `groups.NAME` for each event pattern that a sequence repeats.  A match comes with the micro-batch
+    that moves the watermark past its end.  `options` are those of `Engine` that concern data (datasets, imports,
+    closure), and for all queries `language`, `policy` and `report`.
     """
     frames = [df] if isinstance(df, DataFrame) else list(df)
     if not frames:
@@ -265,7 +269,13 @@ def _schema(job: Job) -> StructType:
     """Return the columns in which matches leave."""
     times = [StructField(name, TimestampType()) for name in ("start", "end")]
     terms = [StructField(name, StringType()) for name in job.columns]
-    return StructType([StructField("query", StringType()), *times, *terms])
+    lists = [StructField(named(each.name), _repetitions(each)) for each in job.repeated]
+    return StructType([StructField("query", StringType()), *times, *terms, *lists])
+
+
+def _repetitions(of: RepeatedPattern) -> ArrayType:
+    fields = [StructField("time", TimestampType()), *(StructField(name, StringType()) for name in of.variables)]
+    return ArrayType(StructType(fields))
 
 
 def _check_columns(job: Job) -> None:
