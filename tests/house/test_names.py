@@ -70,6 +70,23 @@ def _leads(doc: Path, target: str, heading: str) -> bool:
     return heading in {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
+def test_sections_that_the_naive_meaning_names_are_those_of_its_page() -> None:
+    sections = set(
+        re.findall(r"^## (\d+)\.", (ROOT / "tests" / "naive" / "MEANING.md").read_text(), flags=re.MULTILINE)
+    )
+    named = {
+        (file, number)
+        for file, text in SOURCES.items()
+        for marks in re.findall(r"MEANING §+([\d ,and§]*\d)", text)
+        for number in re.findall(r"\d+", marks)
+    }
+    assert {file for file, _ in named if file.startswith("tests/naive/")} > {
+        "tests/naive/runs.py",
+        "tests/naive/views.py",
+    }
+    assert sorted((file, number) for file, number in named if number not in sections) == []
+
+
 def test_names_in_back_ticks_in_module_docstrings_are_names_of_the_code() -> None:
     known = {word for tree in TREES.values() for word in _names(tree)} | {Path(file).stem for file in SOURCES}
     marked = {(file, name) for file, tree in TREES.items() for name in MARKS.findall(ast.get_docstring(tree) or "")}

@@ -44,11 +44,9 @@ SECOND = 1_000_000
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _restless() -> Iterator[None]:
-    """Let dictionaries be swept, what waits be poured, and images be taken, as often as can be."""
+def _images(restless: None) -> Iterator[None]:
+    """Let images be taken as often as can be, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("retewave.rete.terms.dictionary._SWEEP_FROM", 4)
-        patch.setattr("retewave.spark.worker.shard._ENOUGH", 1)
         patch.setattr("retewave.spark.worker.shard._LEAST_IMAGE", 100)
         yield
 

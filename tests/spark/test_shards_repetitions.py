@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cases.sharded import Event, job_of, packed_in_one_batch
+from cases.sharded import Event, Queries, job_of, packed_in_one_batch
 
 import retewave as rw
 from retewave.spark.worker.matches import unpack
@@ -20,7 +20,10 @@ FALLING = """SELECT ?x ?first WITHIN 60 SECONDS PARTITION BY (?x) FROM STREAM S 
 WHERE { SEQ (A, B+, C)
   DEFINE GPM A ON S { ?x <http://e/a> ?first } DEFINE GPM B ON S { ?x <http://e/b> ?each }
   DEFINE GPM C ON S { ?x <http://e/c> ?last } }"""
-QUERIES = {"falling": FALLING, "plain": "SELECT ?x FROM STREAM <http://e/s> [RANGE 1s] { ?x <http://e/c> ?last }"}
+QUERIES: Queries = {
+    "falling": FALLING,
+    "plain": "SELECT ?x FROM STREAM <http://e/s> [RANGE 1s] { ?x <http://e/c> ?last }",
+}
 
 
 def readings(count: int) -> list[Event]:

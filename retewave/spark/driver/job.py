@@ -46,7 +46,6 @@ from retewave.windows.times import Clock
 
 __all__ = ["Image", "Job", "OneShardWarning", "Stated"]
 
-
 KEPT_EXPLAINED = 10_000  # matches of an explained query that are kept, as those of rules explain what they have built
 _FORMAT = 5  # of the state that shards keep; another format is another job
 
@@ -130,12 +129,7 @@ class Job:
         for all queries.  `options` are those of `Engine` that concern data: datasets, imports, closure.
         """
         engine = Engine(schema, static, seed=0, allow_cartesian=allow_cartesian, **options)
-        for name, query in _named(queries):
-            parsed = query if isinstance(query, Parsed) else read_query(query, language)
-            reported = None if parsed.view is None else report
-            check_on_shards(engine.register(parsed, name=name, keep=0, policy=policy, report=reported, explain=explain))
-        if report is not None and not any(query.is_view for query in engine.queries):
-            raise UsageError("a report policy is for views, and all queries detect")
+        _register(engine, queries, language, report, policy=policy, explain=explain)
         facts = engine.datasets.static
         parts = {} if explain or shards == 1 else parts_of_views(engine)
         schemes, plan = spread(engine, shards, sample, rate)
@@ -292,6 +286,18 @@ def _in_one_shard(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[Query]:
     for shape, scheme in zip(shapes_of(engine.registry.listeners()), schemes, strict=True):
         if scheme.cells == 1:
             yield from (engine.registry.queries[member.listener.number] for member in shape.members)
+
+
+def _register(
+    engine: Engine, queries: Any, language: str | None, report: str | ReportPolicy | None, **options: Any
+) -> None:
+    """Register queries in any form that a user may give, if shards can run them; a report policy is for views."""
+    for name, query in _named(queries):
+        parsed = query if isinstance(query, Parsed) else read_query(query, language)
+        reported = None if parsed.view is None else report
+        check_on_shards(engine.register(parsed, name=name, keep=0, report=reported, **options))
+    if report is not None and not any(query.is_view for query in engine.queries):
+        raise UsageError("a report policy is for views, and all queries detect")
 
 
 def _views_of(engine: Engine, schemes: Iterable[Scheme]) -> Iterator[bool]:

@@ -115,7 +115,8 @@ def _with_lists(packed: bytes, batch: Matches, places: np.ndarray, repeated: Seq
     written = pa.BufferOutputStream()
     with pa.ipc.new_stream(written, lists.schema) as writer:
         writer.write_batch(lists)
-    return len(packed).to_bytes(_SIZE, "little") + packed + written.getvalue().to_pybytes()
+    behind: bytes = written.getvalue().to_pybytes()
+    return len(packed).to_bytes(_SIZE, "little") + packed + behind
 
 
 def _lists_apart(packed: bytes) -> tuple[bytes, list[pa.Array]]:
