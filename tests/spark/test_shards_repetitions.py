@@ -20,10 +20,8 @@ FALLING = """SELECT ?x ?first WITHIN 60 SECONDS PARTITION BY (?x) FROM STREAM S 
 WHERE { SEQ (A, B+, C)
   DEFINE GPM A ON S { ?x <http://e/a> ?first } DEFINE GPM B ON S { ?x <http://e/b> ?each }
   DEFINE GPM C ON S { ?x <http://e/c> ?last } }"""
-QUERIES: Queries = {
-    "falling": FALLING,
-    "plain": "SELECT ?x FROM STREAM <http://e/s> [RANGE 1s] { ?x <http://e/c> ?last }",
-}
+PLAIN = "SELECT ?x FROM STREAM <http://e/s> [RANGE 1s] { ?x <http://e/c> ?last }"
+QUERIES: Queries = {"falling": FALLING, "plain": PLAIN}
 
 
 def readings(count: int) -> list[Event]:
