@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,22 @@ def test_a_run_that_does_not_come_to_read_is_interrupted_but_not_while_it_writes
             assert not fired.wait(0.05)
         fired.wait(60)
     assert stopper.asked
+
+
+def test_an_interrupt_that_something_loses_ends_a_run_all_the_same() -> None:
+    stopper = Stopper()
+    with pytest.raises(KeyboardInterrupt), stopper.listening():
+        signal.raise_signal(signal.SIGINT)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("no compiled object yet")
+
+
+def test_an_error_of_a_run_that_no_interrupt_has_caused_is_told() -> None:
+    stopper = Stopper()
+    with pytest.raises(RuntimeError, match="its own"), stopper.listening():
+        signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("its own")
 
 
 def test_an_alarm_does_not_go_off_once_the_run_has_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
