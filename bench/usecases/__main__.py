@@ -17,7 +17,7 @@ from rich.table import Table
 
 from retewave.bench.harness import Machine, shown
 from retewave.bench.usecases.questions import QUESTIONS
-from retewave.bench.usecases.versus import Versus, versus
+from retewave.bench.usecases.versus import Versus, by_etalis, by_etalis_from_triples, by_retewave, versus
 
 __all__ = ["main"]
 
@@ -40,6 +40,7 @@ def main(
     longer: Annotated[int, typer.Option(help="of the stream that retewave alone gets as well; 0: none", min=0)] = 60000,
     repetitions: Annotated[int, typer.Option(help="runs of each", min=1)] = 3,
     only: Annotated[str, typer.Option(help="use cases or policies, with commas; all unless given")] = "",
+    triples: Annotated[bool, typer.Option("--triples", help="ETALIS gets triples, as EP-SPARQL has it")] = False,
     out: Annotated[Path, typer.Option(help="the figures as JSON")] = Path("bench/out/versus.json"),
 ) -> None:
     """Measure retewave and ETALIS on the use cases of the SPAseq paper."""
@@ -48,11 +49,13 @@ def main(
     if unknown := sorted(wanted - known):
         raise typer.BadParameter(f"no use case or policy {unknown[0]!r}; there are {', '.join(sorted(known))}")
     asked = [each for each in QUESTIONS if not wanted or {each.name, each.policy} & wanted]
+    asked = [each for each in asked if not (triples and each.numbered)]
+    runners = by_retewave, by_etalis_from_triples if triples else by_etalis
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for each in asked:
             print(f"{each.name}, {each.policy}", file=sys.stderr, flush=True)
-            found.append(versus(each, (events, longer), repetitions, Path(folder)))
+            found.append(versus(each, (events, longer), repetitions, Path(folder), runners))
     machine = Machine.here()
     out.parent.mkdir(parents=True, exist_ok=True)
     told = {"machine": asdict(machine), "rows": [each.to_dict() for each in found]}

@@ -17,9 +17,10 @@ from pathlib import Path
 from retewave.bench.usecases.cases import CASES, UseCase
 from retewave.bench.usecases.events import BASE
 
-__all__ = ["QUESTIONS", "UseQuestion"]
+__all__ = ["FROM_TRIPLES", "QUESTIONS", "UseQuestion"]
 
 _RULES = Path(__file__).parents[1] / "peers" / "events" / "prolog"
+FROM_TRIPLES = _RULES / "triples.event"  # what makes events of triples
 _UNITS = {"SECONDS": 1_000, "MINUTES": 60_000}
 _FALLING = r" && \?p2 < PREV\(\?p2\)"  # in the first repetition it is true
 _BEHIND = r"  DEFINE GPM [FG] .*\n"  # the second shoulder: seven prices in a row do so nowhere in 60,000
@@ -44,6 +45,11 @@ class UseQuestion:
     def rules(self) -> Path:
         """The file of its rules for ETALIS."""
         return _RULES / f"{self.name}-{self.policy}.event"
+
+    @property
+    def numbered(self) -> bool:
+        """Whether its rules ask for the numbers that events have in their company or vessel."""
+        return self.policy == "unrestricted" and "+" in self.sequence
 
     @property
     def width(self) -> int:

@@ -25,21 +25,24 @@ def happenings(question: UseQuestion, count: int) -> dict[str, list[Happening]]:
     return {name: list(STREAMS[name](count // len(names))) for name in names}
 
 
-def terms(question: UseQuestion, streams: dict[str, list[Happening]]) -> Iterator[str]:
+def terms(question: UseQuestion, streams: dict[str, list[Happening]], triples: bool = False) -> Iterator[str]:
     """Yield the lines of a file: the window, what is known beforehand, and the events in the order of time.
 
-    Of one time, events come in the order in which the query names their streams.
+    Of one time, events come in the order in which the query names their streams.  Events may be told triple by triple,
+    of which `triples.event` makes them.
     """
     yield f"width({question.width}).\n"
     yield from _known(question.case.background)
     numbers: Counter[str] = Counter()
-    numbered = question.policy == "unrestricted" and "+" in question.sequence
     all_ = [(each.time, name, each) for name, events in streams.items() for each in events]
     for time, name, each in sorted(all_, key=lambda one: one[0]):
+        if triples:
+            yield from (f"at({time}, said({name}, '{s}', {p}, {_object(o)}, {time})).\n" for s, p, o in each.triples)
+            continue
         said: dict[str, Term] = {p: o for _, p, o in each.triples}
         of = each.triples[0][0]
         numbers[of] += 1
-        number = f", {numbers[of]}, {numbers[of] - 1}" if numbered else ""
+        number = f", {numbers[of]}, {numbers[of] - 1}" if question.numbered else ""
         yield f"at({time}, {_term(name, of, number, said, time)}).\n"
 
 
@@ -57,6 +60,12 @@ def _term(stream: str, of: str, number: str, said: dict[str, Term], time: int) -
     if stream in ("power", "storage"):
         return f"grid({stream}, {said['loc']}, {of}, {said['fare']}, {said['watt']}, {time})"
     return f"road({stream[-1]}, {said['hasValue']}, {time})"
+
+
+def _object(term: Term) -> str:
+    if isinstance(term, str):
+        return "'" + term.strip('"') + "'"
+    return str(_cents(term) if isinstance(term, Decimal) else term)
 
 
 def _cents(amount: Term) -> int:

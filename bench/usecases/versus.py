@@ -17,10 +17,10 @@ from retewave.bench.peers.events import etalis
 from retewave.bench.usecases.cases import background
 from retewave.bench.usecases.events import nquads
 from retewave.bench.usecases.figures import poured
-from retewave.bench.usecases.questions import UseQuestion
+from retewave.bench.usecases.questions import FROM_TRIPLES, UseQuestion
 from retewave.bench.usecases.terms import happenings, terms
 
-__all__ = ["Versus", "versus"]
+__all__ = ["Versus", "by_etalis", "by_etalis_from_triples", "by_retewave", "versus"]
 
 Runner = Callable[[UseQuestion, int, Path], tuple[int, float]]
 
@@ -62,10 +62,20 @@ def by_retewave(question: UseQuestion, count: int, folder: Path) -> tuple[int, f
 
 
 def by_etalis(question: UseQuestion, count: int, folder: Path) -> tuple[int, float]:
-    """Return the matches of ETALIS, and its seconds."""
-    stream = folder / f"{question.name}-{question.policy}-{count}.pl"
-    stream.write_text("".join(terms(question, happenings(question, count))))
-    found = etalis.play(question.policy, question.rules, stream)
+    """Return the matches of ETALIS, and its seconds, over an event a term."""
+    return _played(question, count, folder, triples=False)
+
+
+def by_etalis_from_triples(question: UseQuestion, count: int, folder: Path) -> tuple[int, float]:
+    """Return the matches of ETALIS, and its seconds, over triples, of which rules make events first."""
+    return _played(question, count, folder, triples=True)
+
+
+def _played(question: UseQuestion, count: int, folder: Path, triples: bool) -> tuple[int, float]:
+    stream = folder / f"{question.rules.stem}-{count}.pl"
+    stream.write_text("".join(terms(question, happenings(question, count), triples)))
+    rules = [FROM_TRIPLES, question.rules] if triples else [question.rules]
+    found = etalis.play(question.policy, stream, *rules)
     return found.matches, found.busy
 
 
@@ -78,7 +88,7 @@ def versus(
 ) -> Versus:
     """Run both by turns on a stream, and retewave on a longer one; the first run of ours is for its kernels alone."""
     ours, theirs = runners
-    count, longer = sizes
+    count, longer = (size - size % len(question.case.streams) for size in sizes)
     found = Versus(question, count)
     found.matches, _ = ours(question, count, folder)
     if why := etalis.missing():

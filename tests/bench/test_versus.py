@@ -43,6 +43,14 @@ def test_a_stream_of_terms_has_the_window_what_is_known_and_events_in_the_order_
     assert [line.split("(")[2].split(",")[0] for line in events] == ["power", "weather", "storage"] * 2
 
 
+def test_an_event_may_be_told_triple_by_triple() -> None:
+    question = BY_NAME["fraud-recent"]
+    events = [line for line in terms(question, happenings(question, 2), triples=True) if line.startswith("at(0,")]
+    of, amount = events[1].split("'")[1], events[1].split(", ")[4]
+    assert amount.isdecimal() and [line.split(", ")[3] for line in events] == ["id", "amount", "loc"]
+    assert events[0] == f"at(0, said(cards, '{of}', id, '{int(of[4:]):08d}', 0)).\n"
+
+
 def test_an_event_that_has_to_be_next_has_its_number_and_the_one_before() -> None:
     question = BY_NAME["trajectory-unrestricted"]
     events = [line for line in terms(question, happenings(question, 13)) if "(vessel0, " in line and line[0] == "a"]
@@ -90,3 +98,10 @@ def test_etalis_counts_what_the_query_finds(question: UseQuestion, tmp_path: Pat
     count = {"shoulders-recent": 2000, "shoulders-unrestricted": 1000}.get(question.rules.stem, 400)
     right, _ = contest.by_retewave(question, count, tmp_path)
     assert contest.by_etalis(question, count, tmp_path)[0] == right > 0
+
+
+@pytest.mark.skipif(bool(etalis.missing()), reason=etalis.missing() or "it is there")
+@pytest.mark.parametrize("name", ["fraud-recent", "vshape-recent", "smartgrid-recent", "traffic-unrestricted"])
+def test_events_that_rules_make_of_triples_count_the_same(name: str, tmp_path: Path) -> None:
+    right, _ = contest.by_retewave(BY_NAME[name], 400, tmp_path)
+    assert contest.by_etalis_from_triples(BY_NAME[name], 400, tmp_path)[0] == right > 0

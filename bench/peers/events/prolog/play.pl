@@ -1,6 +1,7 @@
-% Plays a stream to ETALIS: swipl play.pl -- ETALIS POLICY RULES STREAM.  Prints a line of JSON.
+% Plays a stream to ETALIS: swipl play.pl -- ETALIS POLICY STREAM RULES...  Prints a line of JSON.
 % STREAM is a CSV of an event workload, or a file of terms: at(Milliseconds, Event), and facts known beforehand.
 % Read before ETALIS makes operators of its own: `*` then binds as loosely as `seq`, so rules ask the conditions below.
+:- use_module(library(assoc)).
 :- use_module(library(csv)).
 :- dynamic(found/2).
 :- dynamic(barrier/2).
@@ -33,13 +34,16 @@ unbarred(Key, From, To) :- \+ (barrier(Key, Row), From < Row, Row < To).
 % An event as ETALIS takes it: all within one second, counted by rows or milliseconds, which is all that is compared.
 event_at(Count, Event, event(Event, [At, At])) :- At = datime(2024, 1, 1, 0, 0, 0, Count).
 
-events([], _, []).
-events([row(Time, Key, Value, Letter) | Rows], Row, [Event | Events]) :-
+% Of a CSV: what it is, its key, value, time and row, and the row of the key's event before it, -1 where there is none.
+events([], _, _, []).
+events([row(Time, Key, Value, Letter) | Rows], Row, Lasts, [Event | Events]) :-
     downcase_atom(Letter, Kind),
-    Happening =.. [Kind, Key, Value, Time, Row],
+    ( get_assoc(Key, Lasts, Before) -> true ; Before = -1 ),
+    put_assoc(Key, Lasts, Row, Later),
+    Happening =.. [Kind, Key, Value, Time, Row, Before],
     event_at(Row, Happening, Event),
     Next is Row + 1,
-    events(Rows, Next, Events).
+    events(Rows, Next, Later, Events).
 
 split([], []).
 split([at(Time, Happening) | Terms], [Event | Events]) :- !, event_at(Time, Happening, Event), split(Terms, Events).
@@ -48,7 +52,8 @@ split([Fact | Terms], Events) :- assertz(Fact), split(Terms, Events).
 stream(Path, Events) :-
     file_name_extension(_, csv, Path), !,
     csv_read_file(Path, [_ | Rows]),
-    events(Rows, 0, Events).
+    empty_assoc(Lasts),
+    events(Rows, 0, Lasts, Events).
 stream(Path, Events) :-
     read_file_to_terms(Path, Terms, []),
     split(Terms, Events).
@@ -70,11 +75,11 @@ drop(Since) :-
            ( Last < Before -> erase(Waits) ; true )).
 
 main :-
-    current_prolog_flag(argv, [Etalis, Policy, Rules, Stream]),
+    current_prolog_flag(argv, [Etalis, Policy, Stream | Rules]),
     stream(Stream, Events),
     consult(Etalis),
     set_etalis_flag(event_consumption_policy, Policy),
-    compile_event_file(Rules),
+    maplist(compile_event_file, Rules),
     get_time(Began),
     statistics(cputime, Before),
     play(Events, 0),
