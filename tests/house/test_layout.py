@@ -118,7 +118,7 @@ ROOMS = {
         {"languages", "rewrite"},
         {"parse", "plan"},
         {"lower", "keys", "rule_keys", "view_keys"},
-        {"shares"},
+        {"shares", "view_parts"},
     ),
     "rete": (
         {"words"},

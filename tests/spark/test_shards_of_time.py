@@ -20,7 +20,7 @@ from cases.many import many
 from cases.ontologies import manchester, random_case, random_composite, random_expression
 from cases.rules import RulesCase, rules_case
 from cases.sequences import Room, cases
-from cases.sharded import Event, Found, Queries, in_one_batch, job_of, sharded, single
+from cases.sharded import Event, Queries, Told, in_one_batch, job_of, sharded, single
 from cases.temporal import Case, temporal_case
 from cases.views import written as view_and_items
 from hypothesis import HealthCheck, assume, given, settings
@@ -71,7 +71,7 @@ def check(seed: int, queries: Queries, events: Sequence[Event], delay: int, told
     return "spread" if any(each.cells > 1 for each in job.spread) else "one shard" if shards > 1 else "single"
 
 
-def _of(found: Found, told: Sequence[str]) -> Found:
+def _of(found: Told, told: Sequence[str]) -> Told:
     return Counter({match: count for match, count in found.items() if not told or match[0] in told})
 
 
